@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use child::run_to_end;
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Expect, Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 const ROUNDS: usize = 10;
@@ -108,13 +108,13 @@ fn session(haft: &Path, folder: &Path, wire: Wire) -> Result<Cost, String> {
     })
 }
 
-fn script() -> Script {
+fn script() -> ModelScript {
     let reads = (1..=CALLS).map(|line| {
-        let turn = Turn::call("read_file", json!({"path": "lines.txt", "offset": line, "limit": 1}));
+        let turn = ScriptedTurn::call("read_file", json!({"path": "lines.txt", "offset": line, "limit": 1}));
         let before = if line == 1 { Expect::user_says(TASK) } else { contains(line - 1) };
         turn.expect(before)
     });
-    Script::of(reads.chain([Turn::text("These were all.").expect(contains(CALLS))]))
+    ModelScript::of(reads.chain([ScriptedTurn::text("These were all.").expect(contains(CALLS))]))
 }
 
 fn contains(line: usize) -> Expect {

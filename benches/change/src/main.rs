@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::runtime::Runtime;
@@ -94,7 +94,7 @@ impl Bench {
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Result<(), String> {
-        let call = ToolCall::new(tool, RawArguments::from(arguments)).by(Origin::Person);
+        let call = ToolCall::new(tool, RawArguments::from(arguments)).by(CallOrigin::Person);
         let result = self.ground.block_on(self.runtime.call(&self.session, call));
         if result.error.is_some() { Err(result.text()) } else { Ok(()) }
     }

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use haft_contract::call::CallId;
-use haft_contract::door::{Doors, Errand, OldChanges, Permit, PermitIssuer, Purpose, SessionName};
+use haft_contract::door::{Doors, Provenance, OldChanges, Permit, PermitIssuer, Purpose, SessionName};
 use haft_contract::effect::{CommandLine, Effect};
-use haft_contract::process::{Settle, Wanted};
+use haft_contract::process::{Disposition, StagingMode};
 use haft_workspace::files::Workspace;
-use haft_workspace::history::Which;
+use haft_workspace::history::UndoSelection;
 use haft_workspace::state::WorkspaceState;
 use tokio_util::sync::CancellationToken;
 
@@ -55,13 +55,13 @@ fn one(folder: &Path, what: &str) -> io::Result<[Duration; 3]> {
     let state = WorkspaceState::new(&folder.join("state"), workspace.path());
     let history = workspace.history(&state);
     let brought = bring(&workspace.doors(&state), &source)?;
-    let undone = timed(|| history.undo(Which::Newest, None).map(drop).map_err(io::Error::other))?;
+    let undone = timed(|| history.undo(UndoSelection::Newest, None).map(drop).map_err(io::Error::other))?;
     Ok([plainly, brought, undone])
 }
 
 fn bring(doors: &Doors, source: &Path) -> io::Result<Duration> {
     let (call, session) = (CallId::new("1"), SessionName::new("bench"));
-    let errand = Errand {
+    let errand = Provenance {
         call,
         tool: "bash".into(),
         session,
@@ -74,13 +74,13 @@ fn bring(doors: &Doors, source: &Path) -> io::Result<Duration> {
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects, CancellationToken::new());
     let waiting = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let told = |error: haft_contract::error::ToolError| io::Error::other(error.to_string());
-    let ground = waiting.block_on(doors.files.ground(&permit, Wanted::Layered)).map_err(told)?;
+    let ground = waiting.block_on(doors.files.ground(&permit, StagingMode::Layered)).map_err(told)?;
     let layer = ground.roots().first().and_then(|root| root.layer.as_ref());
     let layer = layer.ok_or_else(|| io::Error::other("there is no layer here"))?;
     let upper = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), layer.upper.as_raw_fd()));
     copy(&source.join("."), &upper)?;
     timed(|| {
-        let settled = waiting.block_on(ground.settle(&permit, Settle::Keep)).map_err(told)?;
+        let settled = waiting.block_on(ground.settle(&permit, Disposition::Commit)).map_err(told)?;
         let count = settled.changes.len();
         if count == FILES { Ok(()) } else { Err(io::Error::other(format!("{count} files came in"))) }
     })

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
-use haft_net::supervisor::{Decision, Dial, DialError, Judge, NetworkSockets, Supervisor, Wanted};
+use haft_net::supervisor::{Decision, Dial, DialError, ConnectionJudge, NetworkSockets, Supervisor, ConnectionRequest};
 
 #[path = "../../../crates/haft-sandbox/src/launcher/enter/network.rs"]
 #[expect(dead_code, reason = "the sandbox uses the rest")]
@@ -153,12 +153,12 @@ fn supervise(sockets: Vec<OwnedFd>) -> io::Result<()> {
 /// Allows everything.
 struct Everything;
 
-impl Judge for Everything {
+impl ConnectionJudge for Everything {
     fn may_look_up(&self, _host: &str) -> bool {
         true
     }
 
-    fn decide<'a>(&'a self, _wanted: &'a Wanted) -> BoxFuture<'a, Decision> {
+    fn decide<'a>(&'a self, _wanted: &'a ConnectionRequest) -> BoxFuture<'a, Decision> {
         Box::pin(async { Decision::Allow { raw: false, private: true } })
     }
 }

@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
-use haft_contract::door::{Errand, OldChanges, Permit, PermitIssuer, Purpose, SessionName};
+use haft_contract::call::{CallId, CallOrigin, RawArguments, ToolCall};
+use haft_contract::door::{Provenance, OldChanges, Permit, PermitIssuer, Purpose, SessionName};
 use haft_contract::effect::{CommandLine, Effect};
-use haft_contract::process::{Ground, Level, Processes, Wanted};
+use haft_contract::process::{Staging, ConfinementLevel, Processes, StagingMode};
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
-use haft_sandbox::{Launcher, Network, Sandbox, Settings};
+use haft_sandbox::{Launcher, Network, Sandbox, SandboxSettings};
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
 use serde_json::json;
@@ -50,9 +50,9 @@ fn main() -> ExitCode {
 }
 
 fn measure(folder: &Path) -> Result<bool, String> {
-    let bare = Bench::new(&folder.join("bare"), Level::None, 10)?;
-    let full = Bench::new(&folder.join("full"), Level::Full, 10)?;
-    let wide = Bench::new(&folder.join("wide"), Level::Full, 20_000)?;
+    let bare = Bench::new(&folder.join("bare"), ConfinementLevel::None, 10)?;
+    let full = Bench::new(&folder.join("full"), ConfinementLevel::Full, 10)?;
+    let wide = Bench::new(&folder.join("wide"), ConfinementLevel::Full, 20_000)?;
     println!("median of {TURNS} in turns, wall time of `true`, ms");
     let floor = floor::Floor::new(&folder.join("floor"), 10)?;
     let mut times: [Vec<Duration>; 5] = Default::default();
@@ -94,7 +94,7 @@ fn worker(folder: &Path, alone: Duration) -> Result<bool, String> {
 struct Workshop {
     doors: haft_contract::door::Doors,
     sandbox: Sandbox,
-    command: haft_contract::process::Command,
+    command: haft_contract::process::CommandSpec,
 }
 
 impl Workshop {
@@ -103,9 +103,9 @@ impl Workshop {
         let words = ["bash", "--noprofile", "--norc", "-c", "while read -r -u 3 line; do echo $line >&3; done"];
         let words = words.map(std::ffi::OsString::from).to_vec();
         let time = Duration::from_secs(60);
-        let command = haft_contract::process::Command::new(words, "worker", opened.path().to_owned(), time);
+        let command = haft_contract::process::CommandSpec::new(words, "worker", opened.path().to_owned(), time);
         let state = WorkspaceState::new(&folder.join("state"), opened.path());
-        let sandbox = Sandbox::new(Launcher::own(), settings(folder, Level::Full));
+        let sandbox = Sandbox::new(Launcher::own(), settings(folder, ConfinementLevel::Full));
         Ok(Self { doors: opened.doors(&state), sandbox, command })
     }
 
@@ -138,7 +138,7 @@ impl Workshop {
 
     fn permit(&self) -> Permit {
         let (call, session) = (CallId::new("1"), SessionName::new("bench"));
-        let errand = Errand {
+        let errand = Provenance {
             call,
             tool: "worker".into(),
             session,
@@ -151,8 +151,8 @@ impl Workshop {
         Permit::issue(&PermitIssuer::of_the_runtime(), errand, [run].into(), CancellationToken::new())
     }
 
-    async fn ground(&self, permit: &Permit) -> Result<Box<dyn Ground>, String> {
-        let ground = self.doors.files.ground(permit, Wanted::Quick).await;
+    async fn ground(&self, permit: &Permit) -> Result<Box<dyn Staging>, String> {
+        let ground = self.doors.files.ground(permit, StagingMode::Quick).await;
         ground.map_err(|error| error.to_string())
     }
 }
@@ -169,7 +169,7 @@ fn many_files(folder: &Path) -> Result<bool, String> {
         for turn in 0..LONG_TURNS {
             let folder = folder.join(format!("many-{turn}"));
             let lay_out = format!("mkdir old; for n in {{1..{FILES}}}; do echo $n > old/$n; done; sync .");
-            for (level, times) in [Level::None, Level::Full].into_iter().zip(&mut times) {
+            for (level, times) in [ConfinementLevel::None, ConfinementLevel::Full].into_iter().zip(&mut times) {
                 let bench = Bench::new(&folder.join(level.code()), level, 1)?;
                 bash_alone(&lay_out, &bench.workspace)?;
                 times.push(timed(|| bench.bash(&script))?);
@@ -197,7 +197,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(folder: &Path, level: Level, files: usize) -> Result<Self, String> {
+    fn new(folder: &Path, level: ConfinementLevel, files: usize) -> Result<Self, String> {
         let text = |error: std::io::Error| error.to_string();
         let opened = lay_out(folder, files)?;
         let workspace = opened.path().to_owned();
@@ -218,7 +218,7 @@ impl Bench {
 
     fn bash(&self, command: &str) -> Result<(), String> {
         let arguments = json!({ "command": command });
-        let call = ToolCall::new("bash", RawArguments::from(arguments)).by(Origin::Person);
+        let call = ToolCall::new("bash", RawArguments::from(arguments)).by(CallOrigin::Person);
         let result = self.ground.block_on(self.runtime.call(&self.session, call));
         match (&result.error, result.exit_code) {
             (None, Some(0)) => Ok(()),
@@ -238,8 +238,8 @@ fn lay_out(folder: &Path, files: usize) -> Result<Workspace, String> {
     Workspace::open(&workspace).map_err(text)
 }
 
-fn settings(folder: &Path, level: Level) -> Settings {
-    Settings {
+fn settings(folder: &Path, level: ConfinementLevel) -> SandboxSettings {
+    SandboxSettings {
         required: haft_sandbox::Requirement::Set(level),
         network: Network::Off,
         environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],

@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use haft_contract::session_state::LASTING;
-use haft_model::conversation::{Image, Message, Reply, Stop, Usage};
+use haft_model::conversation::{Image, Message, Reply, StopReason, Usage};
 use haft_model::provider::LanguageModel;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
@@ -18,17 +18,17 @@ use tokio_util::sync::CancellationToken;
 use crate::finishing;
 use crate::gauge::Gauge;
 use crate::guard::Guard;
-use crate::history::{self, Mended, Past};
+use crate::history::{self, MendedHistory, Past};
 use crate::images;
 use crate::inbox::{Inbox, NoInbox};
 use crate::offered::OfferedTools;
-use crate::outcome::{Ended, Outcome};
-use crate::output::{Misfit, Output};
+use crate::outcome::{AgentEndReason, AgentOutcome};
+use crate::output::{Misfit, StructuredOutput};
 use crate::overseer::{Advice, Circle, Nobody, Overseer};
 use crate::record::Record;
-use crate::settings::Settings;
+use crate::settings::AgentSettings;
 use crate::state::ShownState;
-use crate::told::{Telling, Told};
+use crate::told::{RunEvent, RunListener};
 
 /// How often in a row a model is asked to go on with a reply that is not whole.
 const MOST_GOINGS_ON: u32 = 2;
@@ -42,15 +42,15 @@ pub(crate) const NOT_TOLD: &str = "checking whether it fits takes too long; use 
 
 /// A model at work in a session.
 ///
-/// It lives as long as the conversation; each prompt is one [`Agent::run`].
-pub struct Agent<'a> {
+/// It lives as long as the conversation; each prompt is one [`AgentLoop::run`].
+pub struct AgentLoop<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) session: &'a Session,
     pub(crate) model: &'a dyn LanguageModel,
     pub(crate) record: &'a dyn Record,
     overseer: &'a dyn Overseer,
     inbox: &'a dyn Inbox,
-    pub(crate) settings: Settings,
+    pub(crate) settings: AgentSettings,
     /// The settings' instructions as one text.
     pub(crate) instructions: String,
     pub(crate) messages: Vec<Message>,
@@ -74,7 +74,7 @@ pub struct Agent<'a> {
 /// What belongs to one prompt.
 pub(crate) struct Run<'r> {
     pub(crate) tools: OfferedTools,
-    pub(crate) told: Telling<'r>,
+    pub(crate) told: RunListener<'r>,
     pub(crate) stop: &'r CancellationToken,
     pub(crate) steps: u32,
     pub(crate) usage: Usage,
@@ -88,10 +88,10 @@ pub(crate) struct Run<'r> {
     has_begun: bool,
     /// How often the model was told what is wrong with its answer, and the one that was right.
     corrections: u32,
-    pub(crate) output: Option<Output>,
+    pub(crate) output: Option<StructuredOutput>,
 }
 
-impl<'a> Agent<'a> {
+impl<'a> AgentLoop<'a> {
     /// Puts a model to work in a session, with the default settings and nothing said yet.
     pub fn new(
         runtime: &'a Runtime,
@@ -108,7 +108,7 @@ impl<'a> Agent<'a> {
             record,
             overseer: &Nobody,
             inbox: &NoInbox,
-            settings: Settings::default(),
+            settings: AgentSettings::default(),
             instructions: String::new(),
             messages: Vec::new(),
             used_ids: HashSet::new(),
@@ -121,11 +121,11 @@ impl<'a> Agent<'a> {
             state,
             lasting: LASTING.map(|key| session.storage().get(key)),
         };
-        agent.with_settings(Settings::default())
+        agent.with_settings(AgentSettings::default())
     }
 
     /// Keeps to these settings.
-    pub fn with_settings(mut self, settings: Settings) -> Self {
+    pub fn with_settings(mut self, settings: AgentSettings) -> Self {
         self.instructions = settings.instructions.text();
         if let Some(schema) = &settings.output {
             self.instructions.push_str(&schema.words());
@@ -171,13 +171,13 @@ impl<'a> Agent<'a> {
     /// Works on a prompt until the model has nothing more to call, a limit is reached, or somebody stops it.
     ///
     /// An empty prompt lets the model go on. However it ends, the conversation is valid and the next prompt works.
-    pub async fn run(&mut self, prompt: String, told: Telling<'_>, stop: &CancellationToken) -> Outcome {
+    pub async fn run(&mut self, prompt: String, told: RunListener<'_>, stop: &CancellationToken) -> AgentOutcome {
         let tools = OfferedTools::of(self.runtime.catalog(), self.model.wire(), self.settings.only_tools.as_ref());
         let mut run = Run::new(tools, told, stop);
         if !self.last_is_new {
             // The last run may have been dropped in the middle of its calls.
             let messages = std::mem::take(&mut self.messages);
-            self.take_up(Mended::of_dropped(messages));
+            self.take_up(MendedHistory::of_dropped(messages));
         }
         // The user may have changed anything since the last prompt.
         self.guard = Guard::default();
@@ -185,10 +185,10 @@ impl<'a> Agent<'a> {
         drop(self.state.finish.take());
         let Err(ended) = self.converse(prompt, &mut run).await;
         let cost = self.settings.price.as_ref().map(|price| price.of(&run.usage));
-        Outcome { ended, answer: run.answer, output: run.output, steps: run.steps, usage: run.usage, cost }
+        AgentOutcome { ended, answer: run.answer, output: run.output, steps: run.steps, usage: run.usage, cost }
     }
 
-    async fn converse(&mut self, prompt: String, run: &mut Run<'_>) -> Result<Infallible, Ended> {
+    async fn converse(&mut self, prompt: String, run: &mut Run<'_>) -> Result<Infallible, AgentEndReason> {
         self.keep_answers_of_the_past()?;
         let prompt = if prompt.trim().is_empty() { "Go on.".to_owned() } else { prompt };
         self.refuse_what_never_fits(&prompt, run)?;
@@ -223,9 +223,9 @@ impl<'a> Agent<'a> {
     }
 
     /// Gives the model what was said to it meanwhile.
-    fn take_messages(&mut self, run: &Run<'_>) -> Result<(), Ended> {
+    fn take_messages(&mut self, run: &Run<'_>) -> Result<(), AgentEndReason> {
         while let Some(text) = self.inbox.take() {
-            (run.told)(Told::Steered(&text));
+            (run.told)(RunEvent::Steered(&text));
             self.keep(Message::user(text))?;
             // Whoever speaks to it may have changed anything.
             self.guard = Guard::default();
@@ -234,98 +234,98 @@ impl<'a> Agent<'a> {
     }
 
     /// Asks what shall happen with a model that goes in circles.
-    async fn get_out_of(&mut self, circle: Circle, stop: &CancellationToken) -> Result<(), Ended> {
+    async fn get_out_of(&mut self, circle: Circle, stop: &CancellationToken) -> Result<(), AgentEndReason> {
         let advice = tokio::select! {
             biased;
-            () = stop.cancelled() => return Err(Ended::Stopped),
+            () = stop.cancelled() => return Err(AgentEndReason::Stopped),
             advice = self.overseer.goes_in_circles(&circle) => advice,
         };
         // Whoever lets it go on may have changed anything.
         self.guard = Guard::default();
         match advice {
-            Advice::End => Err(Ended::GoesInCircles { tool: circle.tool, times: circle.times }),
+            Advice::End => Err(AgentEndReason::GoesInCircles { tool: circle.tool, times: circle.times }),
             Advice::GoOn => Ok(()),
             Advice::Say(text) => self.keep(Message::user(text)),
         }
     }
 
-    fn check_limits(&self, run: &Run<'_>) -> Result<(), Ended> {
+    fn check_limits(&self, run: &Run<'_>) -> Result<(), AgentEndReason> {
         let used = run.usage.input.saturating_add(run.usage.output);
         match self.settings.token_budget {
-            _ if run.stop.is_cancelled() => Err(Ended::Stopped),
-            _ if run.steps >= self.settings.max_steps => Err(Ended::OutOfSteps(self.settings.max_steps)),
-            Some(budget) if used >= budget => Err(Ended::OutOfBudget { used, budget }),
+            _ if run.stop.is_cancelled() => Err(AgentEndReason::Stopped),
+            _ if run.steps >= self.settings.max_steps => Err(AgentEndReason::OutOfSteps(self.settings.max_steps)),
+            Some(budget) if used >= budget => Err(AgentEndReason::OutOfBudget { used, budget }),
             Some(_) | None => self.check_cost(run),
         }
     }
 
-    fn check_cost(&self, run: &Run<'_>) -> Result<(), Ended> {
+    fn check_cost(&self, run: &Run<'_>) -> Result<(), AgentEndReason> {
         let (Some(price), Some(most)) = (&self.settings.price, self.settings.cost_budget) else { return Ok(()) };
         let (cost, budget) = (price.of(&run.usage), price.amount(most));
-        if cost.reaches(&budget) { Err(Ended::OutOfMoney { cost, budget }) } else { Ok(()) }
+        if cost.reaches(&budget) { Err(AgentEndReason::OutOfMoney { cost, budget }) } else { Ok(()) }
     }
 
     /// Decides whether the model is asked again after this reply, and what it is told before.
-    async fn go_on_after(&mut self, reply: &Reply, run: &mut Run<'_>) -> Result<(), Ended> {
+    async fn go_on_after(&mut self, reply: &Reply, run: &mut Run<'_>) -> Result<(), AgentEndReason> {
         let has_calls = reply.calls().next().is_some();
         if run.stop.is_cancelled() || has_calls && self.session.is_turn_stopped() {
-            return Err(Ended::Stopped);
+            return Err(AgentEndReason::Stopped);
         }
         match reply.stop {
-            Stop::Refused => Err(Ended::Refused),
+            StopReason::Refused => Err(AgentEndReason::Refused),
             _ if has_calls && reply.calls().all(|call| call.is_cut) => {
                 let why = reply.why_cut.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
                 run.try_on(&format!("it repeatedly ends inside a call{why}"))
             }
             _ if has_calls => run.is_under_way(),
-            Stop::Paused => run.pause(),
-            Stop::Length => self.ask_to_go_on(run, "it reached the maximum length"),
-            Stop::Cut => self.ask_to_go_on(run, reply.why_cut.as_deref().unwrap_or("it broke off")),
-            Stop::Finished | Stop::Calls if reply.text().trim().is_empty() => match run.goings_on {
-                MOST_GOINGS_ON.. => Err(Ended::SaidNothing),
+            StopReason::Paused => run.pause(),
+            StopReason::Length => self.ask_to_go_on(run, "it reached the maximum length"),
+            StopReason::Cut => self.ask_to_go_on(run, reply.why_cut.as_deref().unwrap_or("it broke off")),
+            StopReason::Finished | StopReason::Calls if reply.text().trim().is_empty() => match run.goings_on {
+                MOST_GOINGS_ON.. => Err(AgentEndReason::SaidNothing),
                 _ => self.ask_to_go_on(run, "it has neither text nor a call"),
             },
-            Stop::Finished | Stop::Calls => self.finish(run).await,
+            StopReason::Finished | StopReason::Calls => self.finish(run).await,
         }
     }
 
     /// Ends the run, unless the answer has to fit a schema and does not: then the model is told what is wrong.
-    async fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Ended> {
-        let Some(schema) = &self.settings.output else { return Err(Ended::Finished) };
+    async fn finish(&mut self, run: &mut Run<'_>) -> Result<(), AgentEndReason> {
+        let Some(schema) = &self.settings.output else { return Err(AgentEndReason::Finished) };
         let read = tokio::select! {
             biased;
-            () = run.stop.cancelled() => return Err(Ended::Stopped),
+            () = run.stop.cancelled() => return Err(AgentEndReason::Stopped),
             read = schema.read_in_time(&run.answer) => read,
         };
         let why = match read {
             Ok(output) => {
                 run.output = Some(output);
-                return Err(Ended::Finished);
+                return Err(AgentEndReason::Finished);
             }
-            Err(Misfit::NotChecked) => return Err(Ended::Unfit(NOT_TOLD.to_owned())),
-            Err(Misfit::Wrong(why)) if run.corrections >= MOST_CORRECTIONS => return Err(Ended::Unfit(why)),
+            Err(Misfit::NotChecked) => return Err(AgentEndReason::Unfit(NOT_TOLD.to_owned())),
+            Err(Misfit::Wrong(why)) if run.corrections >= MOST_CORRECTIONS => return Err(AgentEndReason::Unfit(why)),
             Err(Misfit::Wrong(why)) => why,
         };
         run.corrections += 1;
         run.is_under_way()?;
-        (run.told)(Told::Unfit(&why));
+        (run.told)(RunEvent::Unfit(&why));
         self.keep(Message::user(format!(
             "[haft: your last reply does not fit the schema:\n{why}\nReply with the whole JSON object again, and \
                  with nothing else.]"
         )))
     }
 
-    fn ask_to_go_on(&mut self, run: &mut Run<'_>, why: &str) -> Result<(), Ended> {
+    fn ask_to_go_on(&mut self, run: &mut Run<'_>, why: &str) -> Result<(), AgentEndReason> {
         run.try_on(why)?;
         run.continues = run.has_begun;
-        (run.told)(Told::GoesOn(why));
+        (run.told)(RunEvent::GoesOn(why));
         self.keep(Message::user(format!(
             "[haft: your last reply is incomplete: {why}. Continue exactly where it stopped.]"
         )))
     }
 
     /// Writes down what the session keeps for as long as it can be resumed, where calls have changed it.
-    fn keep_lasting_state(&mut self) -> Result<(), Ended> {
+    fn keep_lasting_state(&mut self) -> Result<(), AgentEndReason> {
         for (key, written) in LASTING.iter().zip(&mut self.lasting) {
             let now = self.session.storage().get(key);
             let is_same = match (&now, &*written) {
@@ -334,7 +334,7 @@ impl<'a> Agent<'a> {
             };
             if !is_same {
                 let recorded = self.record.shared(key, now.as_deref().unwrap_or(&Value::Null));
-                recorded.map_err(|error| Ended::NotRecorded(error.to_string()))?;
+                recorded.map_err(|error| AgentEndReason::NotRecorded(error.to_string()))?;
                 *written = now;
             }
         }
@@ -342,24 +342,24 @@ impl<'a> Agent<'a> {
     }
 
     /// Writes a message down, then adds it. What calls came to is added in any case: it has happened.
-    pub(crate) fn keep(&mut self, message: Message) -> Result<(), Ended> {
+    pub(crate) fn keep(&mut self, message: Message) -> Result<(), AgentEndReason> {
         let recorded = self.record.message(&message);
         if recorded.is_ok() || matches!(message, Message::Tools { .. }) {
             history::push(&mut self.messages, history::with_repaired_calls(message));
         }
-        recorded.map_err(|error| Ended::NotRecorded(error.to_string()))
+        recorded.map_err(|error| AgentEndReason::NotRecorded(error.to_string()))
     }
 
-    fn take_up(&mut self, mended: Mended) {
+    fn take_up(&mut self, mended: MendedHistory) {
         self.messages = mended.messages;
         self.used_ids.extend(mended.used);
         self.last_is_new = mended.last_is_new;
         self.note = mended.note.or_else(|| self.note.take());
     }
 
-    fn keep_answers_of_the_past(&mut self) -> Result<(), Ended> {
+    fn keep_answers_of_the_past(&mut self) -> Result<(), AgentEndReason> {
         if let (true, Some(last)) = (self.last_is_new, self.messages.last()) {
-            self.record.message(last).map_err(|error| Ended::NotRecorded(error.to_string()))?;
+            self.record.message(last).map_err(|error| AgentEndReason::NotRecorded(error.to_string()))?;
         }
         self.last_is_new = false;
         Ok(())
@@ -367,7 +367,7 @@ impl<'a> Agent<'a> {
 }
 
 impl<'r> Run<'r> {
-    fn new(tools: OfferedTools, told: Telling<'r>, stop: &'r CancellationToken) -> Self {
+    fn new(tools: OfferedTools, told: RunListener<'r>, stop: &'r CancellationToken) -> Self {
         Self {
             tools,
             told,
@@ -385,15 +385,15 @@ impl<'r> Run<'r> {
     }
 
     /// The model has called something or given an answer, so whatever broke off before is mended.
-    fn is_under_way(&mut self) -> Result<(), Ended> {
+    fn is_under_way(&mut self) -> Result<(), AgentEndReason> {
         self.goings_on = 0;
         self.pauses = 0;
         Ok(())
     }
 
-    fn pause(&mut self) -> Result<(), Ended> {
+    fn pause(&mut self) -> Result<(), AgentEndReason> {
         if self.pauses >= MOST_PAUSES {
-            return Err(Ended::Unfinished("the provider paused repeatedly".to_owned()));
+            return Err(AgentEndReason::Unfinished("the provider paused repeatedly".to_owned()));
         }
         self.pauses += 1;
         self.continues = self.has_begun;
@@ -401,9 +401,9 @@ impl<'r> Run<'r> {
     }
 
     /// Counts how often in a row a reply is not whole.
-    fn try_on(&mut self, why: &str) -> Result<(), Ended> {
+    fn try_on(&mut self, why: &str) -> Result<(), AgentEndReason> {
         if self.goings_on >= MOST_GOINGS_ON {
-            return Err(Ended::Unfinished(why.to_owned()));
+            return Err(AgentEndReason::Unfinished(why.to_owned()));
         }
         self.goings_on += 1;
         Ok(())

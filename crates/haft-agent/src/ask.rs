@@ -5,12 +5,12 @@ use std::time::Duration;
 use haft_contract::call::CallId;
 use haft_model::conversation::{Reply, Usage};
 use haft_model::images;
-use haft_model::provider::{ModelError, ModelErrorKind, Piece, Request};
+use haft_model::provider::{ModelError, ModelErrorKind, ModelRequest, ReplyEvent};
 
-use crate::agent::{Agent, Run};
-use crate::compaction::{self, Compacted};
-use crate::outcome::Ended;
-use crate::told::Told;
+use crate::agent::{AgentLoop, Run};
+use crate::compaction::{self, CompactionReport};
+use crate::outcome::AgentEndReason;
+use crate::told::RunEvent;
 
 /// How long a model may take to stop after it was told to.
 const GRACE: Duration = Duration::from_millis(500);
@@ -19,14 +19,14 @@ const FULL: u64 = 80;
 /// The share of it that is used afterwards: room is made seldom, because it spoils the provider's cache.
 const AFTERWARDS: u64 = 50;
 
-impl Agent<'_> {
+impl AgentLoop<'_> {
     /// Asks for the next reply. Where the conversation is longer than the model takes, room is made and it is asked again.
-    pub(crate) async fn ask(&mut self, run: &mut Run<'_>) -> Result<Reply, Ended> {
+    pub(crate) async fn ask(&mut self, run: &mut Run<'_>) -> Result<Reply, AgentEndReason> {
         self.leave_out_what_is_not_seen();
         self.make_room(run);
         run.steps += 1;
         self.state.at_step(run.steps);
-        (run.told)(Told::Step(run.steps));
+        (run.told)(RunEvent::Step(run.steps));
         let mut reply = self.ask_once(run).await;
         // A session that is taken up may be many times as long as the window that nobody told us of.
         while matches!(&reply, Err(error) if error.kind == ModelErrorKind::TooLong)
@@ -35,8 +35,8 @@ impl Agent<'_> {
             reply = self.ask_once(run).await;
         }
         let reply = reply.map_err(|error| match error.kind {
-            ModelErrorKind::Stopped => Ended::Stopped,
-            _ => Ended::Failed(error),
+            ModelErrorKind::Stopped => AgentEndReason::Stopped,
+            _ => AgentEndReason::Failed(error),
         })?;
         self.leave_out_what_is_not_seen();
         self.count(&reply, run);
@@ -51,7 +51,7 @@ impl Agent<'_> {
     }
 
     async fn ask_once(&self, run: &Run<'_>) -> Result<Reply, ModelError> {
-        let request = Request {
+        let request = ModelRequest {
             instructions: &self.instructions,
             tools: &run.tools.list,
             messages: &self.messages,
@@ -59,13 +59,13 @@ impl Agent<'_> {
             effort: self.settings.effort,
             must_call: self.settings.call_first && run.steps == 1,
         };
-        let heard = |piece: Piece<'_>| match piece {
-            Piece::Text(text) => (run.told)(Told::Text(text)),
-            Piece::Thinking(text) => (run.told)(Told::Thinking(text)),
-            Piece::CallBegins(_, name) => (run.told)(Told::Writing(name)),
-            Piece::Again(after, why) => (run.told)(Told::Again(after, why)),
-            Piece::Arguments(_, text) => (run.told)(Told::Arguments(text.len())),
-            Piece::Usage(_) => {}
+        let heard = |piece: ReplyEvent<'_>| match piece {
+            ReplyEvent::Text(text) => (run.told)(RunEvent::Text(text)),
+            ReplyEvent::Thinking(text) => (run.told)(RunEvent::Thinking(text)),
+            ReplyEvent::CallBegins(_, name) => (run.told)(RunEvent::Writing(name)),
+            ReplyEvent::Again(after, why) => (run.told)(RunEvent::Again(after, why)),
+            ReplyEvent::Arguments(_, text) => (run.told)(RunEvent::Arguments(text.len())),
+            ReplyEvent::Usage(_) => {}
         };
         let too_late = async {
             run.stop.cancelled().await;
@@ -100,7 +100,7 @@ impl Agent<'_> {
             ..reply.usage
         };
         run.usage = run.usage.plus(usage);
-        (run.told)(Told::Replied { reply, usage, total: run.usage });
+        (run.told)(RunEvent::Replied { reply, usage, total: run.usage });
     }
 
     fn size_of_request(&self, run: &Run<'_>) -> usize {
@@ -110,7 +110,7 @@ impl Agent<'_> {
     /// Refuses a prompt that no request can carry: what the user says is never left out to make room.
     ///
     /// Where the tools alone are more than the window, the window is not believed, and only the prompt counts.
-    pub(crate) fn refuse_what_never_fits(&self, prompt: &str, run: &Run<'_>) -> Result<(), Ended> {
+    pub(crate) fn refuse_what_never_fits(&self, prompt: &str, run: &Run<'_>) -> Result<(), AgentEndReason> {
         let window = self.settings.window;
         let tokens = self.gauge.tokens(prompt.len());
         let beside = self.gauge.tokens(self.instructions.len() + run.tools.size);
@@ -118,7 +118,7 @@ impl Agent<'_> {
         if tokens.saturating_add(beside) <= window {
             return Ok(());
         }
-        Err(Ended::PromptTooLong { tokens, beside, window })
+        Err(AgentEndReason::PromptTooLong { tokens, beside, window })
     }
 
     fn make_room(&mut self, run: &Run<'_>) {
@@ -149,7 +149,7 @@ impl Agent<'_> {
     }
 
     /// Tells everybody what was left out of a request of so many bytes; returns whether it is shorter now.
-    fn say_what_is_left_out(&mut self, done: Compacted, before: usize, run: &Run<'_>) -> bool {
+    fn say_what_is_left_out(&mut self, done: CompactionReport, before: usize, run: &Run<'_>) -> bool {
         let now = self.size_of_request(run);
         if now == before {
             return false;
@@ -159,7 +159,7 @@ impl Agent<'_> {
         }
         self.guard.forget(&done.calls);
         let (tokens_before, tokens_now) = (self.gauge.tokens(before), self.gauge.tokens(now));
-        (run.told)(Told::Compacted(&Compacted { tokens_before, tokens_now, ..done }));
+        (run.told)(RunEvent::Compacted(&CompactionReport { tokens_before, tokens_now, ..done }));
         now < before
     }
 }

@@ -6,10 +6,10 @@
 //!
 //! Nothing of this is written down: a session on disk is whole, and is compacted again when it is taken up and needs it.
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::head_and_tail::{whole_lines_after, whole_lines_before};
-use haft_model::conversation::{Answer, Message, Part, Reply};
-use haft_model::images::{self, Illustrated};
+use haft_model::conversation::{Message, Reply, ReplyPart, ToolAnswer};
+use haft_model::images::{self, IllustratedText};
 use serde_json::{Value, json};
 
 use crate::images::{MOST_BYTES_SHOWN, MOST_SHOWN};
@@ -33,9 +33,9 @@ const SHOWN_LEFT_OUT: &str = "left out to save room; ask the user to show it aga
 /// Stands where whole replies were.
 const REPLIES_LEFT_OUT: &str = "[haft: replies and results that were here are left out to save room.]";
 
-/// What was left out to make room.
+/// Counts what was left out of a conversation to make room.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Compacted {
+pub struct CompactionReport {
     /// How many results.
     pub results: usize,
     /// The arguments of how many calls.
@@ -50,9 +50,9 @@ pub struct Compacted {
     pub calls: Vec<String>,
 }
 
-impl Compacted {
+impl CompactionReport {
     /// Counts a result of which something is left out.
-    fn note(&mut self, answer: &Answer) {
+    fn note(&mut self, answer: &ToolAnswer) {
         if !self.calls.contains(&answer.call) {
             self.results += 1;
             self.calls.push(answer.call.clone());
@@ -66,8 +66,8 @@ pub(crate) fn size(messages: &[Message]) -> usize {
 }
 
 /// Leaves out as much as is needed for a conversation of at most so many bytes, and says what.
-pub(crate) fn compact(messages: &mut Vec<Message>, most: usize) -> Compacted {
-    let mut compaction = Compaction { size: size(messages), most, done: Compacted::default() };
+pub(crate) fn compact(messages: &mut Vec<Message>, most: usize) -> CompactionReport {
+    let mut compaction = Compaction { size: size(messages), most, done: CompactionReport::default() };
     compaction.drop_images(messages);
     compaction.drop_results(messages);
     compaction.shorten_arguments(messages);
@@ -79,10 +79,10 @@ pub(crate) fn compact(messages: &mut Vec<Message>, most: usize) -> Compacted {
 /// Leaves out the oldest images where there are more than a request can carry, and says which.
 ///
 /// Then half of the room is free again: this is seldom, because it spoils the provider's cache.
-pub(crate) fn bound_images(messages: &mut [Message]) -> Compacted {
+pub(crate) fn bound_images(messages: &mut [Message]) -> CompactionReport {
     let mut count = images::images_in(messages).count();
     let mut bytes = crate::images::bytes(messages);
-    let mut compaction = Compaction { size: size(messages), most: 0, done: Compacted::default() };
+    let mut compaction = Compaction { size: size(messages), most: 0, done: CompactionReport::default() };
     if count <= MOST_SHOWN && bytes <= MOST_BYTES_SHOWN {
         return compaction.done;
     }
@@ -101,7 +101,7 @@ pub(crate) fn bound_images(messages: &mut [Message]) -> Compacted {
 struct Compaction {
     size: usize,
     most: usize,
-    done: Compacted,
+    done: CompactionReport,
 }
 
 impl Compaction {
@@ -123,18 +123,18 @@ impl Compaction {
             && !images.is_empty()
         {
             self.size -= size_of(message);
-            Illustrated::all_of(message).into_iter().for_each(|shown| shown.leave_out(|_| true, SHOWN_LEFT_OUT));
+            IllustratedText::all_of(message).into_iter().for_each(|shown| shown.leave_out(|_| true, SHOWN_LEFT_OUT));
             self.size += size_of(message);
         }
         answers(message).iter_mut().for_each(|answer| self.drop_images_of(answer));
     }
 
-    fn drop_images_of(&mut self, answer: &mut Answer) {
+    fn drop_images_of(&mut self, answer: &mut ToolAnswer) {
         if answer.images.is_empty() {
             return;
         }
         self.size -= size_of_answer(answer);
-        Illustrated::answer(answer).leave_out(|_| true, IMAGE_LEFT_OUT);
+        IllustratedText::answer(answer).leave_out(|_| true, IMAGE_LEFT_OUT);
         self.size += size_of_answer(answer);
         self.done.note(answer);
     }
@@ -148,7 +148,7 @@ impl Compaction {
             if answer.text.len() > SMALL_RESULT {
                 let note = format!(
                     "[This result of {} was left out to save room. Call the tool again if you need it.]",
-                    Grouped(answer.text.len() as u64).of("byte")
+                    GroupedNumber(answer.text.len() as u64).of("byte")
                 );
                 self.size -= answer.text.len() - note.len();
                 answer.text = note;
@@ -211,7 +211,7 @@ impl Compaction {
     /// Shortens the results that the model has not seen yet: one reply may ask for more than fits.
     fn shorten_newest(&mut self, messages: &mut [Message]) {
         let newest = newest_reply(messages);
-        let mut answers: Vec<&mut Answer> = messages[newest..].iter_mut().flat_map(answers).collect();
+        let mut answers: Vec<&mut ToolAnswer> = messages[newest..].iter_mut().flat_map(answers).collect();
         let whole: Vec<String> = answers.iter().map(|answer| answer.text.clone()).collect();
         let mut most = whole.iter().map(String::len).max().unwrap_or(0);
         while !self.is_enough() && most > LEAST_OF_NEWEST {
@@ -237,7 +237,7 @@ fn newest_reply(messages: &[Message]) -> usize {
     messages.iter().rposition(|message| matches!(message, Message::Model(_))).unwrap_or(messages.len())
 }
 
-fn answers(message: &mut Message) -> &mut [Answer] {
+fn answers(message: &mut Message) -> &mut [ToolAnswer] {
     match message {
         Message::Tools { answers } => answers,
         Message::User { .. } | Message::Model(_) => &mut [],
@@ -254,24 +254,24 @@ fn say_that_replies_are_left_out(kept: &mut Vec<Message>) -> usize {
     size(kept) - before
 }
 
-fn with_short_arguments(part: &Part) -> Part {
+fn with_short_arguments(part: &ReplyPart) -> ReplyPart {
     match part {
-        Part::Call(call) if call.arguments.len() > SMALL_ARGUMENTS => {
+        ReplyPart::Call(call) if call.arguments.len() > SMALL_ARGUMENTS => {
             let arguments = match serde_json::from_str(&call.arguments) {
                 Ok(value) => short(value).to_string(),
                 // Providers want an object, whatever the model wrote.
                 Err(_) => json!({ "arguments": short(call.arguments.as_str().into()) }).to_string(),
             };
-            Part::Call(haft_model::conversation::Call { arguments, ..call.clone() })
+            ReplyPart::Call(haft_model::conversation::ModelToolCall { arguments, ..call.clone() })
         }
-        Part::Call(_) | Part::Text(_) | Part::Thinking(_) | Part::Refusal(_) => part.clone(),
+        ReplyPart::Call(_) | ReplyPart::Text(_) | ReplyPart::Thinking(_) | ReplyPart::Refusal(_) => part.clone(),
     }
 }
 
 fn short(value: Value) -> Value {
     match value {
         Value::String(text) if text.len() > SMALL_TEXT => {
-            format!("[{} left out to save room]", Grouped(text.len() as u64).of("byte")).into()
+            format!("[{} left out to save room]", GroupedNumber(text.len() as u64).of("byte")).into()
         }
         Value::Array(items) => items.into_iter().map(short).collect(),
         Value::Object(fields) => fields.into_iter().map(|(key, field)| (key, short(field))).collect(),
@@ -283,7 +283,7 @@ fn head_and_tail(text: &str, most: usize) -> String {
     let head_end = text.floor_char_boundary(most / 2);
     let tail_start = text.ceil_char_boundary(text.len() - most / 4);
     let (head, tail) = (whole_lines_before(&text[..head_end]), whole_lines_after(&text[tail_start..]));
-    let left_out = Grouped((text.len() - head.len() - tail.len()) as u64).of("byte");
+    let left_out = GroupedNumber((text.len() - head.len() - tail.len()) as u64).of("byte");
     format!("{head}\n[… {left_out} left out to save room; ask for a part of it …]\n{tail}")
 }
 
@@ -296,14 +296,14 @@ fn size_of(message: &Message) -> usize {
         }
 }
 
-fn size_of_answer(answer: &Answer) -> usize {
+fn size_of_answer(answer: &ToolAnswer) -> usize {
     answer.text.len() + answer.call.len() + answer.images.len() * IMAGE + FRAME
 }
 
 fn size_of_reply(reply: &Reply) -> usize {
     let parts = reply.parts.iter().map(|part| match part {
-        Part::Text(text) | Part::Thinking(text) | Part::Refusal(text) => text.len(),
-        Part::Call(call) => call.arguments.len() + call.name.len() + call.id.len() + FRAME,
+        ReplyPart::Text(text) | ReplyPart::Thinking(text) | ReplyPart::Refusal(text) => text.len(),
+        ReplyPart::Call(call) => call.arguments.len() + call.name.len() + call.id.len() + FRAME,
     });
     // What the provider sent may hold more than can be seen: signatures, encrypted thoughts.
     reply.native.json.get().len().max(parts.sum())

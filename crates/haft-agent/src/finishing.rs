@@ -9,15 +9,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::session_state::Finished;
-use haft_model::conversation::{Answer, Message};
+use haft_contract::session_state::FinishReport;
+use haft_model::conversation::{Message, ToolAnswer};
 use haft_runtime::runtime::Runtime;
 use serde_json::Value;
 
-use crate::agent::{Agent, NOT_TOLD, Run};
-use crate::outcome::Ended;
-use crate::output::{Misfit, Output, OutputSchema};
-use crate::told::Told;
+use crate::agent::{AgentLoop, NOT_TOLD, Run};
+use crate::outcome::AgentEndReason;
+use crate::output::{Misfit, OutputSchema, StructuredOutput};
+use crate::told::RunEvent;
 
 /// The native name of the tool that ends a run.
 const FINISH: &str = "finish";
@@ -29,14 +29,14 @@ const CONTINUES: &str = "[haft: the run continues, because another call of your 
 #[derive(Default)]
 pub(crate) struct FinishDesk {
     schema: Mutex<Option<OutputSchema>>,
-    accepted: Mutex<Option<Accepted>>,
+    accepted: Mutex<Option<FinishResult>>,
 }
 
-/// An end that counts.
-pub(crate) struct Accepted {
+/// The result that the model declared with an accepted finishing call.
+pub(crate) struct FinishResult {
     /// What the run has to say; nothing leaves the words of the reply.
     answer: Option<String>,
-    output: Option<Output>,
+    output: Option<StructuredOutput>,
 }
 
 impl FinishDesk {
@@ -46,14 +46,14 @@ impl FinishDesk {
     }
 
     /// Takes what was accepted since it was last taken.
-    pub(crate) fn take(&self) -> Option<Accepted> {
+    pub(crate) fn take(&self) -> Option<FinishResult> {
         lock(&self.accepted).take()
     }
 
     /// Accepts an end, or says what is wrong with it.
-    pub(crate) async fn accept(&self, finished: Finished) -> Result<(), ToolError> {
+    pub(crate) async fn accept(&self, finished: FinishReport) -> Result<(), ToolError> {
         let schema = lock(&self.schema).clone();
-        let Finished { summary, result } = finished;
+        let FinishReport { summary, result } = finished;
         let text = result.map(|result| match result {
             Value::String(text) => text,
             other => other.to_string(),
@@ -61,12 +61,12 @@ impl FinishDesk {
         let accepted = match schema {
             None => {
                 let answer = [summary, text].into_iter().flatten().collect::<Vec<_>>().join("\n\n");
-                Accepted { answer: Some(answer).filter(|answer| !answer.is_empty()), output: None }
+                FinishResult { answer: Some(answer).filter(|answer| !answer.is_empty()), output: None }
             }
             Some(schema) => {
                 let Some(text) = text else { return Err(unfit("$: expected one JSON object, received none")) };
                 match schema.read_in_time(&text).await {
-                    Ok(output) => Accepted { answer: Some(output.value.to_string()), output: Some(output) },
+                    Ok(output) => FinishResult { answer: Some(output.value.to_string()), output: Some(output) },
                     Err(Misfit::Wrong(why)) => return Err(unfit(&why)),
                     Err(Misfit::NotChecked) => {
                         let next = Next::DoNotRetry("end with a last reply that has the result".to_owned());
@@ -93,20 +93,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Agent<'_> {
+impl AgentLoop<'_> {
     /// Ends the run if a call of the reply said so and all of its calls worked: the model has not seen yet what went wrong
     /// with another one.
-    pub(crate) fn end_if_finished(&mut self, answers: &[Answer], run: &mut Run<'_>) -> Result<(), Ended> {
-        let Some(Accepted { answer, output }) = self.state.finish.take() else { return Ok(()) };
+    pub(crate) fn end_if_finished(&mut self, answers: &[ToolAnswer], run: &mut Run<'_>) -> Result<(), AgentEndReason> {
+        let Some(FinishResult { answer, output }) = self.state.finish.take() else { return Ok(()) };
         if answers.iter().any(|answer| answer.is_error) {
             return self.keep(Message::user(CONTINUES.to_owned()));
         }
         if let Some(answer) = answer {
-            (run.told)(Told::Finished(&answer));
+            (run.told)(RunEvent::Finished(&answer));
             run.answer = answer;
         }
         run.output = output;
-        Err(Ended::Finished)
+        Err(AgentEndReason::Finished)
     }
 }
 

@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use haft_contract::kinds::ErrorKind;
 use haft_contract::result::{Did, ToolResult};
-use haft_model::conversation::Call;
+use haft_model::conversation::ModelToolCall;
 use serde_json::Value;
 
 use crate::each_time::without_what_differs_each_time;
@@ -36,15 +36,15 @@ const LONGEST_EXCERPT: usize = 2_000;
 pub(crate) struct Guard {
     /// How many calls have brought a change that was not there before.
     changes: u64,
-    calls: HashMap<u64, Seen>,
+    calls: HashMap<u64, CallObservation>,
     /// The call that was made last.
     last: Option<u64>,
     circle: Option<Circle>,
 }
 
-/// What a call came to.
+/// Records the outcome of a call, and how often it was the same.
 #[derive(Debug)]
-struct Seen {
+struct CallObservation {
     call: String,
     outcome: u64,
     /// How often it came to that, with nothing changed in between.
@@ -58,7 +58,7 @@ struct Seen {
 
 impl Guard {
     /// Returns the answer to a call that shall not be run again, because it would come to the same.
-    pub(crate) fn earlier(&mut self, call: &Call) -> Option<String> {
+    pub(crate) fn earlier(&mut self, call: &ModelToolCall) -> Option<String> {
         let key = key(call);
         self.last = Some(key);
         let seen = self.calls.get_mut(&key)?;
@@ -80,7 +80,7 @@ impl Guard {
     }
 
     /// Notes what a call came to; returns what the model should know about that.
-    pub(crate) fn note(&mut self, call: &Call, result: &ToolResult) -> Option<String> {
+    pub(crate) fn note(&mut self, call: &ModelToolCall, result: &ToolResult) -> Option<String> {
         let kind = result.error.as_ref().map(|error| error.kind);
         if kind == Some(ErrorKind::Cancelled) {
             return None;
@@ -99,7 +99,7 @@ impl Guard {
                 1
             }
         };
-        let seen = Seen {
+        let seen = CallObservation {
             call: call.id.clone(),
             outcome,
             times,
@@ -123,7 +123,7 @@ impl Guard {
     pub(crate) fn forget(&mut self, dropped: &[String]) {
         if !dropped.is_empty() {
             // What is redundant depends on earlier results, of whichever call.
-            let is_seen = |seen: &Seen| !seen.is_redundant && !dropped.contains(&seen.call);
+            let is_seen = |seen: &CallObservation| !seen.is_redundant && !dropped.contains(&seen.call);
             self.calls.retain(|key, seen| self.last == Some(*key) || is_seen(seen));
         }
     }
@@ -134,7 +134,7 @@ impl Guard {
     }
 }
 
-fn key(call: &Call) -> u64 {
+fn key(call: &ModelToolCall) -> u64 {
     let arguments = match serde_json::from_str(&call.arguments) {
         Ok(value) => sorted(value).to_string(),
         Err(_) => call.arguments.clone(),
@@ -188,8 +188,12 @@ mod tests {
 
     #[test]
     fn the_order_of_keys_does_not_make_another_call() {
-        let call =
-            |arguments: &str| Call { id: "1".into(), name: "t".into(), arguments: arguments.into(), is_cut: false };
+        let call = |arguments: &str| ModelToolCall {
+            id: "1".into(),
+            name: "t".into(),
+            arguments: arguments.into(),
+            is_cut: false,
+        };
         assert_eq!(key(&call(r#"{"a":[{"c":1,"d":2}],"b":2}"#)), key(&call(r#"{"b":2, "a":[{"d":2,"c":1}]}"#)));
         assert_ne!(key(&call(r#"{"a":1}"#)), key(&call(r#"{"a":2}"#)));
         assert_ne!(key(&call("{\"a\":")), key(&call("{\"a\": ")));

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use haft_model::conversation::{Answer, Call, Message, Part, Reply, Stop};
+use haft_model::conversation::{Message, ModelToolCall, Reply, ReplyPart, StopReason, ToolAnswer};
 use haft_runtime::arguments;
 
 /// What is left of a session when it is taken up again.
@@ -17,14 +17,14 @@ pub struct Past {
     /// The ids of the calls that had begun behind the last message.
     pub began: Vec<String>,
     /// What came of calls behind the last message.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<ToolAnswer>,
     /// In how many places something is lost of it.
     pub lost: usize,
 }
 
-/// A past that is valid again.
+/// A past conversation, mended so that it is valid again.
 #[derive(Clone, Debug)]
-pub(crate) struct Mended {
+pub(crate) struct MendedHistory {
     pub(crate) messages: Vec<Message>,
     /// The ids of all calls.
     pub(crate) used: HashSet<String>,
@@ -48,7 +48,7 @@ const MOST_NAMED: usize = 10;
 const LONGEST_NAMED: usize = 200;
 
 impl Past {
-    pub(crate) fn mended(self) -> Mended {
+    pub(crate) fn mended(self) -> MendedHistory {
         let mut messages: Vec<Message> = Vec::with_capacity(self.messages.len() + 1);
         let mut orphans = Vec::new();
         for message in self.messages {
@@ -78,12 +78,12 @@ impl Past {
         }
         let used = rename_doubles(&mut messages);
         let messages = messages.into_iter().map(with_repaired_calls).collect();
-        Mended { messages, used, last_is_new, note: note_of_lost(self.lost, &orphans) }
+        MendedHistory { messages, used, last_is_new, note: note_of_lost(self.lost, &orphans) }
     }
 }
 
 /// Says what is lost, and what came of calls whose own reply is lost.
-fn note_of_lost(lost: usize, orphans: &[Answer]) -> Option<String> {
+fn note_of_lost(lost: usize, orphans: &[ToolAnswer]) -> Option<String> {
     if lost == 0 && orphans.is_empty() {
         return None;
     }
@@ -139,16 +139,16 @@ fn unused(id: &str, used: &mut HashSet<String>) -> String {
     free.next().unwrap_or_default()
 }
 
-fn with_ids(parts: &[Part], ids: &[String]) -> Vec<Part> {
+fn with_ids(parts: &[ReplyPart], ids: &[String]) -> Vec<ReplyPart> {
     let mut ids = ids.iter();
-    let renamed = |part: &Part| match (part, matches!(part, Part::Call(_)).then(|| ids.next()).flatten()) {
-        (Part::Call(call), Some(id)) => Part::Call(Call { id: id.clone(), ..call.clone() }),
+    let renamed = |part: &ReplyPart| match (part, matches!(part, ReplyPart::Call(_)).then(|| ids.next()).flatten()) {
+        (ReplyPart::Call(call), Some(id)) => ReplyPart::Call(ModelToolCall { id: id.clone(), ..call.clone() }),
         (part, _) => part.clone(),
     };
     parts.iter().map(renamed).collect()
 }
 
-impl Mended {
+impl MendedHistory {
     /// Takes up what a run left that was dropped in the middle of its calls: any of them may have happened.
     pub(crate) fn of_dropped(messages: Vec<Message>) -> Self {
         let began = match messages.last() {
@@ -175,7 +175,7 @@ pub(crate) fn push(messages: &mut Vec<Message>, message: Message) {
 ///
 /// The repair depends on the text alone, so a session that is resumed says the same. On disk the model's own text stays.
 pub(crate) fn with_repaired_calls(message: Message) -> Message {
-    let repaired = |call: &Call| {
+    let repaired = |call: &ModelToolCall| {
         let reading = arguments::read_text(&call.arguments).ok()?;
         (!reading.repairs.is_empty()).then(|| reading.value.to_string())
     };
@@ -186,22 +186,28 @@ pub(crate) fn with_repaired_calls(message: Message) -> Message {
 }
 
 /// Returns the answer to a call that was not run, for this reason.
-pub(crate) fn not_run(call: &Call, why: &str) -> Answer {
-    Answer { call: call.id.clone(), name: call.name.clone(), text: why.to_owned(), is_error: true, images: Vec::new() }
+pub(crate) fn not_run(call: &ModelToolCall, why: &str) -> ToolAnswer {
+    ToolAnswer {
+        call: call.id.clone(),
+        name: call.name.clone(),
+        text: why.to_owned(),
+        is_error: true,
+        images: Vec::new(),
+    }
 }
 
 fn may_reply(last: Option<&Message>) -> bool {
     match last {
         None => false,
-        Some(Message::Model(reply)) => reply.stop == Stop::Paused,
+        Some(Message::Model(reply)) => reply.stop == StopReason::Paused,
         Some(Message::User { .. } | Message::Tools { .. }) => true,
     }
 }
 
 /// Answers the calls of the last message; returns whether there were any.
-fn answer_open_calls(messages: &mut Vec<Message>, answer: impl Fn(&Call) -> Answer) -> bool {
+fn answer_open_calls(messages: &mut Vec<Message>, answer: impl Fn(&ModelToolCall) -> ToolAnswer) -> bool {
     let Some(Message::Model(reply)) = messages.last() else { return false };
-    let answers: Vec<Answer> = reply.calls().map(answer).collect();
+    let answers: Vec<ToolAnswer> = reply.calls().map(answer).collect();
     let is_open = !answers.is_empty();
     if is_open {
         messages.push(Message::Tools { answers });
@@ -209,10 +215,11 @@ fn answer_open_calls(messages: &mut Vec<Message>, answer: impl Fn(&Call) -> Answ
     is_open
 }
 
-fn answer_among(answers: &[Answer], call: &Call, otherwise: &str) -> Answer {
+fn answer_among(answers: &[ToolAnswer], call: &ModelToolCall, otherwise: &str) -> ToolAnswer {
     // Sessions of old have the id of an answer changed and that of its call not.
-    let is_renamed = |answer: &&Answer| answer.call.strip_prefix(&call.id).is_some_and(|rest| rest.starts_with('-'));
+    let is_renamed =
+        |answer: &&ToolAnswer| answer.call.strip_prefix(&call.id).is_some_and(|rest| rest.starts_with('-'));
     let same = answers.iter().find(|answer| answer.call == call.id);
     let found = same.or_else(|| answers.iter().find(is_renamed));
-    found.map_or_else(|| not_run(call, otherwise), |answer| Answer { call: call.id.clone(), ..answer.clone() })
+    found.map_or_else(|| not_run(call, otherwise), |answer| ToolAnswer { call: call.id.clone(), ..answer.clone() })
 }

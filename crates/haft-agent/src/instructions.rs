@@ -2,7 +2,7 @@
 //!
 //! Not here: which files there are and whether they are trusted. They come as values.
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 
 /// haft's coding prompt.
 const OWN: &str = include_str!("instructions.md");
@@ -107,7 +107,7 @@ fn bounded(words: &Words) -> String {
         return text.to_owned();
     }
     let end = text.floor_char_boundary(LONGEST_WORDS);
-    let left_out = Grouped((text.len() - end) as u64).of("byte");
+    let left_out = GroupedNumber((text.len() - end) as u64).of("byte");
     format!("{}\n[… {left_out} left out; read {} for the rest …]", &text[..end], words.from)
 }
 

@@ -1,7 +1,7 @@
 //! The loop between a model and its tools: small, stopped at any point, with a history that is always valid.
 //!
 //! A model is asked, its calls run through the runtime, and what came of them is fed back, until it has nothing more to
-//! call or a limit is reached ([`agent::Agent::run`]). Every call that a model makes has exactly one answer, however it
+//! call or a limit is reached ([`agent::AgentLoop::run`]). Every call that a model makes has exactly one answer, however it
 //! ended: providers refuse a conversation in which one is missing, and with it everything that was said in it.
 //!
 //! Not here: the stages of a call (`haft-runtime`), the words of providers (`haft-model`), where a session is kept and

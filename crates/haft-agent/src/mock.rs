@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use haft_contract::BoxFuture;
-use haft_contract::grouped::Grouped;
-use haft_model::conversation::{Call, Message, Native, Part, Reply, Stop, Usage};
-use haft_model::provider::{Heard, LanguageModel, ModelError, ModelErrorKind, Piece, Request};
+use haft_contract::grouped::GroupedNumber;
+use haft_model::conversation::{Message, ModelToolCall, Native, Reply, ReplyPart, StopReason, Usage};
+use haft_model::provider::{LanguageModel, ModelError, ModelErrorKind, ModelRequest, ReplyEvent, ReplyListener};
 use haft_model::wire::Wire;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 /// A model that follows a script.
 #[derive(Default)]
 pub struct MockModel {
-    replies: Mutex<VecDeque<Vec<Part>>>,
+    replies: Mutex<VecDeque<Vec<ReplyPart>>>,
     requests: Mutex<Vec<MockRequest>>,
     calls: u32,
 }
@@ -41,7 +41,7 @@ impl MockModel {
     /// Adds a reply with this text.
     #[must_use]
     pub fn says(self, text: impl Into<String>) -> Self {
-        self.reply_queue().push_back(vec![Part::Text(text.into())]);
+        self.reply_queue().push_back(vec![ReplyPart::Text(text.into())]);
         self
     }
 
@@ -59,7 +59,12 @@ impl MockModel {
         for (tool, arguments) in calls {
             self.calls += 1;
             let id = format!("call-{}", self.calls);
-            parts.push(Part::Call(Call { id, name: tool.to_owned(), arguments: arguments.to_string(), is_cut: false }));
+            parts.push(ReplyPart::Call(ModelToolCall {
+                id,
+                name: tool.to_owned(),
+                arguments: arguments.to_string(),
+                is_cut: false,
+            }));
         }
         self.reply_queue().push_back(parts);
         self
@@ -71,7 +76,7 @@ impl MockModel {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn reply_queue(&self) -> MutexGuard<'_, VecDeque<Vec<Part>>> {
+    fn reply_queue(&self) -> MutexGuard<'_, VecDeque<Vec<ReplyPart>>> {
         self.replies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -87,8 +92,8 @@ impl LanguageModel for MockModel {
 
     fn reply<'a>(
         &'a self,
-        request: &'a Request<'a>,
-        heard: Heard<'a>,
+        request: &'a ModelRequest<'a>,
+        heard: ReplyListener<'a>,
         _stop: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<Reply, ModelError>> {
         let kept = MockRequest {
@@ -107,18 +112,18 @@ impl LanguageModel for MockModel {
                 kind: ModelErrorKind::Broken,
                 what: format!(
                     "The script of the MockModel has no reply left ({}).",
-                    Grouped(u64::try_from(requests).unwrap_or(u64::MAX)).of("request")
+                    GroupedNumber(u64::try_from(requests).unwrap_or(u64::MAX)).of("request")
                 ),
                 next: "add a reply to the script with says or calls".to_owned(),
             })?;
             for part in &parts {
-                if let Part::Text(text) = part {
-                    heard(Piece::Text(text));
+                if let ReplyPart::Text(text) = part {
+                    heard(ReplyEvent::Text(text));
                 }
             }
-            let has_calls = parts.iter().any(|part| matches!(part, Part::Call(_)));
+            let has_calls = parts.iter().any(|part| matches!(part, ReplyPart::Call(_)));
             let native = Native { wire: Wire::Anthropic, model: "mock".to_owned(), json: RawValue::NULL.to_owned() };
-            let stop = if has_calls { Stop::Calls } else { Stop::Finished };
+            let stop = if has_calls { StopReason::Calls } else { StopReason::Finished };
             Ok(Reply { parts, native, stop, usage: Usage::default(), why_cut: None })
         })
     }

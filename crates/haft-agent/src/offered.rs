@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use haft_contract::call::{RawArguments, ToolCall};
-use haft_contract::lift::Lift;
-use haft_model::conversation::Call;
-use haft_model::lower::{LoweredList, Offered, Provider, lower_all};
+use haft_contract::lift::InverseLowering;
+use haft_model::conversation::ModelToolCall;
+use haft_model::lower::{LoweredList, ProviderDialect, ToolOffer, lower_all};
 use haft_model::wire::Wire;
 use haft_runtime::catalog::Catalog;
 
@@ -15,7 +15,7 @@ pub(crate) struct OfferedTools {
     pub(crate) list: LoweredList,
     /// How long they are in a request, in bytes.
     pub(crate) size: usize,
-    lifts: HashMap<String, Arc<Lift>>,
+    lifts: HashMap<String, Arc<InverseLowering>>,
     /// The only tools that may be used, by their names in the catalogue.
     only: Option<BTreeSet<String>>,
 }
@@ -26,12 +26,12 @@ impl OfferedTools {
         let only = only.map(|names| names.iter().filter_map(|name| name_in(catalog, name)).collect::<BTreeSet<_>>());
         let mut entries = catalog.list();
         entries.retain(|entry| only.as_ref().is_none_or(|names| names.contains(&entry.shown().name)));
-        let offered: Vec<Offered<'_>> = entries.iter().map(|entry| Offered::of(entry.shown())).collect();
+        let offered: Vec<ToolOffer<'_>> = entries.iter().map(|entry| ToolOffer::of(entry.shown())).collect();
         let list = lower_all(&offered, provider(wire));
         let lifts = list
             .tools
             .iter()
-            .filter(|tool| tool.lift != Lift::none())
+            .filter(|tool| tool.lift != InverseLowering::none())
             .filter_map(|tool| Some((list.native_name(&tool.name)?.to_owned(), Arc::new(tool.lift.clone()))));
         let lifts = lifts.collect();
         let size = list.tools.iter().map(|tool| tool.value.to_string().len()).sum();
@@ -39,7 +39,7 @@ impl OfferedTools {
     }
 
     /// Says why a call is refused although its tool exists; nothing where it may be made.
-    pub(crate) fn refuses(&self, catalog: &Catalog, call: &Call) -> Option<String> {
+    pub(crate) fn refuses(&self, catalog: &Catalog, call: &ModelToolCall) -> Option<String> {
         let only = self.only.as_ref()?;
         // A name that no tool has is told by the runtime.
         let name = name_in(catalog, &call.name)?;
@@ -53,7 +53,7 @@ impl OfferedTools {
     }
 
     /// Makes a call of what the model wrote.
-    pub(crate) fn tool_call(&self, call: &Call) -> ToolCall {
+    pub(crate) fn tool_call(&self, call: &ModelToolCall) -> ToolCall {
         let arguments = RawArguments::Text(call.arguments.clone());
         let tool_call = ToolCall::new(&call.name, arguments).with_id(&call.id);
         match self.lifts.get(&call.name) {
@@ -70,10 +70,10 @@ fn name_in(catalog: &Catalog, name: &str) -> Option<String> {
 }
 
 /// Returns the form in which tools are declared on a wire.
-fn provider(wire: Wire) -> Provider {
+fn provider(wire: Wire) -> ProviderDialect {
     match wire {
-        Wire::Anthropic => Provider::Anthropic,
-        Wire::Responses | Wire::Chat => Provider::OpenAi,
-        Wire::Gemini => Provider::Gemini,
+        Wire::Anthropic => ProviderDialect::Anthropic,
+        Wire::Responses | Wire::Chat => ProviderDialect::OpenAi,
+        Wire::Gemini => ProviderDialect::Gemini,
     }
 }

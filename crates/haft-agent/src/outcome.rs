@@ -2,22 +2,22 @@
 
 use std::fmt;
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_model::conversation::Usage;
 use haft_model::provider::ModelError;
 
-use crate::output::Output;
+use crate::output::StructuredOutput;
 use crate::price::Cost;
 
-/// How a run ended, and what it came to.
+/// How a run ended, and its results.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct AgentOutcome {
     /// Why it ended.
-    pub ended: Ended,
+    pub ended: AgentEndReason,
     /// The last words of the model.
     pub answer: String,
     /// The answer as it was wanted: there where it had to fit a schema and the model has finished.
-    pub output: Option<Output>,
+    pub output: Option<StructuredOutput>,
     /// How often the model was asked.
     pub steps: u32,
     /// What that cost, in tokens.
@@ -28,7 +28,7 @@ pub struct Outcome {
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum AgentEndReason {
     /// The model has nothing more to do.
     Finished,
     /// Somebody stopped it.
@@ -79,56 +79,58 @@ pub enum Ended {
     NotRecorded(String),
 }
 
-impl fmt::Display for Ended {
+impl fmt::Display for AgentEndReason {
     /// Writes what happened, and what to do about it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Ended::Finished => f.write_str("The model has finished."),
-            Ended::Stopped => f.write_str("Stopped. Next: resume the session and say what to do instead."),
-            Ended::OutOfSteps(most) => write!(
+            AgentEndReason::Finished => f.write_str("The model has finished."),
+            AgentEndReason::Stopped => f.write_str("Stopped. Next: resume the session and say what to do instead."),
+            AgentEndReason::OutOfSteps(most) => write!(
                 f,
                 "Stopped after {}, which is the limit. Next: resume the session, or allow more steps.",
-                Grouped(u64::from(*most)).of("step")
+                GroupedNumber(u64::from(*most)).of("step")
             ),
-            Ended::OutOfBudget { used, budget } => write!(
+            AgentEndReason::OutOfBudget { used, budget } => write!(
                 f,
                 "Stopped after {}; the budget is {}. Next: resume the session, or allow more tokens.",
-                Grouped(*used).of("token"),
-                Grouped(*budget)
+                GroupedNumber(*used).of("token"),
+                GroupedNumber(*budget)
             ),
-            Ended::OutOfMoney { cost, budget } => write!(
+            AgentEndReason::OutOfMoney { cost, budget } => write!(
                 f,
                 "Stopped after {cost}; the budget is {budget}. Next: resume the session, or allow a higher cost."
             ),
-            Ended::PromptTooLong { tokens, beside, window } => f.write_str(&too_long(*tokens, *beside, *window)),
-            Ended::Refused => {
+            AgentEndReason::PromptTooLong { tokens, beside, window } => {
+                f.write_str(&too_long(*tokens, *beside, *window))
+            }
+            AgentEndReason::Refused => {
                 f.write_str("The model refused to continue. Next: ask for something else, or in other words.")
             }
-            Ended::Unfinished(why) => {
+            AgentEndReason::Unfinished(why) => {
                 write!(
                     f,
                     "The last reply is incomplete: {why}. Next: resume the session, or ask for less in one reply."
                 )
             }
-            Ended::SaidNothing => f.write_str(
+            AgentEndReason::SaidNothing => f.write_str(
                 "The model said nothing and called nothing. Next: ask in other words, or use another model.",
             ),
-            Ended::Unfit(why) => write!(
+            AgentEndReason::Unfit(why) => write!(
                 f,
                 "The answer does not fit the schema, even after haft told the model what is wrong:\n{why}\nNext: resume the \
                  session with the schema, or use a simpler one or another model."
             ),
-            Ended::GoesInCircles { tool, times } => write!(
+            AgentEndReason::GoesInCircles { tool, times } => write!(
                 f,
                 "The model called \"{tool}\" {times} times in the same way with the same result. Next: resume the session \
                  and say what it should do instead."
             ),
-            Ended::Failed(error) => {
+            AgentEndReason::Failed(error) => {
                 // What a provider says is not always a sentence.
                 let end = if error.what.ends_with(['.', '!', '?', '…', '"']) { "" } else { "." };
                 write!(f, "{}{end} Next: {}.", error.what, error.next)
             }
-            Ended::NotRecorded(why) => write!(
+            AgentEndReason::NotRecorded(why) => write!(
                 f,
                 "The session cannot be recorded: {why}. Next: check that its folder has room and is writable, or start \
                  another session."
@@ -141,12 +143,12 @@ impl fmt::Display for Ended {
 fn too_long(tokens: u64, beside: u64, window: u64) -> String {
     let and_the_rest = match beside {
         0 => String::new(),
-        beside => format!(", instructions and tools have about {}", Grouped(beside)),
+        beside => format!(", instructions and tools have about {}", GroupedNumber(beside)),
     };
     format!(
         "The task has about {}{and_the_rest}, and the model accepts {}. Nothing was sent. Next: put the text into a file of the \
          workspace and name the file in the task, or use a model that accepts more; if this one does, set its window.",
-        Grouped(tokens).of("token"),
-        Grouped(window)
+        GroupedNumber(tokens).of("token"),
+        GroupedNumber(window)
     )
 }

@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_runtime::arguments::{Checker, Fault, read_text};
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ pub struct OutputSchema {
 
 /// An answer that fits its schema.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Output {
+pub struct StructuredOutput {
     /// The answer, an object.
     pub value: Value,
     /// What had to be mended to read it, a line each; mostly nothing.
@@ -115,7 +115,7 @@ impl OutputSchema {
     /// # Errors
     ///
     /// Returns what is wrong, in words for the model: at most eight places, each with what belongs there.
-    pub fn read(&self, text: &str) -> Result<Output, String> {
+    pub fn read(&self, text: &str) -> Result<StructuredOutput, String> {
         let fenced = only_fence(text).filter(|inner| inner.contains('{'));
         let text = fenced.unwrap_or(text);
         let reading = match read_text(text) {
@@ -134,12 +134,12 @@ impl OutputSchema {
             faults.join("\n")
         })?;
         let unfenced = fenced.map(|_| "json: took the text out of a code fence".to_owned());
-        Ok(Output { value: reading.value, repairs: unfenced.into_iter().chain(reading.repairs).collect() })
+        Ok(StructuredOutput { value: reading.value, repairs: unfenced.into_iter().chain(reading.repairs).collect() })
     }
 
     /// Reads an answer in a thread of its own, because there are schemas that take for ever with some answers. Returns
     /// nothing where it takes too long; the thread is left behind.
-    pub(crate) async fn read_in_time(&self, text: &str) -> Result<Output, Misfit> {
+    pub(crate) async fn read_in_time(&self, text: &str) -> Result<StructuredOutput, Misfit> {
         let (schema, text) = (self.clone(), text.to_owned());
         let (sender, read) = tokio::sync::oneshot::channel();
         let thread = std::thread::Builder::new().name("haft-output".to_owned());
@@ -209,8 +209,8 @@ impl fmt::Display for OutputSchemaError {
                 f,
                 "The schema has {} without white space; it is part of every request, so it may have {}. Next: leave out \
                  what the answer does not need.",
-                Grouped(*bytes as u64).of("byte"),
-                Grouped(LONGEST_SCHEMA as u64)
+                GroupedNumber(*bytes as u64).of("byte"),
+                GroupedNumber(LONGEST_SCHEMA as u64)
             ),
             OutputSchemaError::NotAnObject => f.write_str(
                 "The schema does not say that the answer is an object. Next: write \"type\": \"object\" at its root, and \

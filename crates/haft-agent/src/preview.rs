@@ -1,6 +1,6 @@
 //! What a call is about, on one short line.
 
-use haft_model::conversation::Call;
+use haft_model::conversation::ModelToolCall;
 use haft_runtime::redact::Redactor;
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ const LONGEST: usize = 100;
 
 /// Returns what a call is about: the first text among its arguments, which is its path, command or pattern. Secrets are
 /// hidden, before anything is cut.
-pub fn preview(call: &Call, redactor: &Redactor) -> String {
+pub fn preview(call: &ModelToolCall, redactor: &Redactor) -> String {
     let shown = |text: &str| one_line(&redactor.redact(text));
     match serde_json::from_str(&call.arguments) {
         Ok(Value::Object(fields)) => fields.values().find_map(first_text).map(shown).unwrap_or_default(),
@@ -51,7 +51,7 @@ mod tests {
     fn a_preview_is_the_first_text_on_one_short_line() {
         let redactor = Redactor::of_values(["hunter2-hunter2".to_owned()]);
         let check = |arguments: &str, shown: &str| {
-            let call = Call { id: "1".into(), name: "t".into(), arguments: arguments.into(), is_cut: false };
+            let call = ModelToolCall { id: "1".into(), name: "t".into(), arguments: arguments.into(), is_cut: false };
             assert_eq!(preview(&call, &redactor), shown);
         };
         check(r#"{"path":"src/a.rs","limit":3}"#, "src/a.rs");

@@ -4,7 +4,7 @@
 
 use std::io;
 
-use haft_model::conversation::{Answer, Call, Message};
+use haft_model::conversation::{Message, ModelToolCall, ToolAnswer};
 use serde_json::Value;
 
 /// Writes down what was said and done.
@@ -16,10 +16,10 @@ pub trait Record: Send + Sync {
     fn message(&self, message: &Message) -> io::Result<()>;
 
     /// Writes down that a call is about to run. From here on it may have happened.
-    fn began(&self, call: &Call) -> io::Result<()>;
+    fn began(&self, call: &ModelToolCall) -> io::Result<()>;
 
     /// Writes down what came of a call, as soon as it has ended; the others of its reply may still run.
-    fn answered(&self, answer: &Answer) -> io::Result<()>;
+    fn answered(&self, answer: &ToolAnswer) -> io::Result<()>;
 
     /// Writes down a value that the tools of the session share and that a resumed session has again; null when it is gone.
     fn shared(&self, _key: &str, _value: &Value) -> io::Result<()> {
@@ -27,20 +27,20 @@ pub trait Record: Send + Sync {
     }
 }
 
-/// Keeps nothing, for agents whose session nobody will resume.
+/// Records nothing, for agents whose session will not be resumed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unrecorded;
+pub struct NoRecord;
 
-impl Record for Unrecorded {
+impl Record for NoRecord {
     fn message(&self, _message: &Message) -> io::Result<()> {
         Ok(())
     }
 
-    fn began(&self, _call: &Call) -> io::Result<()> {
+    fn began(&self, _call: &ModelToolCall) -> io::Result<()> {
         Ok(())
     }
 
-    fn answered(&self, _answer: &Answer) -> io::Result<()> {
+    fn answered(&self, _answer: &ToolAnswer) -> io::Result<()> {
         Ok(())
     }
 }

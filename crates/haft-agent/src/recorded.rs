@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use haft_contract::BoxFuture;
 use haft_model::conversation::Reply;
-use haft_model::provider::{Heard, LanguageModel, ModelError, ModelErrorKind, Request};
+use haft_model::provider::{LanguageModel, ModelError, ModelErrorKind, ModelRequest, ReplyListener};
 use haft_model::wire::Wire;
 use tokio_util::sync::CancellationToken;
 
@@ -59,8 +59,8 @@ impl LanguageModel for RecordedModel<'_> {
 
     fn reply<'a>(
         &'a self,
-        _request: &'a Request<'a>,
-        _heard: Heard<'a>,
+        _request: &'a ModelRequest<'a>,
+        _heard: ReplyListener<'a>,
         _stop: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<Reply, ModelError>> {
         let next = self.replies().pop_front();

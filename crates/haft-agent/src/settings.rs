@@ -13,9 +13,9 @@ pub const WINDOW: u64 = 128_000;
 /// How often a model is asked for one prompt where nobody says otherwise.
 pub const MOST_STEPS: u32 = 200;
 
-/// What an agent keeps to.
+/// The limits and instructions of an agent.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct AgentSettings {
     /// How often the model may be asked for one prompt.
     pub max_steps: u32,
     /// How many tokens one prompt may cost, of requests and replies together.
@@ -39,11 +39,11 @@ pub struct Settings {
     /// What the last answer has to fit; any words where nothing is said.
     ///
     /// The model is told of it, and at most twice what is wrong with its answer. A run that is
-    /// [`Finished`](crate::outcome::Ended::Finished) then has an [`output`](crate::outcome::Outcome::output).
+    /// [`Finished`](crate::outcome::AgentEndReason::Finished) then has an [`output`](crate::outcome::AgentOutcome::output).
     pub output: Option<OutputSchema>,
 }
 
-impl Default for Settings {
+impl Default for AgentSettings {
     fn default() -> Self {
         Self {
             max_steps: MOST_STEPS,

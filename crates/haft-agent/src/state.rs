@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use haft_contract::BoxFuture;
 use haft_contract::error::ToolError;
-use haft_contract::session_state::{AgentState, Ending, Finished};
-use haft_model::conversation::{Message, Part};
+use haft_contract::session_state::{AgentState, FinishReport, FinishScope};
+use haft_model::conversation::{Message, ReplyPart};
 use serde_json::{Value, json};
 
 use crate::finishing::FinishDesk;
@@ -66,8 +66,8 @@ impl AgentState for ShownState {
         messages.get(range.start.min(end)..end).unwrap_or_default().iter().map(shown).collect()
     }
 
-    fn finish(&self, finished: Finished) -> BoxFuture<'_, Result<Ending, ToolError>> {
-        Box::pin(async move { self.finish.accept(finished).await.map(|()| Ending::OfRun) })
+    fn finish(&self, finished: FinishReport) -> BoxFuture<'_, Result<FinishScope, ToolError>> {
+        Box::pin(async move { self.finish.accept(finished).await.map(|()| FinishScope::OfRun) })
     }
 }
 
@@ -76,8 +76,8 @@ fn shown(message: &Message) -> Value {
         Message::User { text, .. } => json!({ "role": "user", "content": text }),
         Message::Model(reply) => {
             let calls = reply.parts.iter().filter_map(|part| match part {
-                Part::Call(call) => Some(json!({ "id": call.id, "name": call.name, "arguments": call.arguments })),
-                Part::Text(_) | Part::Thinking(_) | Part::Refusal(_) => None,
+                ReplyPart::Call(call) => Some(json!({ "id": call.id, "name": call.name, "arguments": call.arguments })),
+                ReplyPart::Text(_) | ReplyPart::Thinking(_) | ReplyPart::Refusal(_) => None,
             });
             json!({ "role": "assistant", "content": reply.text(), "tool_calls": calls.collect::<Vec<_>>() })
         }

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use haft_contract::result::ToolResult;
-use haft_model::conversation::{Answer, Call, Reply, Usage};
+use haft_model::conversation::{ModelToolCall, Reply, ToolAnswer, Usage};
 
-use crate::compaction::Compacted;
+use crate::compaction::CompactionReport;
 
-/// Is told what happens.
-pub type Telling<'a> = &'a (dyn Fn(Told<'_>) + Send + Sync);
+/// A callback that receives the events of a run.
+pub type RunListener<'a> = &'a (dyn Fn(RunEvent<'_>) + Send + Sync);
 
-/// One thing that happened.
+/// One event of an agent's run.
 #[derive(Clone, Copy, Debug)]
-pub enum Told<'a> {
+pub enum RunEvent<'a> {
     /// The model is asked, for the how-manieth time since the prompt.
     Step(u32),
     /// More of the model's text.
@@ -39,25 +39,25 @@ pub enum Told<'a> {
     /// A call is about to run.
     CallBegan {
         /// The call.
-        call: &'a Call,
+        call: &'a ModelToolCall,
         /// What it is about, on one short line.
         preview: &'a str,
     },
     /// A call has ended.
     CallEnded {
         /// The call.
-        call: &'a Call,
+        call: &'a ModelToolCall,
         /// How.
         result: &'a ToolResult,
         /// What the model reads of it.
-        answer: &'a Answer,
+        answer: &'a ToolAnswer,
     },
     /// A call was not run; the answer says why.
     NotRun {
         /// The call.
-        call: &'a Call,
+        call: &'a ModelToolCall,
         /// What the model reads instead of a result.
-        answer: &'a Answer,
+        answer: &'a ToolAnswer,
     },
     /// The model was asked to go on, for this reason.
     GoesOn(&'a str),
@@ -66,5 +66,5 @@ pub enum Told<'a> {
     /// The run ends with a call, and these are its last words.
     Finished(&'a str),
     /// Room was made in the conversation.
-    Compacted(&'a Compacted),
+    Compacted(&'a CompactionReport),
 }

@@ -5,35 +5,35 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::told::Told;
+use crate::told::RunEvent;
 
-/// Since when a model is waited for.
+/// Remembers since when the agent waits for its model.
 #[derive(Debug, Default)]
-pub struct Waiting {
+pub struct ModelWaitTimer {
     /// `None` while the agent does not wait.
     since: Mutex<Option<Instant>>,
 }
 
-impl Waiting {
+impl ModelWaitTimer {
     /// Notes what is told: the question, or the first sign of life.
-    pub fn note(&self, told: &Told<'_>, now: Instant) {
+    pub fn note(&self, told: &RunEvent<'_>, now: Instant) {
         let since = match told {
-            Told::Step(_) => Some(now),
+            RunEvent::Step(_) => Some(now),
             // Its pause is told by itself.
-            Told::Again(after, _) => now.checked_add(*after),
-            Told::Text(_)
-            | Told::Thinking(_)
-            | Told::Writing(_)
-            | Told::Arguments(_)
-            | Told::Steered(_)
-            | Told::Replied { .. }
-            | Told::CallBegan { .. }
-            | Told::CallEnded { .. }
-            | Told::NotRun { .. }
-            | Told::GoesOn(_)
-            | Told::Finished(_)
-            | Told::Unfit(_) => None,
-            Told::Compacted(_) => return,
+            RunEvent::Again(after, _) => now.checked_add(*after),
+            RunEvent::Text(_)
+            | RunEvent::Thinking(_)
+            | RunEvent::Writing(_)
+            | RunEvent::Arguments(_)
+            | RunEvent::Steered(_)
+            | RunEvent::Replied { .. }
+            | RunEvent::CallBegan { .. }
+            | RunEvent::CallEnded { .. }
+            | RunEvent::NotRun { .. }
+            | RunEvent::GoesOn(_)
+            | RunEvent::Finished(_)
+            | RunEvent::Unfit(_) => None,
+            RunEvent::Compacted(_) => return,
         };
         *self.since.lock().unwrap_or_else(PoisonError::into_inner) = since;
     }
@@ -54,21 +54,21 @@ mod tests {
 
     #[test]
     fn who_waits_for_long_is_told_until_something_comes() {
-        let waiting = Waiting::default();
+        let waiting = ModelWaitTimer::default();
         let began = Instant::now();
         let after = |seconds: u64| began + Duration::from_secs(seconds);
         let told = |seconds: u64| waiting.words(after(seconds), LONG);
         assert_eq!(told(99), None);
-        waiting.note(&Told::Step(1), began);
+        waiting.note(&RunEvent::Step(1), began);
         assert_eq!(told(9), None);
         assert_eq!(told(12).as_deref(), Some("waiting for the model: no output yet after 12 s"));
-        waiting.note(&Told::Thinking("hm"), after(13));
+        waiting.note(&RunEvent::Thinking("hm"), after(13));
         assert_eq!(told(99), None);
 
-        waiting.note(&Told::Again(Duration::from_secs(60), "too many requests"), after(100));
+        waiting.note(&RunEvent::Again(Duration::from_secs(60), "too many requests"), after(100));
         assert_eq!(told(165), None);
         assert_eq!(told(170).as_deref(), Some("waiting for the model: no output yet after 10 s"));
-        waiting.note(&Told::Again(Duration::MAX, "never"), after(200));
+        waiting.note(&RunEvent::Again(Duration::MAX, "never"), after(200));
         assert_eq!(told(99_999), None);
     }
 }

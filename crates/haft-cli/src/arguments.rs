@@ -10,9 +10,9 @@ use haft_contract::error::AdvanceYes;
 use haft_contract::schema_rules::is_safe_name;
 use haft_host::change_log::moment;
 use haft_host::options::Options;
-use haft_model::lower::Provider;
+use haft_model::lower::ProviderDialect;
 use haft_policy::policy::Mode;
-use haft_runtime::session::Keeping;
+use haft_runtime::session::ResultCaching;
 
 use crate::agent::flags::ModelFlags;
 use crate::commands::blame::BlameArguments;
@@ -23,14 +23,14 @@ use crate::commands::guard::Guard;
 use crate::commands::jobs::JobsArguments;
 use crate::commands::mcp::McpArguments;
 use crate::commands::network::NetworkArguments;
-use crate::commands::new_tool::New;
+use crate::commands::new_tool::NewCommandArguments;
 use crate::commands::replay::Replay;
 use crate::commands::resume::Resume;
 use crate::commands::rules::RulesArguments;
 use crate::commands::run::Run;
 use crate::commands::sessions::Sessions;
 use crate::commands::setup::Setup;
-use crate::deferred::Deferred;
+use crate::deferred::DeferredArguments;
 use crate::notices::Stderr;
 
 /// The handle between a model and its tools: checks every call, runs commands in a sandbox, and records changes so that
@@ -40,13 +40,13 @@ use crate::notices::Stderr;
 #[command(
     after_help = "Exit codes: 0 ok, 1 failed, 2 usage or configuration, 3 refused, 4 timed out, 130 interrupted."
 )]
-pub(crate) struct Arguments {
+pub(crate) struct CliArguments {
     #[command(flatten)]
     pub(crate) common: Common,
     #[command(flatten)]
     pub(crate) terminal: TerminalFlags,
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub(crate) command: Option<CliCommand>,
 }
 
 /// The flags of the interactive terminal.
@@ -111,58 +111,58 @@ pub(crate) struct Common {
 }
 
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Call a tool yourself, through the same steps as a model's call
-    Call(Deferred<Call>),
+    Call(DeferredArguments<CallCommandArguments>),
     /// Run a command yourself, in the sandbox and with undo, with its own streams and terminal
-    Exec(Deferred<Exec>),
+    Exec(DeferredArguments<Exec>),
     /// Hold a session for commands of separate processes
     #[command(hide = true)]
-    Hold(Deferred<Hold>),
+    Hold(DeferredArguments<Hold>),
     /// Show the tools as a model sees them
-    Tools(Deferred<Tools>),
+    Tools(DeferredArguments<ToolsCommandArguments>),
     /// Check configuration and tool definitions, and report each problem with its fix
-    Check(Deferred<Check>),
+    Check(DeferredArguments<Check>),
     /// Create a working tool to start from
-    New(Deferred<New>),
+    New(DeferredArguments<NewCommandArguments>),
     /// Serve the tools to other programs over the Model Context Protocol (MCP)
-    Mcp(Deferred<McpArguments>),
+    Mcp(DeferredArguments<McpArguments>),
     /// Explain how rules judge a command; list and test the rules
-    Rules(Deferred<RulesArguments>),
+    Rules(DeferredArguments<RulesArguments>),
     /// Show which hosts commands may reach; allow, deny and learn hosts
-    Network(Deferred<NetworkArguments>),
+    Network(DeferredArguments<NetworkArguments>),
     /// Set up another agent to ask haft, with sandbox and undo
-    Setup(Deferred<Setup>),
+    Setup(DeferredArguments<Setup>),
     /// Judge one call of another agent, as a hook of that agent
-    Guard(Deferred<Guard>),
+    Guard(DeferredArguments<Guard>),
     /// Trust a project's haft files: settings, rules, tools and prompts
-    Trust(Deferred<Trust>),
+    Trust(DeferredArguments<Trust>),
     /// Report the state of this workspace, or of one tool
-    Doctor(Deferred<Doctor>),
+    Doctor(DeferredArguments<Doctor>),
     /// List the changes that were made through haft in this workspace, newest first
-    Log(Deferred<Log>),
+    Log(DeferredArguments<LogCommandArguments>),
     /// Show what one change set changed
-    Diff(Deferred<Diff>),
+    Diff(DeferredArguments<Diff>),
     /// Show which change set, agent and call wrote each line of a file
-    Blame(Deferred<BlameArguments>),
+    Blame(DeferredArguments<BlameArguments>),
     /// Undo a change set
-    Undo(Deferred<Undo>),
+    Undo(DeferredArguments<UndoCommandArguments>),
     /// Revert the last undo
     Redo,
     /// Show what haft keeps on disk, and free what you choose
-    Gc(Deferred<Gc>),
+    Gc(DeferredArguments<Gc>),
     /// Let a model work on a task
-    Run(Deferred<Run>),
+    Run(DeferredArguments<Run>),
     /// Continue a session
-    Resume(Deferred<Resume>),
+    Resume(DeferredArguments<Resume>),
     /// Replay a session in a copy, without a model, and report differences
-    Replay(Deferred<Replay>),
+    Replay(DeferredArguments<Replay>),
     /// List the sessions of this workspace, most recently used first
-    Sessions(Deferred<Sessions>),
+    Sessions(DeferredArguments<Sessions>),
     /// List and control the background jobs of running sessions
-    Jobs(Deferred<JobsArguments>),
+    Jobs(DeferredArguments<JobsArguments>),
     /// List the models that you can use here, and where haft found them
-    Models(Deferred<ModelFlags>),
+    Models(DeferredArguments<ModelFlags>),
     /// Show real calls in a scratch folder, in five seconds
     Tour,
     /// Print a completion script for a shell
@@ -178,7 +178,7 @@ pub(crate) enum Command {
   haft call read_file '{\"path\": \"src/main.rs\"}'
   haft call bash 'ls -la' timeout=5
   printf '%s\\n' '{\"name\":\"list_dir\",\"arguments\":{}}' | haft call -")]
-pub(crate) struct Call {
+pub(crate) struct CallCommandArguments {
     /// The tool, or - to read one JSON call per line from stdin
     pub(crate) tool: String,
     /// One JSON object, or key=value words; the tool's first argument may come first, without its key
@@ -186,7 +186,7 @@ pub(crate) struct Call {
 }
 
 #[derive(Args)]
-pub(crate) struct Tools {
+pub(crate) struct ToolsCommandArguments {
     /// Show the full description and all arguments of this tool
     pub(crate) tool: Option<String>,
     /// Include deferred tools, which a model gets only if a dialect, a profile or the settings list them
@@ -194,7 +194,7 @@ pub(crate) struct Tools {
     pub(crate) all: bool,
     /// Print the tools as provider P receives them: openai, openai-strict, anthropic, gemini or mcp
     #[arg(long = "for", value_name = "P")]
-    pub(crate) provider: Option<Provider>,
+    pub(crate) provider: Option<ProviderDialect>,
     /// Print a prompt file for you to change: prompts/TOOL_prompt.xml replaces the description of a tool
     #[arg(long, requires = "tool", conflicts_with_all = ["provider", "json"])]
     pub(crate) xml: bool,
@@ -206,7 +206,7 @@ pub(crate) struct Tools {
   haft log --file src --grep 'cargo fmt'
 
 A change set is listed if it fits all of --agent, --since, --file and --grep.")]
-pub(crate) struct Log {
+pub(crate) struct LogCommandArguments {
     /// List at most N change sets
     #[arg(short = 'n', long = "most", value_name = "N", default_value_t = 20)]
     pub(crate) most: usize,
@@ -238,7 +238,7 @@ pub(crate) struct Diff {
                   Repeat \"haft undo\" to go further back; \"haft redo\" reverts the last undo. \
                   With --plan, haft only shows what it would do."
 )]
-pub(crate) struct Undo {
+pub(crate) struct UndoCommandArguments {
     /// The change set, as numbered by "haft log" [default: the newest that is not undone]
     #[arg(value_name = "N", conflicts_with_all = ["turn", "session"])]
     pub(crate) number: Option<u64>,
@@ -310,7 +310,7 @@ impl Common {
             yes: self.yes(),
             mode: self.mode(),
             trust: self.trust,
-            keeping: if self.no_cache { Keeping::Off } else { Keeping::On },
+            keeping: if self.no_cache { ResultCaching::Off } else { ResultCaching::On },
             notices: Arc::new(Stderr),
             ..Options::default()
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use haft_contract::call::Origin;
+use haft_contract::call::CallOrigin;
 use haft_contract::error::{AdvanceYes, ToolError};
 use haft_contract::path::one_line;
 use haft_host::host::{Host, nobody};
@@ -18,9 +18,9 @@ use crate::live::LiveLine;
 use crate::prompt::{AtTerminal, somebody_is_there};
 use crate::screen;
 
-/// Who is at the other end of the command.
+/// The kind of caller that a command serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Caller {
+pub(crate) enum CallerKind {
     /// One call from the command line.
     OneCall,
     /// Lines from a program.
@@ -35,13 +35,13 @@ pub(crate) const HOW_TO_ALLOW: &str = "run it with --yes, or at a terminal where
 pub(crate) const HOW_TO_ALLOW_THE_REST: &str =
     "run it with --yes=all, because undo cannot take it back, or at a terminal where you can answer";
 
-impl Caller {
+impl CallerKind {
     /// Opens the workspace for calls. Untrusted files of the project are asked about, or reported.
     pub(crate) fn opens(self, common: &Common) -> anyhow::Result<Host> {
         let on_untrusted = match self {
-            Caller::OneCall => OnUntrusted::Ask,
-            Caller::Lines => OnUntrusted::Report,
-            Caller::Agent => OnUntrusted::AskAboutWords,
+            CallerKind::OneCall => OnUntrusted::Ask,
+            CallerKind::Lines => OnUntrusted::Report,
+            CallerKind::Agent => OnUntrusted::AskAboutWords,
         };
         let host = Host::open_for(&Servers::added_to(common.options()), on_untrusted)?;
         if common.workspace.is_some() && host.workspace != real_path_of(Path::new(".")) {
@@ -54,8 +54,8 @@ impl Caller {
     pub(crate) fn session(self, host: &Host, common: &Common) -> Session {
         let session = host.session("call", self.approver((host, common), LiveLine::default()));
         match self {
-            Caller::OneCall => session.without_jobs(),
-            Caller::Lines | Caller::Agent => session,
+            CallerKind::OneCall => session.without_jobs(),
+            CallerKind::Lines | CallerKind::Agent => session,
         }
     }
 
@@ -63,35 +63,35 @@ impl Caller {
     pub(crate) fn approver(self, (host, common): (&Host, &Common), line: LiveLine) -> Box<dyn Approver> {
         let lists = || HostLists::of_file(&host.settings.config_file);
         let base: Box<dyn Approver> = match self {
-            Caller::OneCall if somebody_is_there() => Box::new(AtTerminal::ForOneCall(lists())),
-            Caller::Agent if somebody_is_there() => Box::new(AtTerminal::ForSession(line, lists())),
-            Caller::OneCall => Box::new(Nobody::there(HOW_TO_ALLOW).or_if_not_undoable(HOW_TO_ALLOW_THE_REST)),
+            CallerKind::OneCall if somebody_is_there() => Box::new(AtTerminal::ForOneCall(lists())),
+            CallerKind::Agent if somebody_is_there() => Box::new(AtTerminal::ForSession(line, lists())),
+            CallerKind::OneCall => Box::new(Nobody::there(HOW_TO_ALLOW).or_if_not_undoable(HOW_TO_ALLOW_THE_REST)),
             // Even at a terminal: what is typed there are calls, not answers.
-            Caller::Agent | Caller::Lines => Box::new(nobody()),
+            CallerKind::Agent | CallerKind::Lines => Box::new(nobody()),
         };
         YesToOrdinary::given(common.yes(), base)
     }
 
     /// Says who makes the calls: a person sees the question and answers it.
-    pub(crate) fn origin(self, common: &Common) -> Origin {
+    pub(crate) fn origin(self, common: &Common) -> CallOrigin {
         match self {
-            Caller::Lines | Caller::Agent => Origin::Model,
-            Caller::OneCall if somebody_is_there() && common.yes().is_none() => Origin::Person,
-            Caller::OneCall => Origin::Script,
+            CallerKind::Lines | CallerKind::Agent => CallOrigin::Model,
+            CallerKind::OneCall if somebody_is_there() && common.yes().is_none() => CallOrigin::Person,
+            CallerKind::OneCall => CallOrigin::Script,
         }
     }
 }
 
 /// Returns what a person can do about a refusal that a model reads; nothing where the model reads it too.
-pub(crate) fn how_to_allow(error: &ToolError, caller: Caller) -> Option<&'static str> {
+pub(crate) fn how_to_allow(error: &ToolError, caller: CallerKind) -> Option<&'static str> {
     Some(match (caller, error.about.allowed_by?) {
-        (Caller::Lines, AdvanceYes::ToUndoable) => {
+        (CallerKind::Lines, AdvanceYes::ToUndoable) => {
             "run it with --yes, or call the tool alone at a terminal: haft call TOOL …"
         }
-        (Caller::Lines, AdvanceYes::ToAll) => {
+        (CallerKind::Lines, AdvanceYes::ToAll) => {
             "run it with --yes=all, because undo cannot take it back, or call the tool alone at a terminal: haft call TOOL …"
         }
-        (Caller::OneCall | Caller::Agent, AdvanceYes::ToUndoable) => HOW_TO_ALLOW,
-        (Caller::OneCall | Caller::Agent, AdvanceYes::ToAll) => HOW_TO_ALLOW_THE_REST,
+        (CallerKind::OneCall | CallerKind::Agent, AdvanceYes::ToUndoable) => HOW_TO_ALLOW,
+        (CallerKind::OneCall | CallerKind::Agent, AdvanceYes::ToAll) => HOW_TO_ALLOW_THE_REST,
     })
 }

@@ -9,10 +9,10 @@ use clap::builder::Resettable;
 use clap::error::Error;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-/// The arguments of a subcommand.
-pub(crate) struct Deferred<T>(T);
+/// The arguments of a subcommand, whose flags are built only when it is called.
+pub(crate) struct DeferredArguments<T>(T);
 
-impl<T> Deref for Deferred<T> {
+impl<T> Deref for DeferredArguments<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -20,7 +20,7 @@ impl<T> Deref for Deferred<T> {
     }
 }
 
-impl<T: Args> Args for Deferred<T> {
+impl<T: Args> Args for DeferredArguments<T> {
     fn augment_args(command: Command) -> Command {
         command.defer(with_flags_of::<T>)
     }
@@ -36,7 +36,7 @@ fn with_flags_of<T: Args>(command: Command) -> Command {
     T::augment_args(command).about(Resettable::from(about)).long_about(Resettable::from(long_about))
 }
 
-impl<T: FromArgMatches> FromArgMatches for Deferred<T> {
+impl<T: FromArgMatches> FromArgMatches for DeferredArguments<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         T::from_arg_matches(matches).map(Self)
     }

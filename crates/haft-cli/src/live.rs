@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
-use haft_runtime::events::{EventKind, Events, Subscription, What};
+use haft_runtime::events::{CallEventContent, EventKind, Events, Subscription};
 use tokio::time::Instant;
 
 use crate::screen::{safe, talk_width};
@@ -98,7 +98,7 @@ impl Live {
         tokio::select! {
             () = tokio::time::sleep_until(show_at), if self.waiting.is_some() => self.show(),
             event = subscription.next() => {
-                if let What::OutputChunk(text) = &event.what
+                if let CallEventContent::OutputChunk(text) = &event.what
                     && let Some(line) = text.lines().rfind(|line| !line.trim().is_empty())
                 {
                     self.waiting = Some(line.to_owned());

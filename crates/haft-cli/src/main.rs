@@ -24,7 +24,7 @@ use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
 use haft_config::environment::command_line;
 
-use arguments::{Arguments, Command, blank_after_yes};
+use arguments::{CliArguments, CliCommand, blank_after_yes};
 use exit::Exit;
 
 fn main() -> ExitCode {
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         screen::talk(&format!("error: {wrong}"));
         return Exit::Usage.into();
     }
-    let arguments = match Arguments::try_parse_from(words) {
+    let arguments = match CliArguments::try_parse_from(words) {
         Ok(arguments) => arguments,
         // Help and version are answers; a usage error quotes what was typed, so it is made safe like any text.
         Err(told) if told.use_stderr() => {
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         );
         return Exit::Usage.into();
     }
-    if let Some(Command::Exec(ref exec)) = arguments.command {
+    if let Some(CliCommand::Exec(ref exec)) = arguments.command {
         return commands::exec::run(&arguments.common, exec);
     }
     match run(&arguments) {
@@ -84,36 +84,36 @@ fn exit_of(error: &anyhow::Error) -> ExitCode {
 }
 
 /// Runs a subcommand.
-fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+fn run(arguments: &CliArguments) -> anyhow::Result<Exit> {
     match arguments.command {
         None => terminal::run(&arguments.common, &arguments.terminal),
-        Some(Command::Call(ref call)) => commands::call::run(&arguments.common, call),
-        Some(Command::Hold(ref hold)) => commands::exec::hold::run(&arguments.common, hold),
-        Some(Command::Tools(ref tools)) => commands::tools::run(&arguments.common, tools),
-        Some(Command::Check(ref check)) => commands::check::run(&arguments.common, check),
-        Some(Command::New(ref new)) => commands::new_tool::run(&arguments.common, new),
-        Some(Command::Mcp(ref mcp)) => commands::mcp::run(&arguments.common, mcp),
-        Some(Command::Rules(ref rules)) => commands::rules::run(&arguments.common, rules),
-        Some(Command::Network(ref network)) => commands::network::run(&arguments.common, network),
-        Some(Command::Setup(ref setup)) => commands::setup::run(&arguments.common, setup),
-        Some(Command::Guard(ref guard)) => commands::guard::run(&arguments.common, guard),
-        Some(Command::Trust(ref trust)) => commands::trust::run(&arguments.common, trust),
-        Some(Command::Doctor(ref doctor)) => commands::doctor::run(&arguments.common, doctor),
-        Some(Command::Log(ref log)) => commands::log::run(&arguments.common, log),
-        Some(Command::Blame(ref blame)) => commands::blame::run(&arguments.common, blame),
-        Some(Command::Diff(ref diff)) => commands::diff::run(&arguments.common, diff),
-        Some(Command::Undo(ref undo)) => commands::undo::run(&arguments.common, undo),
-        Some(Command::Redo) => commands::undo::run_redo(&arguments.common),
-        Some(Command::Gc(ref gc)) => commands::gc::run(&arguments.common, gc),
-        Some(Command::Run(ref run)) => commands::run::run(&arguments.common, run),
-        Some(Command::Resume(ref resume)) => commands::resume::run(&arguments.common, resume),
-        Some(Command::Replay(ref replay)) => commands::replay::run(&arguments.common, replay),
-        Some(Command::Sessions(ref sessions)) => commands::sessions::run(&arguments.common, sessions),
-        Some(Command::Jobs(ref jobs)) => commands::jobs::run(&arguments.common, jobs),
-        Some(Command::Models(ref flags)) => commands::models::run(&arguments.common, flags),
-        Some(Command::Tour) => commands::tour::run(&arguments.common),
-        Some(Command::Completions { shell }) => commands::completions::run(shell),
-        Some(Command::Exec(_)) => anyhow::bail!("this command needs streams of its own"),
+        Some(CliCommand::Call(ref call)) => commands::call::run(&arguments.common, call),
+        Some(CliCommand::Hold(ref hold)) => commands::exec::hold::run(&arguments.common, hold),
+        Some(CliCommand::Tools(ref tools)) => commands::tools::run(&arguments.common, tools),
+        Some(CliCommand::Check(ref check)) => commands::check::run(&arguments.common, check),
+        Some(CliCommand::New(ref new)) => commands::new_tool::run(&arguments.common, new),
+        Some(CliCommand::Mcp(ref mcp)) => commands::mcp::run(&arguments.common, mcp),
+        Some(CliCommand::Rules(ref rules)) => commands::rules::run(&arguments.common, rules),
+        Some(CliCommand::Network(ref network)) => commands::network::run(&arguments.common, network),
+        Some(CliCommand::Setup(ref setup)) => commands::setup::run(&arguments.common, setup),
+        Some(CliCommand::Guard(ref guard)) => commands::guard::run(&arguments.common, guard),
+        Some(CliCommand::Trust(ref trust)) => commands::trust::run(&arguments.common, trust),
+        Some(CliCommand::Doctor(ref doctor)) => commands::doctor::run(&arguments.common, doctor),
+        Some(CliCommand::Log(ref log)) => commands::log::run(&arguments.common, log),
+        Some(CliCommand::Blame(ref blame)) => commands::blame::run(&arguments.common, blame),
+        Some(CliCommand::Diff(ref diff)) => commands::diff::run(&arguments.common, diff),
+        Some(CliCommand::Undo(ref undo)) => commands::undo::run(&arguments.common, undo),
+        Some(CliCommand::Redo) => commands::undo::run_redo(&arguments.common),
+        Some(CliCommand::Gc(ref gc)) => commands::gc::run(&arguments.common, gc),
+        Some(CliCommand::Run(ref run)) => commands::run::run(&arguments.common, run),
+        Some(CliCommand::Resume(ref resume)) => commands::resume::run(&arguments.common, resume),
+        Some(CliCommand::Replay(ref replay)) => commands::replay::run(&arguments.common, replay),
+        Some(CliCommand::Sessions(ref sessions)) => commands::sessions::run(&arguments.common, sessions),
+        Some(CliCommand::Jobs(ref jobs)) => commands::jobs::run(&arguments.common, jobs),
+        Some(CliCommand::Models(ref flags)) => commands::models::run(&arguments.common, flags),
+        Some(CliCommand::Tour) => commands::tour::run(&arguments.common),
+        Some(CliCommand::Completions { shell }) => commands::completions::run(shell),
+        Some(CliCommand::Exec(_)) => anyhow::bail!("this command needs streams of its own"),
     }
 }
 

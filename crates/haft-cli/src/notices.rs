@@ -6,7 +6,7 @@ use haft_host::notices::{Notices, UntrustedFiles};
 use haft_host::project_files::MEANING;
 
 use crate::prompt::{forget_what_was_typed, somebody_is_there};
-use crate::screen::{self, Part, safe};
+use crate::screen::{self, StyledText, safe};
 use haft_host::user_questions::typed_line;
 use haft_host::wrapped::wrapped;
 
@@ -19,7 +19,7 @@ impl Notices for Stderr {
     }
 
     fn warn(&self, text: &str) {
-        screen::talk_part(&Part::Bad(text));
+        screen::talk_part(&StyledText::Bad(text));
     }
 
     fn can_ask(&self) -> bool {

@@ -59,7 +59,7 @@ pub(crate) fn talk(text: &str) {
 }
 
 /// A line that is not the answer, with its colour: to stderr.
-pub(crate) fn talk_part(part: &Part<'_>) {
+pub(crate) fn talk_part(part: &StyledText<'_>) {
     if capture(&part.rendered()) {
         return;
     }
@@ -93,7 +93,7 @@ fn unwritten(error: io::Error) -> io::Error {
 }
 
 /// A line of our own words, with colours where the terminal wants them.
-pub(crate) fn line(parts: &[Part<'_>]) -> io::Result<()> {
+pub(crate) fn line(parts: &[StyledText<'_>]) -> io::Result<()> {
     let mut text = String::new();
     for part in parts {
         text.push_str(&part.rendered());
@@ -125,8 +125,8 @@ fn columns_on(stream: impl AsFd) -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// A part of a line.
-pub(crate) enum Part<'a> {
+/// A part of a line, with its style.
+pub(crate) enum StyledText<'a> {
     Plain(&'a str),
     Strong(&'a str),
     Faint(&'a str),
@@ -134,7 +134,7 @@ pub(crate) enum Part<'a> {
     Bad(&'a str),
 }
 
-impl Part<'_> {
+impl StyledText<'_> {
     /// Returns the words, made safe, with their colour.
     pub(crate) fn rendered(&self) -> String {
         let (style, words) = self.styled();
@@ -143,11 +143,11 @@ impl Part<'_> {
 
     fn styled(&self) -> (Style, &str) {
         match self {
-            Part::Plain(words) => (Style::new(), words),
-            Part::Strong(words) => (Style::new().bold(), words),
-            Part::Faint(words) => (Style::new().dimmed(), words),
-            Part::Good(words) => (AnsiColor::Green.on_default(), words),
-            Part::Bad(words) => (AnsiColor::Red.on_default(), words),
+            StyledText::Plain(words) => (Style::new(), words),
+            StyledText::Strong(words) => (Style::new().bold(), words),
+            StyledText::Faint(words) => (Style::new().dimmed(), words),
+            StyledText::Good(words) => (AnsiColor::Green.on_default(), words),
+            StyledText::Bad(words) => (AnsiColor::Red.on_default(), words),
         }
     }
 }

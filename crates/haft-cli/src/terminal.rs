@@ -45,12 +45,12 @@ use crate::commands::welcome;
 use crate::exit::Exit;
 use crate::screen;
 use app::App;
-use keys::Decoder;
+use keys::KeyDecoder;
 use notices::ScreenNotices;
-use protocol::{Order, Report, Yes};
+use protocol::{Order, WorkerReport, Yes};
 use raw_mode::RawMode;
 use region::{Colours, Reflow, Region};
-use worker::Job;
+use worker::WorkerInput;
 
 /// How long the rest of a key may take.
 const KEY_REST: Duration = Duration::from_millis(40);
@@ -80,7 +80,7 @@ pub(crate) fn run(common: &Common, flags: &TerminalFlags) -> anyhow::Result<Exit
     let columns = Arc::new(AtomicUsize::new(80));
     let mut app = App::new(colours(), common.mode(), yes(common));
     notices.send_to(reports.clone());
-    let job = Job {
+    let job = WorkerInput {
         host,
         common: common.clone(),
         flags: flags.clone(),
@@ -97,7 +97,7 @@ pub(crate) fn run(common: &Common, flags: &TerminalFlags) -> anyhow::Result<Exit
         region: Region::new(colours(), reflow()),
         columns,
         orders,
-        decoder: Decoder::default(),
+        decoder: KeyDecoder::default(),
         written_draft: String::new(),
     };
     let ended = block_on(terminal.attend(&mut app, input, heard))?;
@@ -167,12 +167,12 @@ struct Terminal {
     region: Region,
     columns: Arc<AtomicUsize>,
     orders: UnboundedSender<Order>,
-    decoder: Decoder,
+    decoder: KeyDecoder,
     written_draft: String,
 }
 
 /// Signals and events of the system for a terminal.
-struct Signals {
+struct TerminalSignals {
     size: Signal,
     resume: Signal,
     terminate: Signal,
@@ -192,9 +192,9 @@ impl Terminal {
         &mut self,
         app: &mut App,
         mut input: UnboundedReceiver<Vec<u8>>,
-        mut heard: UnboundedReceiver<Report>,
+        mut heard: UnboundedReceiver<WorkerReport>,
     ) -> anyhow::Result<Exit> {
-        let mut signals = Signals {
+        let mut signals = TerminalSignals {
             size: signal(SignalKind::window_change())?,
             resume: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
             terminate: signal(SignalKind::terminate())?,
@@ -306,7 +306,7 @@ impl Terminal {
         let _is_over = self.orders.send(Order::Quit);
         let finished = app.take_finished();
         let size = raw_mode::size();
-        let frame = region::Frame { rows: vec![String::new()], cursor: (0, 0) };
+        let frame = region::ScreenFrame { rows: vec![String::new()], cursor: (0, 0) };
         // A terminal that is gone shows nothing.
         let _is_gone = write(&self.region.update(&finished, &frame, size));
         let _is_gone = write(&self.region.clear(size));

@@ -87,7 +87,7 @@ mod yes;
 use std::path::Path;
 
 use haft_testkit::require::Need;
-use haft_testkit::scratch_home::{Said, ScratchHome, said};
+use haft_testkit::scratch_home::{CapturedOutput, ScratchHome, said};
 use serde_json::{Value, json};
 
 /// A home and a workspace of their own for one test.
@@ -112,7 +112,7 @@ impl Place {
         Self { home, variables: vec![("DEPLOY_TOKEN", "correct-horse-battery")] }
     }
 
-    fn haft(&self, arguments: &[&str], input: &str) -> Said {
+    fn haft(&self, arguments: &[&str], input: &str) -> CapturedOutput {
         let mut command = self.command(arguments);
         command.envs(self.variables.iter().copied());
         said(command, input)
@@ -535,7 +535,7 @@ fn put(place: &Place, name: &str, text: &str) {
 
 /// Returns whether a call of a Python function found an interpreter.
 #[track_caller]
-fn found_python(said: &Said) -> bool {
+fn found_python(said: &CapturedOutput) -> bool {
     Need::Python.met(!said.err.contains("There is no Python here"))
 }
 

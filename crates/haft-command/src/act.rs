@@ -2,20 +2,20 @@
 
 use haft_contract::effect::Danger;
 
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// One thing that a program does. Paths are words as the program gets them, relative to the folder it runs in.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RawEffect {
     /// Does something with a path, or with everything below it.
-    Path(FileOp, Value),
+    Path(FileOp, ShellValue),
     /// Opens a connection; to which host, where it is known.
     Connect(Option<String>),
     /// Opens a connection to an unknown host, whatever hosts it names: through another one, or to more.
     ConnectElsewhere,
     /// Opens a connection to fetch a program, unless this path is there.
-    Fetch(Value),
-    /// See `haft_contract::effect::Does` for these.
+    Fetch(ShellValue),
+    /// See `haft_contract::effect::StepEffect` for these.
     Publish(String),
     /// Listens at a port.
     Serve(String),
@@ -24,7 +24,7 @@ pub enum RawEffect {
     /// Runs code of the workspace.
     Code(String),
     /// Runs code of the workspace where a folder holds what makes it do so.
-    LocalCode(LocalCode, Value),
+    LocalCode(LocalCode, ShellValue),
     /// Runs a program that is not in the table.
     Program(String),
     /// Cannot be understood before it runs.
@@ -93,7 +93,7 @@ pub struct ProgramReading {
     /// What it runs.
     pub inner: Vec<NestedRun>,
     /// Words that may be a command, text for a shell or a file.
-    pub suspected: Vec<Value>,
+    pub suspected: Vec<ShellValue>,
     /// Whether it may run what it reads: `awk '{ system($0) }'`.
     pub runs_input: bool,
     /// What it prints, as far as that matters to the next program of a pipe.
@@ -104,27 +104,27 @@ pub struct ProgramReading {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NestedRun {
     /// A program with its words: `env A=1 rm x` runs `rm x`.
-    Words(Vec<Value>),
+    Words(Vec<ShellValue>),
     /// Like `Words`, in a folder of its own: `find -execdir` runs a command in that of each file.
-    WordsIn(Value, Vec<Value>),
+    WordsIn(ShellValue, Vec<ShellValue>),
     /// Like `Words`, with more words behind that come from the input, as `xargs` adds them.
-    WordsAndInput(Vec<Value>),
+    WordsAndInput(Vec<ShellValue>),
     /// Like `Words`, with the input in the place of a mark, as `xargs -I MARK` puts it.
-    WordsAroundInput(Vec<Value>, String),
+    WordsAroundInput(Vec<ShellValue>, String),
     /// Text for a shell, with the parameters `$0`, `$1`, … that it gets: `sh -c 'rm "$1"' x y`.
-    Script(Value, Vec<Value>),
+    Script(ShellValue, Vec<ShellValue>),
     /// The standard input as text in a language, with the parameters `$1`, … that it gets: `sh -s x`, `python3 -`.
-    Input(CodeLanguage, Vec<Value>),
+    Input(CodeLanguage, Vec<ShellValue>),
     /// Text in a language: `python3 -c '…'`.
-    Text(CodeLanguage, Value),
+    Text(CodeLanguage, ShellValue),
     /// A file with text in a language, where this command has filled it: `ssh -F <(…)`.
-    File(CodeLanguage, Value),
+    File(CodeLanguage, ShellValue),
     /// Assigns an environment variable for what is run: `env A=1 …`.
-    Variable(String, Value),
+    Variable(String, ShellValue),
     /// What follows in the list is run by a shell that prints what it runs: `bash -x …`.
     Tracing,
     /// What follows in the list is run in that folder: `env -C …`.
-    Folder(Value),
+    Folder(ShellValue),
 }
 
 /// A language that programs take as text.
@@ -145,12 +145,12 @@ pub enum CodeLanguage {
     /// A patch, which names the files that it changes.
     Patch,
     /// Settings of a program, an option a line.
-    Settings(Program),
+    Settings(SettingsProgram),
 }
 
 /// A program whose settings are its options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Program {
+pub enum SettingsProgram {
     /// curl.
     Curl,
     /// wget.
@@ -166,11 +166,11 @@ pub enum StreamContent {
     #[default]
     Unknown,
     /// Exactly this text.
-    Text(Value),
+    Text(ShellValue),
     /// One of these texts.
-    OneOf(Vec<Value>),
+    OneOf(Vec<ShellValue>),
     /// Paths, one a line or as words.
-    Paths(Vec<Value>),
+    Paths(Vec<ShellValue>),
     /// Content of files of the workspace.
     Content,
     /// Text from the network.

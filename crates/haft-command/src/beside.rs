@@ -6,10 +6,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use haft_contract::path::{Place, Target};
+use haft_contract::path::{FileLocation, Target};
 
 use crate::path_class::is_temporary;
-use crate::{CommandScene, Locate, Located};
+use crate::{CommandScene, Locate, PathLocation};
 
 /// Locates as another does, and names what lies in the home or beside the workspace.
 pub(crate) struct Beside<'a> {
@@ -18,9 +18,9 @@ pub(crate) struct Beside<'a> {
 }
 
 impl Locate for Beside<'_> {
-    fn locate(&self, path: &str) -> Located {
+    fn locate(&self, path: &str) -> PathLocation {
         let located = self.locate.locate(path);
-        Located { target: renamed(self.scene, located.target), ..located }
+        PathLocation { target: renamed(self.scene, located.target), ..located }
     }
 
     fn real_path(&self, folder: &str) -> Option<String> {
@@ -42,7 +42,7 @@ pub(crate) fn renamed(scene: &CommandScene, target: Target) -> Target {
         Target::Outside(place) if is_temporary(place.path()) => name_of(scene, place.path()),
         Target::Inside(_) | Target::Outside(_) => None,
     };
-    name.map_or_else(|| target.clone(), |name| Target::Outside(Place::new(name, target.place().extent())))
+    name.map_or_else(|| target.clone(), |name| Target::Outside(FileLocation::new(name, target.place().extent())))
 }
 
 fn name_of(scene: &CommandScene, path: &Path) -> Option<PathBuf> {
@@ -74,8 +74,8 @@ mod tests {
     struct AllOutside;
 
     impl Locate for AllOutside {
-        fn locate(&self, path: &str) -> Located {
-            Located { target: Target::Outside(Place::new(path, Extent::Entry)), kind: None }
+        fn locate(&self, path: &str) -> PathLocation {
+            PathLocation { target: Target::Outside(FileLocation::new(path, Extent::Entry)), kind: None }
         }
     }
 

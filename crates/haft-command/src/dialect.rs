@@ -6,7 +6,7 @@
 //!
 //! Not here: commands that only one of the shells has, whose names may come out of a variable (`walk/dialects`).
 
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// The language of a shell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -22,8 +22,8 @@ pub enum ShellDialect {
 
 impl ShellDialect {
     /// Returns the language of the shell that a program is or starts, by its words: most programs start `sh`.
-    pub(crate) fn started_by(words: &[Value]) -> Self {
-        let name = words.first().map(Value::shown).unwrap_or_default();
+    pub(crate) fn started_by(words: &[ShellValue]) -> Self {
+        let name = words.first().map(ShellValue::shown).unwrap_or_default();
         match name.rsplit('/').next().unwrap_or_default() {
             "bash" | "rbash" if !words.iter().any(|word| word.shown().ends_with("posix")) => ShellDialect::Bash,
             name if FOREIGN.contains(&name) => ShellDialect::Foreign,
@@ -35,7 +35,7 @@ impl ShellDialect {
     pub(crate) fn agrees_on(self, text: &str) -> bool {
         match self {
             ShellDialect::Bash => true,
-            ShellDialect::Posix => Scan::new(text).whole().is_some(),
+            ShellDialect::Posix => DialectScan::new(text).whole().is_some(),
             ShellDialect::Foreign => is_plain(text),
         }
     }
@@ -96,15 +96,15 @@ const VARIABLES_OF_BASH: &[&str] = &[
     "_",
 ];
 
-/// What stands at the end of the list that is scanned.
+/// The end of the list that is scanned.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum ScanEnd {
     Text,
     Parenthesis,
 }
 
-/// A scan through a text. Nothing comes of it where the shells differ.
-struct Scan {
+/// Scans a text for the shell; gives nothing where the shells differ.
+struct DialectScan {
     letters: Vec<char>,
     at: usize,
     /// The word that is read just now, without its quotes.
@@ -115,13 +115,13 @@ struct Scan {
     begins: bool,
 }
 
-impl Scan {
+impl DialectScan {
     fn new(text: &str) -> Self {
         Self { letters: text.chars().collect(), at: 0, word: String::new(), is_changed: false, begins: true }
     }
 
     fn whole(mut self) -> Option<()> {
-        self.list(End::Text)
+        self.list(ScanEnd::Text)
     }
 
     fn next(&self, ahead: usize) -> Option<char> {
@@ -143,7 +143,7 @@ impl Scan {
         self.is_changed || !self.word.is_empty()
     }
 
-    fn list(&mut self, end: End) -> Option<()> {
+    fn list(&mut self, end: ScanEnd) -> Option<()> {
         while let Some(letter) = self.next(0) {
             match letter {
                 ' ' | '\t' => self.blank(end)?,
@@ -153,7 +153,7 @@ impl Scan {
                     self.end_word(end)?;
                     self.at += 1;
                     self.begins = true;
-                    if end == End::Parenthesis {
+                    if end == ScanEnd::Parenthesis {
                         return Some(());
                     }
                 }
@@ -167,16 +167,16 @@ impl Scan {
             }
         }
         self.end_word(end)?;
-        (end == End::Text).then_some(())
+        (end == ScanEnd::Text).then_some(())
     }
 
-    fn blank(&mut self, end: End) -> Option<()> {
+    fn blank(&mut self, end: ScanEnd) -> Option<()> {
         self.end_word(end)?;
         self.at += 1;
         Some(())
     }
 
-    fn operator(&mut self, letter: char, end: End) -> Option<()> {
+    fn operator(&mut self, letter: char, end: ScanEnd) -> Option<()> {
         self.end_word(end)?;
         self.at += 1;
         self.begins = true;
@@ -185,7 +185,7 @@ impl Scan {
     }
 
     /// Ends a word, and looks whether it begins a construct.
-    fn end_word(&mut self, end: End) -> Option<()> {
+    fn end_word(&mut self, end: ScanEnd) -> Option<()> {
         if !self.is_in_word() {
             return Some(());
         }
@@ -194,7 +194,7 @@ impl Scan {
         let begins = std::mem::replace(&mut self.begins, false);
         let is_of_bash = OF_BASH.contains(&word.as_str()) || begins && word == "time";
         // The parenthesis behind a pattern is not the end of a list, and this scan does not tell them apart.
-        let hides_end = begins && word == "case" && end == End::Parenthesis;
+        let hides_end = begins && word == "case" && end == ScanEnd::Parenthesis;
         if is_plain && (is_of_bash || hides_end) {
             return None;
         }
@@ -206,7 +206,7 @@ impl Scan {
     }
 
     /// A subshell, or the parentheses of a function. Any other one is of bash.
-    fn parenthesis(&mut self, end: End) -> Option<()> {
+    fn parenthesis(&mut self, end: ScanEnd) -> Option<()> {
         if self.is_in_word() {
             let is_function = !self.is_changed && self.begins && self.next(1) == Some(')');
             self.at += 2;
@@ -214,13 +214,13 @@ impl Scan {
             return is_function.then_some(());
         }
         self.at += 1;
-        if self.next(0) == Some('(') || !self.begins && end == End::Parenthesis {
+        if self.next(0) == Some('(') || !self.begins && end == ScanEnd::Parenthesis {
             return None;
         }
-        self.list(End::Parenthesis)
+        self.list(ScanEnd::Parenthesis)
     }
 
-    fn redirection(&mut self, end: End) -> Option<()> {
+    fn redirection(&mut self, end: ScanEnd) -> Option<()> {
         let is_number = !self.is_changed && !self.word.is_empty() && self.word.chars().all(|one| one.is_ascii_digit());
         match is_number {
             true if self.word.len() > 1 => return None,
@@ -350,7 +350,7 @@ impl Scan {
         let word = std::mem::take(&mut self.word);
         let begins = std::mem::replace(&mut self.begins, true);
         self.is_changed = false;
-        self.list(End::Parenthesis)?;
+        self.list(ScanEnd::Parenthesis)?;
         self.word = word;
         self.begins = begins;
         self.is_changed = true;

@@ -21,12 +21,12 @@ mod words;
 
 use std::sync::Arc;
 
-use haft_contract::effect::{Danger, Does};
+use haft_contract::effect::{Danger, StepEffect};
 
 use crate::act::{CodeLanguage, RawEffect, StreamContent};
 use crate::path_class::PathClass;
-use crate::syntax::{Assignment, Node, Stage, Word, WordPart};
-use crate::value::Value;
+use crate::syntax::{Assignment, CommandNode, CommandStage, Word, WordPart};
+use crate::value::ShellValue;
 use crate::{CommandReader, CommandScene, Locate, syntax};
 use budget::Budget;
 use builtins::assigning::AssignmentMode;
@@ -35,7 +35,7 @@ use control::copies;
 use environment::showing;
 use files::TouchedFiles;
 use findings::Findings;
-use shell::variable::Assigned;
+use shell::variable::AssignmentValue;
 use shell::{Shell, Unset};
 use streams::written::WrittenScripts;
 use streams::{CommandStreams, pipes};
@@ -45,7 +45,7 @@ use words::arithmetic::Spelling;
 pub(crate) struct Interpreter<'a> {
     scene: &'a CommandScene,
     locate: &'a dyn Locate,
-    is_refused: fn(&Does) -> bool,
+    is_refused: fn(&StepEffect) -> bool,
     shell: Shell,
     findings: Findings,
     budget: Budget,
@@ -83,20 +83,20 @@ impl<'a> Interpreter<'a> {
         self.end_of_shell();
         self.look_at_the_whole();
         if self.findings.len() == 0 {
-            self.tell(Does::Nothing);
+            self.tell(StepEffect::Nothing);
         }
         self.findings.into_list()
     }
 
     /// What is harmless alone may not be so together: what is private must not be sent.
     fn look_at_the_whole(&mut self) {
-        let sends = |does: &Does| match does {
-            Does::Serve(_) => true,
+        let sends = |does: &StepEffect| match does {
+            StepEffect::Serve(_) => true,
             does => does.uses_network() && !does.stays_here(),
         };
         let sends = self.findings.iter().any(|found| sends(&found.does));
-        let is_private = |does: &Does| match does {
-            Does::Read(target) => matches!(PathClass::of(target), PathClass::Elsewhere | PathClass::Start),
+        let is_private = |does: &StepEffect| match does {
+            StepEffect::Read(target) => matches!(PathClass::of(target), PathClass::Elsewhere | PathClass::Start),
             _ => false,
         };
         if sends && self.findings.shows_environment {
@@ -121,7 +121,7 @@ impl<'a> Interpreter<'a> {
         result
     }
 
-    fn stage(&mut self, stage: &Stage, input: Option<&StreamContent>) -> StreamContent {
+    fn stage(&mut self, stage: &CommandStage, input: Option<&StreamContent>) -> StreamContent {
         if !self.has_time(1) {
             return StreamContent::Unknown;
         }
@@ -157,7 +157,7 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Walks through a stage with its redirections.
-    fn redirected(&mut self, stage: &Stage, input: Option<&StreamContent>) -> StreamContent {
+    fn redirected(&mut self, stage: &CommandStage, input: Option<&StreamContent>) -> StreamContent {
         let redirected = self.redirects(stage);
         let of_shell = self.shell.input.clone();
         let input = redirected.input.as_ref().or(input).or(of_shell.as_ref());
@@ -175,29 +175,31 @@ impl<'a> Interpreter<'a> {
         printed
     }
 
-    fn node(&mut self, node: &Node, input: Option<&StreamContent>) -> StreamContent {
+    fn node(&mut self, node: &CommandNode, input: Option<&StreamContent>) -> StreamContent {
         match node {
-            Node::Simple(assignments, words) => self.simple(assignments, words, input),
-            Node::Group(script) => self.deeper(|interpreter| interpreter.script(script, input)),
-            Node::Subshell(script) => {
+            CommandNode::Simple(assignments, words) => self.simple(assignments, words, input),
+            CommandNode::Group(script) => self.deeper(|interpreter| interpreter.script(script, input)),
+            CommandNode::Subshell(script) => {
                 self.deeper(|interpreter| interpreter.subshell(|interpreter| interpreter.script(script, input)))
             }
-            Node::If(scripts) => self.deeper(|interpreter| interpreter.branches(scripts, input)),
-            Node::While(condition, body) => self.deeper(|interpreter| interpreter.repeated(&[condition, body], input)),
-            Node::For(name, words, body) => {
+            CommandNode::If(scripts) => self.deeper(|interpreter| interpreter.branches(scripts, input)),
+            CommandNode::While(condition, body) => {
+                self.deeper(|interpreter| interpreter.repeated(&[condition, body], input))
+            }
+            CommandNode::For(name, words, body) => {
                 self.deeper(|interpreter| interpreter.for_each(name, words.as_deref(), (body, input)))
             }
-            Node::CountingFor(words, body) => {
+            CommandNode::CountingFor(words, body) => {
                 self.calculate(words);
                 self.deeper(|interpreter| interpreter.repeated(&[body], input))
             }
-            Node::Case(word, arms) => self.deeper(|interpreter| interpreter.arms(word, arms, input)),
-            Node::Function(name, body) => {
+            CommandNode::Case(word, arms) => self.deeper(|interpreter| interpreter.arms(word, arms, input)),
+            CommandNode::Function(name, body) => {
                 self.define(name, body);
                 StreamContent::Unknown
             }
-            Node::Test(words) | Node::Arithmetic(words) => {
-                if let Node::Arithmetic(_) = node {
+            CommandNode::Test(words) | CommandNode::Arithmetic(words) => {
+                if let CommandNode::Arithmetic(_) = node {
                     self.calculate(words);
                 } else {
                     self.compute_in_test(words);
@@ -208,10 +210,10 @@ impl<'a> Interpreter<'a> {
                 if !self.shell.options.traces {
                     self.shell.reads.secrets.clear();
                 }
-                self.tell(Does::Nothing);
-                StreamContent::Text(Value::default())
+                self.tell(StepEffect::Nothing);
+                StreamContent::Text(ShellValue::default())
             }
-            Node::Opaque(why) => {
+            CommandNode::Opaque(why) => {
                 // A text that may be for something else is none for a shell where it cannot be read.
                 let is_mistaken = self.is_in_doubt() && why == syntax::TOO_MANY_MISTAKES;
                 self.emit(if is_mistaken { RawEffect::Unknown(why.clone()) } else { opaque(why) });
@@ -227,7 +229,7 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    fn define(&mut self, name: &str, body: &Stage) {
+    fn define(&mut self, name: &str, body: &CommandStage) {
         if copies::multiplies(name, body) {
             self.emit(RawEffect::Danger(Danger::Exhaustion, format!("start copies of {name} without end")));
         }
@@ -251,7 +253,7 @@ impl<'a> Interpreter<'a> {
         let before = self.findings.len();
         let flow = self.simple_once(assignments, words, input);
         if self.findings.len() == before {
-            self.tell(Does::Nothing);
+            self.tell(StepEffect::Nothing);
         }
         flow
     }
@@ -259,11 +261,11 @@ impl<'a> Interpreter<'a> {
     /// An unset variable is empty: `rm -rf "$BUILD/"` then removes the root.
     fn with_unset_as_nothing(
         &mut self,
-        stage: &Stage,
+        stage: &CommandStage,
         input: Option<&StreamContent>,
         printed: StreamContent,
     ) -> StreamContent {
-        if !matches!(stage.node, Node::Simple(..)) {
+        if !matches!(stage.node, CommandNode::Simple(..)) {
             return printed;
         }
         self.findings.second_look = true;
@@ -289,10 +291,10 @@ impl<'a> Interpreter<'a> {
             return if assignments.is_empty() {
                 input.cloned().unwrap_or_default()
             } else {
-                StreamContent::Text(Value::default())
+                StreamContent::Text(ShellValue::default())
             };
         }
-        let assigned: Vec<(String, Assigned)> =
+        let assigned: Vec<(String, AssignmentValue)> =
             assignments.iter().map(|one| (one.name.clone(), self.assigned(one).0)).collect();
         for (name, assigned) in &assigned {
             self.look_at_assigned(name, &assigned.all_values());
@@ -306,7 +308,7 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Runs one of these command lines: each from the same state.
-    fn run_each(&mut self, lines: &[Vec<Value>], input: Option<&StreamContent>) -> StreamContent {
+    fn run_each(&mut self, lines: &[Vec<ShellValue>], input: Option<&StreamContent>) -> StreamContent {
         let [first, others @ ..] = lines else { return StreamContent::Unknown };
         let before = self.shell.clone();
         let spelling = self.spelling;

@@ -8,7 +8,7 @@
 
 use crate::act::{CodeLanguage, NestedRun, ProgramReading, RawEffect};
 use crate::programs::console;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 mod arithmetic;
 mod awk;
@@ -24,7 +24,7 @@ mod strings;
 const LONGEST: usize = 64 * 1024;
 
 /// Reads text in a language.
-pub(crate) fn read(language: CodeLanguage, text: &Value) -> ProgramReading {
+pub(crate) fn read(language: CodeLanguage, text: &ShellValue) -> ProgramReading {
     let size: usize = text.shown().len();
     match language {
         CodeLanguage::Shell => {
@@ -42,17 +42,17 @@ pub(crate) fn read(language: CodeLanguage, text: &Value) -> ProgramReading {
 }
 
 /// Returns whether code only prints what it computes from numbers.
-pub(crate) fn only_prints_numbers(code: &Value) -> bool {
+pub(crate) fn only_prints_numbers(code: &ShellValue) -> bool {
     code.known().is_some_and(arithmetic::only_prints)
 }
 
 /// Returns whether an expression only computes with numbers.
-pub(crate) fn only_computes(expression: &Value) -> bool {
+pub(crate) fn only_computes(expression: &ShellValue) -> bool {
     expression.known().is_some_and(arithmetic::only_computes)
 }
 
 /// Returns what a program of sed does to the text that it edits.
-pub(crate) fn edits_of_sed(text: &Value) -> sed::Edits {
+pub(crate) fn edits_of_sed(text: &ShellValue) -> sed::Edits {
     sed::edits(&marks::from_value(text))
 }
 
@@ -61,7 +61,7 @@ fn unknown(why: &str) -> ProgramReading {
 }
 
 /// What the shell puts into a program when it runs can be any code.
-fn with_gaps_told(text: &Value, mut reading: ProgramReading) -> ProgramReading {
+fn with_gaps_told(text: &ShellValue, mut reading: ProgramReading) -> ProgramReading {
     if text.has_unknown() {
         reading.acts.push(RawEffect::Unknown("a part of the program is known only when it runs".to_owned()));
     }
@@ -74,16 +74,16 @@ mod tests {
 
     #[test]
     fn text_for_a_shell_is_left_to_the_walk() {
-        let text = Value::text("rm x");
+        let text = ShellValue::text("rm x");
         assert_eq!(read(CodeLanguage::Shell, &text).inner, [NestedRun::Script(text, Vec::new())]);
     }
 
     #[test]
     fn a_program_with_a_gap_or_of_great_length_is_not_understood() {
         for language in [CodeLanguage::Awk, CodeLanguage::Sed, CodeLanguage::Console, CodeLanguage::General] {
-            let mut gap = Value::text("1");
-            gap.append(&Value::unknown());
-            for text in [gap, Value::text("1".repeat(LONGEST + 1))] {
+            let mut gap = ShellValue::text("1");
+            gap.append(&ShellValue::unknown());
+            for text in [gap, ShellValue::text("1".repeat(LONGEST + 1))] {
                 assert!(
                     read(language, &text).acts.iter().any(|act| matches!(act, RawEffect::Unknown(_))),
                     "{language:?}"
@@ -100,7 +100,7 @@ mod tests {
             for first in bits {
                 for second in bits {
                     for times in [1, 2, 300] {
-                        read(language, &Value::text(format!("{first}{second} é").repeat(times)));
+                        read(language, &ShellValue::text(format!("{first}{second} é").repeat(times)));
                     }
                 }
             }

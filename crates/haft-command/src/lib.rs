@@ -33,7 +33,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use haft_contract::door::FileKind;
-use haft_contract::effect::{Does, Effect, Step};
+use haft_contract::effect::{CommandStep, Effect, StepEffect};
 use haft_contract::path::Target;
 
 use act::StreamContent;
@@ -65,7 +65,7 @@ impl CommandScene {
 /// Says where paths lead.
 pub trait Locate {
     /// Locates an absolute path. It need not exist.
-    fn locate(&self, path: &str) -> Located;
+    fn locate(&self, path: &str) -> PathLocation;
 
     /// Returns where a folder really is, by its absolute path: links are followed, wherever they lead. Nothing where only
     /// the target says it.
@@ -84,9 +84,9 @@ pub trait Locate {
     }
 }
 
-/// Where a path leads, and what is there.
+/// The place that a path leads to, and the kind of file that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Located {
+pub struct PathLocation {
     /// Where it leads.
     pub target: Target,
     /// What is there, if anything is.
@@ -101,7 +101,7 @@ pub struct CommandReader<'a> {
     /// Says where paths lead.
     pub locate: &'a dyn Locate,
     /// Whether the default rules refuse a step. Words that may be a command are searched for such steps.
-    pub is_refused: fn(&Does) -> bool,
+    pub is_refused: fn(&StepEffect) -> bool,
 }
 
 impl CommandReader<'_> {
@@ -114,17 +114,17 @@ impl CommandReader<'_> {
         let found = found.unwrap_or_else(|_| vec![interpret::findings::Finding::not_read(text)]);
         let step = |found: interpret::findings::Finding| {
             let (part, words, does) = (found.part, found.words, found.does);
-            Effect::Step(Step { command: command.clone(), folder: folder.clone(), part, words, does })
+            Effect::Step(CommandStep { command: command.clone(), folder: folder.clone(), part, words, does })
         };
         found.into_iter().map(step).collect()
     }
 
     /// Returns whether a command runs text that a person types at its terminal: an interpreter, or `cat | sh`.
     pub fn runs_typed_text(&self, text: &str) -> bool {
-        let starts = |found: &interpret::findings::Finding| matches!(&found.does, Does::Code(words) if words == STARTS_INTERPRETER);
+        let starts = |found: &interpret::findings::Finding| matches!(&found.does, StepEffect::Code(words) if words == STARTS_INTERPRETER);
         let (silent, typed) = (self.found(text, None), self.found(text, Some(&StreamContent::Unknown)));
         // What is understood only as long as nothing comes in depends on the text.
-        let is_unknown = |found: &&interpret::findings::Finding| matches!(found.does, Does::Unknown(_));
+        let is_unknown = |found: &&interpret::findings::Finding| matches!(found.does, StepEffect::Unknown(_));
         let count = |found: &[interpret::findings::Finding]| found.iter().filter(is_unknown).count();
         silent.iter().any(starts) || count(&typed) > count(&silent)
     }
@@ -139,20 +139,21 @@ impl CommandReader<'_> {
 mod tests {
     use super::*;
     use haft_contract::effect::Danger;
-    use haft_contract::path::{Extent, Place};
+    use haft_contract::path::{Extent, FileLocation};
 
     struct Nowhere;
 
     impl Locate for Nowhere {
-        fn locate(&self, path: &str) -> Located {
-            Located { target: Target::Outside(Place::new(path, Extent::Entry)), kind: None }
+        fn locate(&self, path: &str) -> PathLocation {
+            PathLocation { target: Target::Outside(FileLocation::new(path, Extent::Entry)), kind: None }
         }
     }
 
-    struct Broken;
+    /// Panics when it is asked to locate a path.
+    struct PanickingLocator;
 
-    impl Locate for Broken {
-        fn locate(&self, path: &str) -> Located {
+    impl Locate for PanickingLocator {
+        fn locate(&self, path: &str) -> PathLocation {
             panic!("{path} is nowhere")
         }
     }
@@ -163,14 +164,15 @@ mod tests {
     }
 
     fn steps(text: &str, scene: &CommandScene, locate: &dyn Locate) -> Vec<Effect> {
-        CommandReader { scene, locate, is_refused: |does| matches!(does, Does::Danger(..)) }.steps(text)
+        CommandReader { scene, locate, is_refused: |does| matches!(does, StepEffect::Danger(..)) }.steps(text)
     }
 
     #[test]
     fn a_command_whose_reading_fails_is_refused() {
-        let steps = steps("true; cat README.md", &scene("/ws"), &Broken);
+        let steps = steps("true; cat README.md", &scene("/ws"), &PanickingLocator);
 
-        let refused = Does::Danger(Danger::HiddenCode, "make haft fail to read it, which is a bug in haft".to_owned());
+        let refused =
+            StepEffect::Danger(Danger::HiddenCode, "make haft fail to read it, which is a bug in haft".to_owned());
         assert!(matches!(steps.as_slice(), [Effect::Step(step)] if step.does == refused), "{steps:?}");
     }
 

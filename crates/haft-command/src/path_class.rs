@@ -160,10 +160,10 @@ fn process_part(path: &Path, wanted: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_contract::path::{Extent, Place};
+    use haft_contract::path::{Extent, FileLocation};
 
     fn zone_outside(path: &str) -> PathClass {
-        PathClass::of(&Target::Outside(Place::new(path, Extent::Entry)))
+        PathClass::of(&Target::Outside(FileLocation::new(path, Extent::Entry)))
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_lies_inside_is_told_apart() {
-        let zone = |path: &str| PathClass::of(&Target::Inside(Place::new(path, Extent::Entry)));
+        let zone = |path: &str| PathClass::of(&Target::Inside(FileLocation::new(path, Extent::Entry)));
         assert_eq!(zone(""), PathClass::Root);
         assert_eq!(zone("src/main.rs"), PathClass::Inside);
         assert_eq!(zone(".git/hooks/pre-commit"), PathClass::Protected);

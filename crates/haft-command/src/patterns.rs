@@ -1,6 +1,6 @@
 //! Patterns of the shell, as far as they are `*`, `?` and letters.
 
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// Returns whether a pattern of `*`, `?` and letters fits the whole text.
 pub(crate) fn fits(pattern: &str, text: &str) -> bool {
@@ -51,8 +51,8 @@ pub(crate) fn beginnings(pattern: &[char], text: &[char]) -> Vec<bool> {
 }
 
 /// Returns a pattern as a value: what is not letters is a gap for a name.
-pub(crate) fn as_value(pattern: &str) -> Value {
-    let mut value = Value::default();
+pub(crate) fn as_value(pattern: &str) -> ShellValue {
+    let mut value = ShellValue::default();
     let mut letters = pattern.chars();
     while let Some(letter) = letters.next() {
         value.push(match letter {

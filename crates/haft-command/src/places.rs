@@ -2,7 +2,7 @@
 
 use haft_contract::path::Target;
 
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 use crate::{CommandScene, patterns};
 
 /// Longer paths lead nowhere: the system refuses them.
@@ -22,7 +22,7 @@ pub(crate) enum Folder {
 
 /// Where a word that is a path may lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Destination {
+pub(crate) enum PathDestination {
     /// To this absolute path. Gaps are shown in it.
     At(String),
     /// Anywhere.
@@ -31,18 +31,18 @@ pub(crate) enum Destination {
 
 impl Folder {
     /// Returns where a path leads from here by its text alone, as `cd` takes it.
-    pub(crate) fn place(&self, path: &Value) -> Destination {
-        self.written(path).map_or(Destination::Anywhere, |text| Destination::At(normal(&text)))
+    pub(crate) fn place(&self, path: &ShellValue) -> PathDestination {
+        self.written(path).map_or(PathDestination::Anywhere, |text| PathDestination::At(normal(&text)))
     }
 
     /// Returns where a path leads from here as the system takes it: `..` leads up from where a link leads. Where a folder
     /// really is, `real` says.
-    pub(crate) fn place_through(&self, path: &Value, real: &dyn Fn(&str) -> String) -> Destination {
-        self.written(path).and_then(|text| physical(&text, real)).map_or(Destination::Anywhere, Destination::At)
+    pub(crate) fn place_through(&self, path: &ShellValue, real: &dyn Fn(&str) -> String) -> PathDestination {
+        self.written(path).and_then(|text| physical(&text, real)).map_or(PathDestination::Anywhere, PathDestination::At)
     }
 
     /// Returns a path as it is written, but absolute; nothing where it may lead anywhere.
-    fn written(&self, path: &Value) -> Option<String> {
+    fn written(&self, path: &ShellValue) -> Option<String> {
         let prefix = path.prefix();
         let begins_with_gap = path.begins_with_gap();
         // A gap right at the beginning may be an absolute path; one that is a whole part may be `..`, and is not taken so.
@@ -59,24 +59,24 @@ impl Folder {
     }
 
     /// Returns the folder that `cd` with this word leads to.
-    pub(crate) fn changed(&self, path: &Value) -> Folder {
+    pub(crate) fn changed(&self, path: &ShellValue) -> Folder {
         Self::at(self.place(path))
     }
 
     /// Returns the folder that `cd -P` with this word leads to, and every program that changes its own: where it really is.
-    pub(crate) fn changed_through(&self, path: &Value, real: &dyn Fn(&str) -> String) -> Folder {
+    pub(crate) fn changed_through(&self, path: &ShellValue, real: &dyn Fn(&str) -> String) -> Folder {
         match self.place_through(path, real) {
-            Destination::At(place) if !place.contains('*') => Self::at(Destination::At(real(&place))),
+            PathDestination::At(place) if !place.contains('*') => Self::at(PathDestination::At(real(&place))),
             place => Self::at(place),
         }
     }
 
-    fn at(place: Destination) -> Folder {
+    fn at(place: PathDestination) -> Folder {
         match place {
-            Destination::At(folder) if folder.len() > LONGEST_PATH || is_deep(&folder) => Folder::Unknown,
+            PathDestination::At(folder) if folder.len() > LONGEST_PATH || is_deep(&folder) => Folder::Unknown,
             // Also with gaps: what is below something outside is outside as well.
-            Destination::At(folder) => Folder::Known(folder),
-            Destination::Anywhere => Folder::Unknown,
+            PathDestination::At(folder) => Folder::Known(folder),
+            PathDestination::Anywhere => Folder::Unknown,
         }
     }
 }
@@ -138,11 +138,11 @@ pub(crate) fn path_of(scene: &CommandScene, target: &Target) -> String {
 }
 
 /// Returns what a pattern that begins with a dot also finds: `.*` and `.g*` find the folder of version control.
-pub(crate) fn hidden_names(path: &Value) -> Option<Value> {
+pub(crate) fn hidden_names(path: &ShellValue) -> Option<ShellValue> {
     let [ValuePiece::Text(text), ValuePiece::Glob, ..] = path.pieces() else { return None };
     let (folder, name) = text.rsplit_once('/').map_or(("", text.as_str()), |(folder, name)| (folder, name));
     let gap = if folder.is_empty() && !text.starts_with('/') { "" } else { "/" };
-    (name.starts_with('.') && ".git".starts_with(name)).then(|| Value::text(format!("{folder}{gap}.git")))
+    (name.starts_with('.') && ".git".starts_with(name)).then(|| ShellValue::text(format!("{folder}{gap}.git")))
 }
 
 /// Secrets and protected names that a pattern may find, by the folder and the name they have.
@@ -211,41 +211,41 @@ pub(crate) fn fits_whole(place: &str, path: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn place(folder: &str, path: &str) -> Destination {
-        Folder::Known(folder.to_owned()).place(&Value::text(path))
+    fn place(folder: &str, path: &str) -> PathDestination {
+        Folder::Known(folder.to_owned()).place(&ShellValue::text(path))
     }
 
     #[test]
     fn a_path_is_taken_from_the_folder_of_the_shell() {
-        assert_eq!(place("/w", "a/../b//./c"), Destination::At("/w/b/c".into()));
-        assert_eq!(place("/w", "../x"), Destination::At("/x".into()));
-        assert_eq!(place("/w", "../../../.."), Destination::At("/".into()));
-        assert_eq!(place("/w", "/etc"), Destination::At("/etc".into()));
-        assert_eq!(place("/w", ""), Destination::At("/w".into()));
-        assert_eq!(Folder::Unknown.place(&"a".into()), Destination::Anywhere);
-        assert_eq!(Folder::Unknown.place(&"/a".into()), Destination::At("/a".into()));
+        assert_eq!(place("/w", "a/../b//./c"), PathDestination::At("/w/b/c".into()));
+        assert_eq!(place("/w", "../x"), PathDestination::At("/x".into()));
+        assert_eq!(place("/w", "../../../.."), PathDestination::At("/".into()));
+        assert_eq!(place("/w", "/etc"), PathDestination::At("/etc".into()));
+        assert_eq!(place("/w", ""), PathDestination::At("/w".into()));
+        assert_eq!(Folder::Unknown.place(&"a".into()), PathDestination::Anywhere);
+        assert_eq!(Folder::Unknown.place(&"/a".into()), PathDestination::At("/a".into()));
     }
 
     #[test]
     fn a_step_up_leads_up_from_where_a_link_leads() {
         let real = |folder: &str| folder.replace("/w/link", "/etc/ssl");
-        let place = |path: &str| Folder::Known("/w".to_owned()).place_through(&Value::text(path), &real);
+        let place = |path: &str| Folder::Known("/w".to_owned()).place_through(&ShellValue::text(path), &real);
 
-        assert_eq!(place("link/../shadow"), Destination::At("/etc/shadow".into()));
-        assert_eq!(place("a/.././link/certs/../../shadow"), Destination::At("/etc/shadow".into()));
-        assert_eq!(place("link/../../../.."), Destination::At("/".into()));
-        assert_eq!(place("link/x"), Destination::At("/w/link/x".into()));
-        assert_eq!(place("a/../b"), Destination::At("/w/b".into()));
+        assert_eq!(place("link/../shadow"), PathDestination::At("/etc/shadow".into()));
+        assert_eq!(place("a/.././link/certs/../../shadow"), PathDestination::At("/etc/shadow".into()));
+        assert_eq!(place("link/../../../.."), PathDestination::At("/".into()));
+        assert_eq!(place("link/x"), PathDestination::At("/w/link/x".into()));
+        assert_eq!(place("a/../b"), PathDestination::At("/w/b".into()));
     }
 
     #[test]
     fn a_gap_at_the_beginning_may_lead_anywhere() {
-        let mut behind = Value::unknown();
+        let mut behind = ShellValue::unknown();
         behind.push(ValuePiece::Text("/x".into()));
-        assert_eq!(Folder::Known("/w".into()).place(&behind), Destination::Anywhere);
-        let mut before = Value::text("src/");
+        assert_eq!(Folder::Known("/w".into()).place(&behind), PathDestination::Anywhere);
+        let mut before = ShellValue::text("src/");
         before.push(ValuePiece::Unknown);
-        assert_eq!(Folder::Known("/w".into()).place(&before), Destination::At("/w/src/*".into()));
+        assert_eq!(Folder::Known("/w".into()).place(&before), PathDestination::At("/w/src/*".into()));
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn a_pattern_with_a_dot_finds_version_control_too() {
         let pattern = |text: &str| {
-            let mut value = Value::text(text);
+            let mut value = ShellValue::text(text);
             value.push(ValuePiece::Glob);
             hidden_names(&value).map(|value| value.shown())
         };

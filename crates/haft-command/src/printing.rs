@@ -1,18 +1,18 @@
 //! What `echo` and `printf` print: text that often goes into another program.
 
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// Returns what `echo` prints with these words.
-pub(crate) fn echoed(words: &[Value]) -> Value {
-    let is_flag = |word: &&Value| {
+pub(crate) fn echoed(words: &[ShellValue]) -> ShellValue {
+    let is_flag = |word: &&ShellValue| {
         word.known().is_some_and(|text| {
             text.len() > 1 && text.starts_with('-') && text[1..].chars().all(|letter| "neE".contains(letter))
         })
     };
-    let flags: Vec<&Value> = words.iter().take_while(is_flag).collect();
+    let flags: Vec<&ShellValue> = words.iter().take_while(is_flag).collect();
     let escapes = flags.iter().any(|flag| flag.prefix().contains('e'));
     let has_end = !flags.iter().any(|flag| flag.prefix().contains('n'));
-    let mut text = Value::default();
+    let mut text = ShellValue::default();
     for (index, word) in words[flags.len()..].iter().enumerate() {
         if index > 0 {
             text.push(ValuePiece::Text(" ".to_owned()));
@@ -31,13 +31,13 @@ pub(crate) fn echoed(words: &[Value]) -> Value {
 }
 
 /// Returns what `echo` may print with these words: some shells resolve escapes without being told to.
-pub(crate) fn echoed_somewhere(words: &[Value]) -> Vec<Value> {
+pub(crate) fn echoed_somewhere(words: &[ShellValue]) -> Vec<ShellValue> {
     let plain = echoed(words);
     let has_escape = |piece: &ValuePiece| matches!(piece, ValuePiece::Text(text) if text.contains('\\'));
     if !plain.pieces().iter().any(has_escape) {
         return vec![plain];
     }
-    let mut resolved = Value::default();
+    let mut resolved = ShellValue::default();
     for piece in plain.pieces() {
         match piece {
             ValuePiece::Text(text) => {
@@ -55,8 +55,8 @@ pub(crate) fn echoed_somewhere(words: &[Value]) -> Vec<Value> {
 }
 
 /// Returns what `printf` prints with this format and these words.
-pub(crate) fn formatted(format: &str, words: &[Value]) -> Value {
-    let mut text = Value::default();
+pub(crate) fn formatted(format: &str, words: &[ShellValue]) -> ShellValue {
+    let mut text = ShellValue::default();
     let mut left = words.iter();
     let has_fields = format.replace("%%", "").contains('%');
     loop {
@@ -69,7 +69,7 @@ pub(crate) fn formatted(format: &str, words: &[Value]) -> Value {
     }
 }
 
-fn fill<'a>(format: &str, words: &mut impl Iterator<Item = &'a Value>, text: &mut Value) {
+fn fill<'a>(format: &str, words: &mut impl Iterator<Item = &'a ShellValue>, text: &mut ShellValue) {
     let mut rest = format;
     while let Some(at) = rest.find('%') {
         text.push(ValuePiece::Text(unescaped(&rest[..at])));
@@ -99,7 +99,7 @@ fn fill<'a>(format: &str, words: &mut impl Iterator<Item = &'a Value>, text: &mu
                     word.known().and_then(|word| converted(letter, word)).map_or(ValuePiece::Unknown, ValuePiece::Text),
                 );
             }
-            Some('d' | 'i' | 'u') => text.append(&words.next().cloned().unwrap_or_else(|| Value::text("0"))),
+            Some('d' | 'i' | 'u') => text.append(&words.next().cloned().unwrap_or_else(|| ShellValue::text("0"))),
             Some(_) | None => {
                 let _ = words.next();
                 text.push(ValuePiece::Unknown);
@@ -181,8 +181,8 @@ fn unescaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn words(words: &[&str]) -> Vec<Value> {
-        words.iter().map(|word| Value::text(*word)).collect()
+    fn words(words: &[&str]) -> Vec<ShellValue> {
+        words.iter().map(|word| ShellValue::text(*word)).collect()
     }
 
     #[test]

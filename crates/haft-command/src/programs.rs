@@ -23,18 +23,18 @@ use haft_contract::effect::Danger;
 
 use crate::act::{CodeLanguage, FileOp, ProgramReading, RawEffect};
 use crate::patterns;
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 use meaning::ReadingDraft;
 use table::ProgramTable;
 use table::role::WordRole;
 use table::row::Says;
 
 /// Reads a program with its words; the first one is its name.
-pub(crate) fn read(words: &[Value]) -> ProgramReading {
+pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
     read_by(ProgramTable::shipped(), words)
 }
 
-fn read_by(table: &ProgramTable, words: &[Value]) -> ProgramReading {
+fn read_by(table: &ProgramTable, words: &[ShellValue]) -> ProgramReading {
     let Some((name, rest)) = words.split_first() else { return ProgramReading::default() };
     let Some(text) = name.known().filter(|text| !text.is_empty()) else {
         return read_all_that_fit(table, name, rest);
@@ -53,7 +53,7 @@ fn read_by(table: &ProgramTable, words: &[Value]) -> ProgramReading {
     draft.finish()
 }
 
-fn read_named(table: &ProgramTable, name: &str, words: &[Value]) -> ProgramReading {
+fn read_named(table: &ProgramTable, name: &str, words: &[ShellValue]) -> ProgramReading {
     if let Some(reading) = special::read(name, words) {
         return reading;
     }
@@ -65,7 +65,8 @@ fn read_named(table: &ProgramTable, name: &str, words: &[Value]) -> ProgramReadi
         None => match name.strip_prefix("git-").filter(|subcommand| table.has(&format!("git+{subcommand}"))) {
             // The subcommands of git are programs of its own folder, too.
             Some(subcommand) => {
-                let words: Vec<Value> = std::iter::once(Value::text(subcommand)).chain(words.iter().cloned()).collect();
+                let words: Vec<ShellValue> =
+                    std::iter::once(ShellValue::text(subcommand)).chain(words.iter().cloned()).collect();
                 read_named(table, "git", &words)
             }
             None => ProgramReading {
@@ -78,7 +79,7 @@ fn read_named(table: &ProgramTable, name: &str, words: &[Value]) -> ProgramReadi
 }
 
 /// Reads a name with gaps: whatever program of the table it may turn out to be counts, as in `/bin/r?`.
-fn read_all_that_fit(table: &ProgramTable, name: &Value, words: &[Value]) -> ProgramReading {
+fn read_all_that_fit(table: &ProgramTable, name: &ShellValue, words: &[ShellValue]) -> ProgramReading {
     let mut draft = ReadingDraft::default();
     draft.act(RawEffect::Unknown("the name of the program is known only when it runs".to_owned()));
     if name.shown().contains('/') {

@@ -1,6 +1,6 @@
 //! The tree of a command: what the shell reads, without anything expanded but braces.
 //!
-//! What cannot be read becomes [`Node::Opaque`] and is asked about. Quotes and escapes are resolved here, so that
+//! What cannot be read becomes [`CommandNode::Opaque`] and is asked about. Quotes and escapes are resolved here, so that
 //! `r"m"`, `\rm` and `$'\x72m'` are the same word.
 //!
 //! The reading is our own, character by character as bash does it. The grammars that editors use take other things for
@@ -24,18 +24,18 @@ use std::ops::Range;
 
 /// A list of commands, in the order of their text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Script {
+pub struct CommandList {
     /// The commands.
-    pub items: Vec<Item>,
+    pub items: Vec<CommandPipeline>,
 }
 
-/// One command of a list.
+/// One pipeline of a list of commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct CommandPipeline {
     /// When it runs.
     pub link: Link,
     /// The programs of a pipe; mostly one.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<CommandStage>,
     /// Whether it counts as failed where it worked (`!`).
     pub is_negated: bool,
     /// Whether the shell does not wait for it (`&`).
@@ -55,36 +55,36 @@ pub enum Link {
 
 /// One program of a pipe, or a compound command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stage {
+pub struct CommandStage {
     /// What it is.
-    pub node: Node,
+    pub node: CommandNode,
     /// Where its input comes from and its output goes.
     pub redirects: Vec<Redirect>,
     /// Which bytes of the text it is, redirections included.
     pub span: Range<usize>,
 }
 
-/// What the shell does.
+/// A simple command, a compound command, or a text that is not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Node {
+pub enum CommandNode {
     /// Assigns variables and runs a program; either list may be empty.
     Simple(Vec<Assignment>, Vec<Word>),
     /// `{ …; }`.
-    Group(Script),
+    Group(CommandList),
     /// `( … )`.
-    Subshell(Script),
+    Subshell(CommandList),
     /// `if`, with all conditions and bodies in the order of the text.
-    If(Vec<Script>),
+    If(Vec<CommandList>),
     /// `while` and `until`: condition and body.
-    While(Script, Script),
+    While(CommandList, CommandList),
     /// `for name in words` and `select`; without words it goes through the parameters.
-    For(String, Option<Vec<Word>>, Script),
+    For(String, Option<Vec<Word>>, CommandList),
     /// `for ((…; …; …))`: its expressions, as words for the substitutions in them, and its body.
-    CountingFor(Vec<Word>, Script),
+    CountingFor(Vec<Word>, CommandList),
     /// `case word in pattern) … esac`.
-    Case(Word, Vec<(Vec<Word>, Script)>),
+    Case(Word, Vec<(Vec<Word>, CommandList)>),
     /// `name() { … }`.
-    Function(String, Box<Stage>),
+    Function(String, Box<CommandStage>),
     /// `[[ … ]]`: the words in it.
     Test(Vec<Word>),
     /// `(( … ))`: its expression, as words for the substitutions in it.
@@ -170,11 +170,11 @@ pub enum WordPart {
     /// `~1`, `~+1`, `~-0` at the beginning of a word: a place on the stack of folders.
     Stacked(String),
     /// `$name`, `${name}`, `${name…}`.
-    Parameter(Parameter, Quoting),
+    Parameter(ParameterExpansion, Quoting),
     /// `$(…)` and `` `…` ``.
-    Substitution(Script, Quoting),
+    Substitution(CommandList, Quoting),
     /// `<(…)` and `>(…)`.
-    Process(Script, Direction),
+    Process(CommandList, Direction),
     /// `$((…))`: the words in it, for the substitutions in them. Its value is a number.
     Arithmetic(Vec<Word>),
     /// Something that is not understood; why.
@@ -199,29 +199,29 @@ pub enum Direction {
     In,
 }
 
-/// A parameter and what is done with its value.
+/// A parameter and the operation that is applied to its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parameter {
+pub struct ParameterExpansion {
     /// Its name: a variable, a number, or one of `@*#?-$!0`.
     pub name: String,
     /// Which field of an array is meant, brackets included, where the operation does not say it.
     pub index: Option<Word>,
     /// What is done with the value.
-    pub operation: Operation,
+    pub operation: ParameterOperation,
     /// Whether all values are one in quotes: `$*` and `${x[*]}`.
     pub is_joined: bool,
 }
 
-impl Parameter {
+impl ParameterExpansion {
     /// `$name`.
     pub(crate) fn plain(name: &str) -> Self {
-        Self { name: name.to_owned(), index: None, operation: Operation::Plain, is_joined: name == "*" }
+        Self { name: name.to_owned(), index: None, operation: ParameterOperation::Plain, is_joined: name == "*" }
     }
 }
 
-/// What is done with the value of a parameter.
+/// The operation that an expansion applies to the value of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum ParameterOperation {
     /// Nothing.
     Plain,
     /// `${x:-word}`, `${x-word}`: the word where there is no value.
@@ -283,8 +283,8 @@ pub(crate) const TOO_MANY_MISTAKES: &str = "it has too many parts that cannot be
 /// Longer texts are not read.
 const LONGEST: usize = 64 * 1024;
 
-/// Reads a command. What is not understood is [`Node::Opaque`] or [`WordPart::Opaque`] in the tree.
-pub fn parse(text: &str) -> Script {
+/// Reads a command. What is not understood is [`CommandNode::Opaque`] or [`WordPart::Opaque`] in the tree.
+pub fn parse(text: &str) -> CommandList {
     match text {
         text if text.len() > LONGEST => opaque(text, TOO_LONG),
         text if text.contains('\0') => opaque(text, "it has a zero byte in it"),
@@ -292,7 +292,14 @@ pub fn parse(text: &str) -> Script {
     }
 }
 
-fn opaque(text: &str, why: &str) -> Script {
-    let stage = Stage { node: Node::Opaque(why.to_owned()), redirects: Vec::new(), span: 0..text.len() };
-    Script { items: vec![Item { link: Link::Always, stages: vec![stage], is_negated: false, in_background: false }] }
+fn opaque(text: &str, why: &str) -> CommandList {
+    let stage = CommandStage { node: CommandNode::Opaque(why.to_owned()), redirects: Vec::new(), span: 0..text.len() };
+    CommandList {
+        items: vec![CommandPipeline {
+            link: Link::Always,
+            stages: vec![stage],
+            is_negated: false,
+            in_background: false,
+        }],
+    }
 }

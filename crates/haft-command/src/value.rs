@@ -2,7 +2,7 @@
 
 /// A word after expansion: known text with gaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Value {
+pub struct ShellValue {
     pieces: Vec<ValuePiece>,
 }
 
@@ -40,7 +40,7 @@ impl ValuePiece {
     }
 }
 
-impl Value {
+impl ShellValue {
     /// A value that is wholly known.
     pub fn text(text: impl Into<String>) -> Self {
         let mut value = Self::default();
@@ -75,7 +75,7 @@ impl Value {
     }
 
     /// Adds another value at the end.
-    pub fn append(&mut self, other: &Value) {
+    pub fn append(&mut self, other: &ShellValue) {
         other.pieces.iter().cloned().for_each(|piece| self.push(piece));
     }
 
@@ -117,8 +117,8 @@ impl Value {
     }
 
     /// Returns it with names that a pattern finds as gaps.
-    pub fn without_names(&self) -> Value {
-        let mut value = Value::default();
+    pub fn without_names(&self) -> ShellValue {
+        let mut value = ShellValue::default();
         let gap = |piece: &ValuePiece| if *piece == ValuePiece::Glob { ValuePiece::Unknown } else { piece.clone() };
         self.pieces.iter().map(gap).for_each(|piece| value.push(piece));
         value
@@ -138,9 +138,9 @@ impl Value {
     }
 
     /// Returns what is left behind a known beginning.
-    pub fn strip_prefix(&self, prefix: &str) -> Option<Value> {
+    pub fn strip_prefix(&self, prefix: &str) -> Option<ShellValue> {
         let rest = self.prefix().strip_prefix(prefix)?;
-        let mut value = Value::text(rest);
+        let mut value = ShellValue::text(rest);
         self.pieces.iter().skip(1).cloned().for_each(|piece| value.push(piece));
         Some(value)
     }
@@ -156,8 +156,8 @@ impl Value {
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for ShellValue {
     fn from(text: &str) -> Self {
-        Value::text(text)
+        ShellValue::text(text)
     }
 }

@@ -42,7 +42,7 @@ pub struct HookSetting {
     /// What it may read outside the workspace.
     pub readable: Vec<PathBuf>,
     /// Who wrote it.
-    pub whose: Whose,
+    pub whose: HookOwner,
 }
 
 /// When a hook runs.
@@ -54,9 +54,9 @@ pub enum HookEvent {
     PostToolUse,
 }
 
-/// Who wrote a hook.
+/// The author of a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum HookOwner {
     /// The user.
     User,
     /// The project; somebody trusted it.
@@ -76,7 +76,7 @@ pub(crate) struct HooksSection {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HookEntry {
-    name: Option<Name>,
+    name: Option<HookName>,
     #[serde(default)]
     matcher: Matcher,
     command: Spanned<CommandText>,
@@ -94,7 +94,7 @@ impl HooksSection {
             readable
         };
         let hooks = self.entries().map(|(event, entry)| {
-            let hook = entry.setting(event, Whose::User);
+            let hook = entry.setting(event, HookOwner::User);
             HookSetting { readable: readable(&hook.command), ..hook }
         });
         hooks.collect()
@@ -121,7 +121,7 @@ impl HooksSection {
                 let fix = "remove this line, or move the hook to your own config.toml".to_owned();
                 return Err(Mistake { file: file.into(), line, problem, fix });
             }
-            hooks.push(entry.setting(event, Whose::Project));
+            hooks.push(entry.setting(event, HookOwner::Project));
         }
         Ok(hooks)
     }
@@ -133,7 +133,7 @@ impl HooksSection {
 }
 
 impl HookEntry {
-    fn setting(self, event: HookEvent, whose: Whose) -> HookSetting {
+    fn setting(self, event: HookEvent, whose: HookOwner) -> HookSetting {
         let name = self.name.map(|name| name.0);
         HookSetting {
             event,
@@ -150,9 +150,9 @@ impl HookEntry {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
-struct Name(String);
+struct HookName(String);
 
-impl TryFrom<String> for Name {
+impl TryFrom<String> for HookName {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, Self::Error> {
@@ -292,6 +292,6 @@ mod tests {
         let text = "[[hooks.PreToolUse]]\ncommand = \"/etc/passwd\"\n";
         let section = parse(text).expect("the file is in order").hooks;
         let hooks = section.of_project(Path::new("p"), text).expect("it is in order");
-        assert_eq!((hooks[0].readable.len(), hooks[0].whose), (0, Whose::Project));
+        assert_eq!((hooks[0].readable.len(), hooks[0].whose), (0, HookOwner::Project));
     }
 }

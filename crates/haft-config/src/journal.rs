@@ -15,7 +15,7 @@ const AGES: std::ops::RangeInclusive<u64> = 1..=100 * 365 * 24;
 #[serde(deny_unknown_fields)]
 pub struct JournalSection {
     /// How much room the journal of a workspace has.
-    pub size: Option<Size>,
+    pub size: Option<ByteSize>,
     /// From which age on change sets are dropped without a question when room is needed.
     pub age: Option<Age>,
 }
@@ -24,7 +24,7 @@ impl JournalSection {
     /// Returns the limits that it sets.
     pub fn limits(self) -> JournalLimits {
         let default = JournalLimits::default();
-        let room = self.size.map_or(default.room, |Size(bytes)| bytes);
+        let room = self.size.map_or(default.room, |ByteSize(bytes)| bytes);
         let age = self.age.map_or(default.age, |Age(age)| age);
         JournalLimits { room, age, ..default }
     }
@@ -33,9 +33,9 @@ impl JournalSection {
 /// A number of bytes, such as "2 GiB".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Size(u64);
+pub struct ByteSize(u64);
 
-impl TryFrom<String> for Size {
+impl TryFrom<String> for ByteSize {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     fn size(text: &str) -> Option<u64> {
-        Size::try_from(text.to_owned()).ok().map(|Size(bytes)| bytes)
+        ByteSize::try_from(text.to_owned()).ok().map(|ByteSize(bytes)| bytes)
     }
 
     fn hours(text: &str) -> Option<u64> {
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_is_not_set_stays_as_it_is() {
-        let limits = JournalSection { size: Some(Size(5 << 20)), age: None }.limits();
+        let limits = JournalSection { size: Some(ByteSize(5 << 20)), age: None }.limits();
         assert_eq!((limits.room, limits.age), (5 << 20, JournalLimits::default().age));
     }
 }

@@ -14,16 +14,16 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::environment::{NotText, text_of_variable};
 use crate::file::Mistake;
 
-/// All keys that can be found.
+/// Finds API keys in the environment and in the file of keys.
 #[derive(Clone, Debug)]
-pub struct Keys {
+pub struct ApiKeys {
     file: PathBuf,
     of_file: BTreeMap<String, SecretString>,
 }
 
-/// A key, and where it was found.
+/// An API key, and the place where it was found.
 #[derive(Clone, Debug)]
-pub struct Key {
+pub struct ApiKey {
     /// The key.
     pub value: SecretString,
     /// Its place, for people.
@@ -39,7 +39,7 @@ pub enum KeyPlace {
     File(String, PathBuf),
 }
 
-impl Key {
+impl ApiKey {
     /// Returns the key itself, for a request.
     pub fn text(&self) -> &str {
         self.value.expose_secret()
@@ -55,7 +55,7 @@ impl fmt::Display for KeyPlace {
     }
 }
 
-impl Keys {
+impl ApiKeys {
     /// Reads the file of keys, which may not be there.
     pub fn read(config_folder: &Path) -> Result<Self, Mistake> {
         let file = config_folder.join("keys.toml");
@@ -78,14 +78,14 @@ impl Keys {
     }
 
     /// Finds a key by its name, in the environment and then in the file.
-    pub fn find(&self, name: &str) -> Result<Option<Key>, NotText> {
+    pub fn find(&self, name: &str) -> Result<Option<ApiKey>, NotText> {
         let is_set = |value: &str| !value.trim().is_empty();
         if let Some(value) = text_of_variable(name)?.filter(|value| is_set(value)) {
             let value = SecretString::from(value.trim());
-            return Ok(Some(Key { value, from: KeyPlace::Variable(name.to_owned()) }));
+            return Ok(Some(ApiKey { value, from: KeyPlace::Variable(name.to_owned()) }));
         }
         let from = || KeyPlace::File(name.to_owned(), self.file.clone());
-        Ok(self.of_file.get(name).map(|value| Key { value: value.clone(), from: from() }))
+        Ok(self.of_file.get(name).map(|value| ApiKey { value: value.clone(), from: from() }))
     }
 
     /// Returns all values of the file, to be hidden wherever something is shown.
@@ -100,13 +100,13 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[expect(clippy::disallowed_methods, reason = "a test puts a file there as a person would")]
-    fn read(text: &str, mode: u32) -> Result<Keys, String> {
+    fn read(text: &str, mode: u32) -> Result<ApiKeys, String> {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let path = folder.path().join("keys.toml");
         std::fs::write(&path, text).expect("a file can be written");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
         let place = format!("{}/", folder.path().display());
-        Keys::read(folder.path()).map_err(|mistake| mistake.to_string().replace(&place, ""))
+        ApiKeys::read(folder.path()).map_err(|mistake| mistake.to_string().replace(&place, ""))
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 
-use crate::network::Allowed;
+use crate::network::HostSelector;
 
 /// The servers of the user's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -35,7 +35,7 @@ pub struct ServerSection {
     pub env: BTreeMap<String, String>,
     /// Hosts that the server may reach.
     #[serde(default)]
-    pub hosts: Vec<Allowed>,
+    pub hosts: Vec<HostSelector>,
     /// How haft logs in to the address.
     #[serde(default)]
     pub oauth: LoginSection,

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use crate::environment::variable;
-use crate::patience::{Tries, Wait};
+use crate::patience::{Tries, WaitTime};
 use server::ServerName;
 use tuning::{EffortName, ReplyTokens, Window};
 
@@ -30,9 +30,9 @@ pub struct ModelSection {
     /// The variable, or the name in `keys.toml`, that holds the key.
     pub key_env: Option<String>,
     /// How long is waited for the next sign of life.
-    pub idle_seconds: Option<Wait>,
+    pub idle_seconds: Option<WaitTime>,
     /// How long a whole reply may take, with all tries.
-    pub total_seconds: Option<Wait>,
+    pub total_seconds: Option<WaitTime>,
     /// How often a reply is asked for, the first time counted.
     pub tries: Option<Tries>,
     /// How much it shall think.

@@ -39,10 +39,10 @@ impl Group {
 pub struct NetworkSection {
     /// Hosts that commands reach without a question.
     #[serde(default)]
-    pub allow: Vec<Allowed>,
+    pub allow: Vec<HostSelector>,
     /// Hosts that they never reach.
     #[serde(default)]
-    pub deny: Vec<Allowed>,
+    pub deny: Vec<HostSelector>,
     /// More hosts of the group `registries`, such as those that `haft network learn` saw.
     #[serde(default)]
     pub registries: Vec<HostPattern>,
@@ -82,7 +82,7 @@ impl NetworkSection {
     pub fn allow_all(&mut self) {
         let every = HostPattern { name: String::new(), is_below: true, port: None };
         // The group is named too: its hosts may be on private addresses.
-        self.allow = vec![Allowed::Group(Group::Registries), Allowed::Hosts(every)];
+        self.allow = vec![HostSelector::Group(Group::Registries), HostSelector::Hosts(every)];
     }
 
     /// Returns whether it opens anything, which a project cannot.
@@ -91,22 +91,22 @@ impl NetworkSection {
     }
 }
 
-/// A host, or a group of hosts.
+/// A pattern for hosts, or a group of hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub enum Allowed {
+pub enum HostSelector {
     /// These hosts.
     Hosts(HostPattern),
     /// The hosts of this group.
     Group(Group),
 }
 
-impl Allowed {
+impl HostSelector {
     /// Returns the group, where it is one.
     pub fn group(&self) -> Option<Group> {
         match self {
-            Allowed::Hosts(_) => None,
-            Allowed::Group(group) => Some(*group),
+            HostSelector::Hosts(_) => None,
+            HostSelector::Group(group) => Some(*group),
         }
     }
 }
@@ -196,16 +196,16 @@ impl fmt::Display for HostPattern {
     }
 }
 
-impl fmt::Display for Allowed {
+impl fmt::Display for HostSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Allowed::Hosts(hosts) => hosts.fmt(f),
-            Allowed::Group(group) => f.write_str(group.name()),
+            HostSelector::Hosts(hosts) => hosts.fmt(f),
+            HostSelector::Group(group) => f.write_str(group.name()),
         }
     }
 }
 
-impl FromStr for Allowed {
+impl FromStr for HostSelector {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -213,13 +213,13 @@ impl FromStr for Allowed {
     }
 }
 
-impl TryFrom<String> for Allowed {
+impl TryFrom<String> for HostSelector {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
         match Group::ALL.into_iter().find(|group| group.name() == text.trim()) {
-            Some(group) => Ok(Allowed::Group(group)),
-            None => text.parse().map(Allowed::Hosts),
+            Some(group) => Ok(HostSelector::Group(group)),
+            None => text.parse().map(HostSelector::Hosts),
         }
     }
 }
@@ -259,8 +259,8 @@ mod tests {
     #[test]
     fn groups_have_names_of_their_own() {
         let section: NetworkSection = toml::from_str("allow = [\"registries\", \"*.example.com\"]").expect("it is one");
-        assert_eq!(section.allow[0], Allowed::Group(Group::Registries));
-        assert!(matches!(&section.allow[1], Allowed::Hosts(hosts) if hosts.to_string() == "*.example.com"));
+        assert_eq!(section.allow[0], HostSelector::Group(Group::Registries));
+        assert!(matches!(&section.allow[1], HostSelector::Hosts(hosts) if hosts.to_string() == "*.example.com"));
         assert!(toml::from_str::<NetworkSection>("allow = [\"no host\"]").is_err());
     }
 }

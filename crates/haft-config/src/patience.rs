@@ -11,19 +11,19 @@ const LONGEST: f64 = 86_400.0;
 /// The most tries.
 const MOST_TRIES: i64 = 100;
 
-/// A wait, between a second and a day. It may have fractions.
+/// A time to wait, between a second and a day. It may have fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "f64")]
-pub struct Wait(Duration);
+pub struct WaitTime(Duration);
 
-impl Wait {
+impl WaitTime {
     /// Returns how long it is.
     pub fn duration(self) -> Duration {
         self.0
     }
 }
 
-impl TryFrom<f64> for Wait {
+impl TryFrom<f64> for WaitTime {
     type Error = &'static str;
 
     fn try_from(seconds: f64) -> Result<Self, Self::Error> {

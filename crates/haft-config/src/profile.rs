@@ -48,26 +48,26 @@ impl Profile {
         if self == Profile::Haft {
             return Vec::new();
         }
-        Table::read().show.remove(self.name()).unwrap_or_default()
+        ProfileTable::read().show.remove(self.name()).unwrap_or_default()
     }
 
     /// Returns the limits of the profile.
     pub fn limits(self) -> Limits {
         // Not from the table: the usual profile costs every call, and the table is read each time.
-        let differences: fn(Table) -> SomeLimits = match self {
+        let differences: fn(ProfileTable) -> SomeLimits = match self {
             Profile::Haft => return Limits::default(),
             Profile::Tunacode => |table| table.tunacode,
             Profile::Ally => |table| table.ally,
             Profile::Wyrm => |table| table.wyrm,
             Profile::Nexau => |table| table.nexau,
         };
-        differences(Table::read()).over(Limits::default())
+        differences(ProfileTable::read()).over(Limits::default())
     }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct ProfileTable {
     tunacode: SomeLimits,
     ally: SomeLimits,
     wyrm: SomeLimits,
@@ -76,7 +76,7 @@ struct Table {
     show: BTreeMap<String, Vec<String>>,
 }
 
-impl Table {
+impl ProfileTable {
     fn read() -> Self {
         toml::from_str(include_str!("profiles.toml")).expect("the table of profiles is in order")
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use haft_policy::decision::Decision;
 use haft_policy::rules::WrittenRule;
-use haft_policy::rules::draft::{Draft, Known, Patterns};
+use haft_policy::rules::draft::{Patterns, RuleCheckContext, RuleDraft};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -42,7 +42,7 @@ impl fmt::Display for Mistakes {
 impl std::error::Error for Mistakes {}
 
 /// Reads the rules of a file; there are none when there is no such file.
-pub fn load(file: &Path, known: Known<'_>) -> Result<Vec<FiledRule>, Mistakes> {
+pub fn load(file: &Path, known: RuleCheckContext<'_>) -> Result<Vec<FiledRule>, Mistakes> {
     match haft_workspace::state::read_config_file(file) {
         Ok(None) => Ok(Vec::new()),
         Ok(Some(text)) => parse(file, &text, known),
@@ -51,8 +51,8 @@ pub fn load(file: &Path, known: Known<'_>) -> Result<Vec<FiledRule>, Mistakes> {
 }
 
 /// Reads the rules out of the text of a file.
-pub fn parse(file: &Path, text: &str, known: Known<'_>) -> Result<Vec<FiledRule>, Mistakes> {
-    let mut reading = Reading { file, text, mistakes: Vec::new() };
+pub fn parse(file: &Path, text: &str, known: RuleCheckContext<'_>) -> Result<Vec<FiledRule>, Mistakes> {
+    let mut reading = RulesParser { file, text, mistakes: Vec::new() };
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let at = error.span().map_or(0, |span| span.start);
@@ -109,16 +109,16 @@ const KEYS: [&str; 15] = [
     "not_matches",
 ];
 
-struct Reading<'t> {
+struct RulesParser<'t> {
     file: &'t Path,
     text: &'t str,
     mistakes: Vec<Mistake>,
 }
 
-/// Where each key of a rule stands, in bytes.
-type Places = Vec<(String, usize)>;
+/// The position of each key of a rule, in bytes.
+type KeyPositions = Vec<(String, usize)>;
 
-impl Reading<'_> {
+impl RulesParser<'_> {
     fn mistake(&mut self, at: usize, problem: impl Into<String>, fix: impl Into<String>) {
         let (line, file) = (self.line(at), self.file.into());
         self.mistakes.push(Mistake { file, line, problem: problem.into(), fix: fix.into() });
@@ -129,7 +129,7 @@ impl Reading<'_> {
     }
 
     /// Finds the tables of rules; what else stands in the file is a mistake.
-    fn drafts(&mut self, table: &DeTable<'_>) -> Vec<(usize, Draft, Places)> {
+    fn drafts(&mut self, table: &DeTable<'_>) -> Vec<(usize, RuleDraft, KeyPositions)> {
         let mut drafts = Vec::new();
         for (key, value) in table {
             let rules = match (key.get_ref().as_ref(), value.get_ref()) {
@@ -160,8 +160,11 @@ impl Reading<'_> {
         drafts
     }
 
-    fn draft(&mut self, fields: &[(&Spanned<toml::de::DeString<'_>>, &Spanned<DeValue<'_>>)]) -> (Draft, Places) {
-        let (mut draft, mut places) = (Draft::default(), Places::new());
+    fn draft(
+        &mut self,
+        fields: &[(&Spanned<toml::de::DeString<'_>>, &Spanned<DeValue<'_>>)],
+    ) -> (RuleDraft, KeyPositions) {
+        let (mut draft, mut places) = (RuleDraft::default(), KeyPositions::new());
         for (key, value) in fields {
             let name = key.get_ref().as_ref();
             places.push((name.to_owned(), key.span().start));
@@ -252,7 +255,13 @@ impl Reading<'_> {
     }
 
     /// Checks one rule; its mistakes are told at the key that has them, else at its head.
-    fn check(&mut self, at: usize, draft: &Draft, places: &Places, known: Known<'_>) -> Option<FiledRule> {
+    fn check(
+        &mut self,
+        at: usize,
+        draft: &RuleDraft,
+        places: &KeyPositions,
+        known: RuleCheckContext<'_>,
+    ) -> Option<FiledRule> {
         match draft.check(known) {
             Ok(written) => Some(FiledRule { written, file: self.file.into(), line: self.line(at) }),
             Err(problems) => {

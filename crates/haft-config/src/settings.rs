@@ -10,15 +10,15 @@ use crate::hooks::HookSetting;
 use crate::journal::JournalSection;
 use crate::mcp::McpSection;
 use crate::model::ModelSection;
-use crate::network::{Allowed, NetworkSection};
+use crate::network::{HostSelector, NetworkSection};
 use crate::price::Prices;
 use crate::profile::{Profile, SomeLimits};
-use crate::surroundings::{SandboxSection, Surroundings, home_of};
+use crate::surroundings::{CommandSurroundings, SandboxSection, home_of};
 
 /// The user's file, in the folder of the configuration.
 const FILE: &str = "config.toml";
 
-/// What was set for this run.
+/// All settings of this run: flags, the user's file and the profile together.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The profile in force.
@@ -30,7 +30,7 @@ pub struct Settings {
     /// What the environment says.
     pub environment: Environment,
     /// What commands find around themselves.
-    pub surroundings: Surroundings,
+    pub surroundings: CommandSurroundings,
     /// The user's hooks, and behind them those of a project that is trusted.
     pub hooks: Vec<HookSetting>,
     /// How commands are run.
@@ -40,7 +40,7 @@ pub struct Settings {
     /// Which hosts commands may reach.
     pub network: NetworkSection,
     /// The part of it that a trusted project denies.
-    pub denied_by_project: Vec<Allowed>,
+    pub denied_by_project: Vec<HostSelector>,
     /// The model that the user's file names.
     pub model: ModelSection,
     /// What models cost, as the user's file says.
@@ -104,7 +104,7 @@ impl Settings {
         environment.secrets.extend(file.model.key_env.as_deref().and_then(variable).filter(|key| !key.is_empty()));
         let own = Own { profile: profile.or(file.profile), limits: file.limits };
         let (profile, limits) = own.over(None, SomeLimits::default());
-        let surroundings = Surroundings::of(file.sandbox, &variables, &environment.secrets);
+        let surroundings = CommandSurroundings::of(file.sandbox, &variables, &environment.secrets);
         let hooks = file.hooks.of_user(&environment.config_folder, &surroundings.home);
         let (commands, network, model, prices) = (file.commands, file.network, file.model, file.prices);
         let (journal, denied_by_project, tools) = (file.journal, Vec::new(), file.tools);
@@ -223,7 +223,7 @@ mod tests {
         let environment = Environment::of(&variables).expect("home is known");
         let own = Own { profile: file.profile, limits: file.limits };
         let (profile, limits) = own.over(None, SomeLimits::default());
-        let surroundings = Surroundings::of(file.sandbox, &variables, &[]);
+        let surroundings = CommandSurroundings::of(file.sandbox, &variables, &[]);
         let hooks = file.hooks.of_user(&environment.config_folder, Path::new("/h"));
         Settings {
             profile,

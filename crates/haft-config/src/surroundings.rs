@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 use haft_workspace::state::read_project_file;
 use serde::Deserialize;
 
@@ -38,13 +38,13 @@ const GIT_BY_SIZE_AND_TIME: [(&str, &str); 5] = [
     ("GIT_CONFIG_VALUE_1", "false"),
 ];
 
-/// What commands find around themselves, and how they are confined.
+/// The surroundings of commands, and how commands are confined.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub struct CommandSurroundings {
     /// Whether the user has switched the sandbox off.
     pub is_off: bool,
     /// The level of confinement without which no command runs unasked.
-    pub required: Level,
+    pub required: ConfinementLevel,
     /// Whether the user has set that.
     pub is_requirement_set: bool,
     /// Whether commands reach the network.
@@ -104,8 +104,12 @@ impl SandboxSection {
     }
 
     /// Who switches the sandbox off requires nothing of it.
-    fn required(&self) -> Level {
-        if self.is_off() { Level::None } else { self.required.map_or(Level::Full, Level::from) }
+    fn required(&self) -> ConfinementLevel {
+        if self.is_off() {
+            ConfinementLevel::None
+        } else {
+            self.required.map_or(ConfinementLevel::Full, ConfinementLevel::from)
+        }
     }
 
     fn is_requirement_set(&self) -> bool {
@@ -139,12 +143,12 @@ enum SetSecrets {
     Mask,
 }
 
-impl From<SetLevel> for Level {
+impl From<SetLevel> for ConfinementLevel {
     fn from(level: SetLevel) -> Self {
         match level {
-            SetLevel::None => Level::None,
-            SetLevel::Partial => Level::Partial,
-            SetLevel::Full => Level::Full,
+            SetLevel::None => ConfinementLevel::None,
+            SetLevel::Partial => ConfinementLevel::Partial,
+            SetLevel::Full => ConfinementLevel::Full,
         }
     }
 }
@@ -205,7 +209,7 @@ pub(crate) fn home_of(variables: &[(OsString, OsString)]) -> PathBuf {
     home.filter(|home| home.is_absolute()).unwrap_or_else(|| "/".into())
 }
 
-impl Surroundings {
+impl CommandSurroundings {
     /// Puts the lists, what the user has set and what the environment says together.
     pub(crate) fn of(section: SandboxSection, variables: &[(OsString, OsString)], secrets: &[String]) -> Self {
         let value = |name: &str| variables.iter().find(|(key, _)| key == name).map(|(_, value)| value);
@@ -280,7 +284,7 @@ impl<'l> ListedNames<'l> {
         // Without the closures the lists would make the compiler ask for settings that live for ever.
         let all = passed_on().map(|name| -> &'l str { name }).chain(set);
         let (patterns, mut whole): (Vec<&str>, Vec<&str>) = all.partition(|name| name.contains('*'));
-        whole.extend(lists::CACHES.iter().flat_map(caches::Row::variables).map(|name| -> &'l str { name }));
+        whole.extend(lists::CACHES.iter().flat_map(caches::CacheRow::variables).map(|name| -> &'l str { name }));
         Self { whole: whole.into_iter().collect(), patterns }
     }
 
@@ -322,14 +326,14 @@ fn home_files(home: &Path, config: Option<&OsStr>) -> Vec<(PathBuf, String)> {
 mod tests {
     use super::*;
 
-    fn surroundings(section: &str, variables: &[(&str, &str)]) -> Surroundings {
+    fn surroundings(section: &str, variables: &[(&str, &str)]) -> CommandSurroundings {
         let section: SandboxSection = toml::from_str(section).expect("the section is in order");
         let variables: Vec<(OsString, OsString)> =
             variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Surroundings::of(section, &variables, &["hunter2-hunter2".to_owned()])
+        CommandSurroundings::of(section, &variables, &["hunter2-hunter2".to_owned()])
     }
 
-    fn value<'s>(surroundings: &'s Surroundings, name: &str) -> Option<&'s str> {
+    fn value<'s>(surroundings: &'s CommandSurroundings, name: &str) -> Option<&'s str> {
         let mut found = surroundings.environment.iter().filter(|(key, _)| key == name);
         let value = found.next()?.1.to_str();
         assert!(found.next().is_none(), "{name} is there twice");
@@ -387,7 +391,7 @@ mod tests {
 
     #[test]
     fn watchers_in_jobs_poll_unless_the_user_has_set_how_they_watch() {
-        let of_jobs = |all: &Surroundings| -> Vec<String> {
+        let of_jobs = |all: &CommandSurroundings| -> Vec<String> {
             all.job_environment.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect()
         };
         let plain = surroundings("", &[("HOME", "/h")]);
@@ -431,11 +435,11 @@ mod tests {
     #[test]
     fn the_full_level_is_required_and_the_network_is_off_unless_the_user_says_otherwise() {
         let plain = surroundings("", &[("HOME", "/h")]);
-        assert_eq!((plain.required, plain.network, plain.processes), (Level::Full, false, PROCESSES));
+        assert_eq!((plain.required, plain.network, plain.processes), (ConfinementLevel::Full, false, PROCESSES));
         let set = surroundings("required = \"partial\"\nnetwork = true\nprocesses = 400", &[("HOME", "/h")]);
-        assert_eq!((set.required, set.network, set.processes), (Level::Partial, true, 400));
+        assert_eq!((set.required, set.network, set.processes), (ConfinementLevel::Partial, true, 400));
         let off = surroundings("use = \"none\"", &[("HOME", "/h")]);
-        assert_eq!((plain.is_off, off.is_off, off.required), (false, true, Level::None));
+        assert_eq!((plain.is_off, off.is_off, off.required), (false, true, ConfinementLevel::None));
         assert!(toml::from_str::<SandboxSection>("processes = 300").is_err());
         assert_eq!((plain.memory, plain.disk), (None, Some(DISK)));
         let set = surroundings("memory = 1.5\ndisk = 0", &[("HOME", "/h")]);

@@ -103,7 +103,7 @@ impl TouchRecord {
 
     /// Reads records up to the end, or up to one that is cut off.
     pub fn read_all(bytes: &[u8]) -> Vec<Self> {
-        let mut rest = Bytes(bytes);
+        let mut rest = UnreadBytes(bytes);
         let mut records = Vec::new();
         while let Some(record) = rest.number().and_then(|length| rest.take(length as usize)).and_then(Self::read) {
             records.push(record);
@@ -112,11 +112,11 @@ impl TouchRecord {
     }
 
     fn read(body: &[u8]) -> Option<Self> {
-        let mut body = Bytes(body);
+        let mut body = UnreadBytes(body);
         let [kind, is_whole] = body.array()?;
         let length = body.number()?;
         let path = OsString::from_vec(body.take(length as usize)?.to_vec()).into();
-        let text = |rest: &Bytes<'_>| rest.0.to_vec();
+        let text = |rest: &UnreadBytes<'_>| rest.0.to_vec();
         let before = match kind {
             b'a' => BeforeImage::Absent,
             b'f' => BeforeImage::File(body.file()?),
@@ -129,10 +129,10 @@ impl TouchRecord {
     }
 }
 
-/// What is not read yet.
-struct Bytes<'a>(&'a [u8]);
+/// The bytes of a record that are not read yet.
+struct UnreadBytes<'a>(&'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> UnreadBytes<'a> {
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use serde_json::{Map, Value};
 
-use crate::lift::Lift;
+use crate::lift::InverseLowering;
 use crate::process::CallerStreams;
 
 /// Identifies a call within its session; results, events and output chunks carry it.
@@ -62,9 +62,9 @@ pub struct ToolCall {
     /// The arguments, not yet understood.
     pub arguments: RawArguments,
     /// Who made the call.
-    pub origin: Origin,
+    pub origin: CallOrigin,
     /// Turns arguments of a provider's lowered schema back; none when the schema was not lowered.
-    pub lift: Option<Arc<Lift>>,
+    pub lift: Option<Arc<InverseLowering>>,
     /// The standard streams for its command, where the caller brings them along.
     pub streams: Option<CallerStreams>,
 }
@@ -72,7 +72,7 @@ pub struct ToolCall {
 impl ToolCall {
     /// Makes a call of a model with a fresh id.
     pub fn new(name: impl Into<String>, arguments: RawArguments) -> Self {
-        Self { id: CallId::fresh(), name: name.into(), arguments, origin: Origin::Model, lift: None, streams: None }
+        Self { id: CallId::fresh(), name: name.into(), arguments, origin: CallOrigin::Model, lift: None, streams: None }
     }
 
     /// Gives the call the id that its caller chose.
@@ -82,7 +82,7 @@ impl ToolCall {
     }
 
     /// Says who made the call.
-    pub fn by(mut self, origin: Origin) -> Self {
+    pub fn by(mut self, origin: CallOrigin) -> Self {
         self.origin = origin;
         self
     }
@@ -94,7 +94,7 @@ impl ToolCall {
     }
 
     /// Says how the arguments are turned back from a provider's schema.
-    pub fn lifted_by(mut self, lift: Arc<Lift>) -> Self {
+    pub fn lifted_by(mut self, lift: Arc<InverseLowering>) -> Self {
         self.lift = Some(lift);
         self
     }
@@ -136,9 +136,9 @@ impl From<Value> for RawArguments {
     }
 }
 
-/// Who made a call. It decides what must have been read before it is overwritten.
+/// The maker of a call. It decides what must have been read before it is overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Origin {
+pub enum CallOrigin {
     /// Somebody at a terminal who sees the question and answers it.
     Person,
     /// A command line without anybody there.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::effect::Change;
-use crate::grouped::Grouped;
+use crate::grouped::GroupedNumber;
 use crate::path::one_line;
 
 /// Folders whose content programs make.
@@ -99,15 +99,15 @@ pub struct SummaryEntry {
     /// Its path, in one line; of a folder that stands for what is in it with a slash at the end.
     pub name: String,
     /// The files that it stands for, where it is a folder.
-    pub inside: Option<Inside>,
+    pub inside: Option<FolderChange>,
     is_generated: bool,
     /// Whether it is a cache of which nothing was removed.
     is_cache: bool,
 }
 
-/// What happened to the files in a folder that stands for them.
+/// The change to the files in a folder that stands for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inside {
+pub enum FolderChange {
     /// The same as to the folder, with so many of them.
     Whole(u64),
     /// So many are new or gone, in a folder that was there and stays.
@@ -172,14 +172,16 @@ impl KindCounts {
     }
 
     /// Returns what is told of a folder and the files in it, to which this was done.
-    fn told_of(self, folder: EntryKind) -> (EntryKind, Option<Inside>) {
+    fn told_of(self, folder: EntryKind) -> (EntryKind, Option<FolderChange>) {
         match (self.total(), self.kind(), folder) {
             (0, ..) => (folder, None),
-            (all, _, EntryKind::Removed | EntryKind::Replaced | EntryKind::Moved) => (folder, Some(Inside::Whole(all))),
-            (all, EntryKind::Changed, _) if all == self.changed => (EntryKind::Changed, Some(Inside::Whole(all))),
-            (_, EntryKind::Changed, _) => (EntryKind::Changed, Some(Inside::Mixed(self))),
-            (all, kind, _) if kind == folder => (kind, Some(Inside::Whole(all))),
-            (all, kind, _) => (kind, Some(Inside::Some(all))),
+            (all, _, EntryKind::Removed | EntryKind::Replaced | EntryKind::Moved) => {
+                (folder, Some(FolderChange::Whole(all)))
+            }
+            (all, EntryKind::Changed, _) if all == self.changed => (EntryKind::Changed, Some(FolderChange::Whole(all))),
+            (_, EntryKind::Changed, _) => (EntryKind::Changed, Some(FolderChange::Mixed(self))),
+            (all, kind, _) if kind == folder => (kind, Some(FolderChange::Whole(all))),
+            (all, kind, _) => (kind, Some(FolderChange::Some(all))),
         }
     }
 
@@ -192,7 +194,7 @@ impl KindCounts {
             ("created", self.created),
         ];
         let some = all.iter().filter(|(_, count)| *count > 0);
-        some.map(|(word, count)| format!("{} {word}", Grouped(*count))).collect::<Vec<_>>().join(", ")
+        some.map(|(word, count)| format!("{} {word}", GroupedNumber(*count))).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -232,7 +234,7 @@ impl ChangeSummary {
             groups.push(format!("{} {}", group[0].kind.word(), names.join(", ")));
         }
         if more > 0 {
-            groups.push(format!("and {} more", Grouped(more as u64)));
+            groups.push(format!("and {} more", GroupedNumber(more as u64)));
         }
         if let (kind, Some(inside)) = self.in_git.told_of(EntryKind::Changed) {
             groups.push(format!("{} {}", kind.word(), inside.in_words(".git/")));
@@ -264,7 +266,7 @@ impl ChangeSummary {
         if let (Some(entry), None) = (gone.next(), gone.next())
             && self.in_git.kind() == EntryKind::Removed
         {
-            entry.inside = Some(Inside::Whole(std::mem::take(&mut self.in_git).total()));
+            entry.inside = Some(FolderChange::Whole(std::mem::take(&mut self.in_git).total()));
         }
     }
 
@@ -289,7 +291,7 @@ impl ChangeSummary {
             let of_path = kind(path);
             let (kind, inside) = match counts {
                 Some(counts) => counts.told_of(of_path),
-                None => (of_path, (is_whole && inside > 0).then_some(Inside::Whole(inside as u64))),
+                None => (of_path, (is_whole && inside > 0).then_some(FolderChange::Whole(inside as u64))),
             };
             self.entries.push(SummaryEntry {
                 kind,
@@ -318,11 +320,11 @@ impl SummaryEntry {
     }
 }
 
-impl Inside {
+impl FolderChange {
     fn in_words(self, name: &str) -> String {
         match self {
-            Self::Whole(files) => format!("{name} ({})", Grouped(files).of("file")),
-            Self::Some(files) => format!("{} in {name}", Grouped(files).of("file")),
+            Self::Whole(files) => format!("{name} ({})", GroupedNumber(files).of("file")),
+            Self::Some(files) => format!("{} in {name}", GroupedNumber(files).of("file")),
             Self::Mixed(counts) => format!("{name} ({})", counts.in_words()),
         }
     }

@@ -11,7 +11,8 @@ use crate::effect::Effect;
 use crate::error::{Next, ToolError};
 use crate::kinds::ErrorKind;
 use crate::process::{
-    Command, Ended, Ground, Heard, HowEnded, Keeps, Level, NotRun, Ran, Reads, Settle, Settled, Wanted,
+    CommandEnd, CommandSpec, CommitReport, ConfinementLevel, Disposition, HowEnded, Keeps, NotRun, OutputListener, Ran,
+    ReadScope, Staging, StagingMode,
 };
 
 /// Under which permit a command runs, through which doors, and what becomes of its changes.
@@ -22,7 +23,7 @@ pub struct CommandRun<'a> {
     /// The doors.
     pub doors: &'a Doors,
     /// What becomes of its changes.
-    pub settle: Settle,
+    pub settle: Disposition,
     /// When they may be committed.
     pub commit_turn: &'a dyn CommitTurn,
 }
@@ -32,7 +33,7 @@ pub struct SyncRequest {
     /// Under which permit; its notes get what was changed.
     pub permit: Permit,
     /// Who waits for it. Dropped without an answer when the command has ended.
-    pub reply: oneshot::Sender<Result<Settled, ToolError>>,
+    pub reply: oneshot::Sender<Result<CommitReport, ToolError>>,
 }
 
 /// Says when a command may commit what it changed: commands of one turn commit in the order of their calls.
@@ -58,7 +59,7 @@ impl CommandRun<'_> {
     /// # Errors
     ///
     /// Fails where nothing was run, or where its changes could not be brought in.
-    pub async fn run(self, command: &Command, heard: Heard<'_>) -> Result<Ran, ToolError> {
+    pub async fn run(self, command: &CommandSpec, heard: OutputListener<'_>) -> Result<Ran, ToolError> {
         let (ended, ground) = self.ended(command, heard).await?;
         self.settled(ended, ground).await
     }
@@ -68,7 +69,11 @@ impl CommandRun<'_> {
     /// # Errors
     ///
     /// Fails where nothing was run.
-    pub async fn ended(self, command: &Command, heard: Heard<'_>) -> Result<(Ended, Box<dyn Ground>), ToolError> {
+    pub async fn ended(
+        self,
+        command: &CommandSpec,
+        heard: OutputListener<'_>,
+    ) -> Result<(CommandEnd, Box<dyn Staging>), ToolError> {
         let (_, mut requests) = mpsc::unbounded_channel();
         self.ended_with_syncs(command, heard, &mut requests).await
     }
@@ -80,10 +85,10 @@ impl CommandRun<'_> {
     /// Fails where nothing was run.
     pub async fn ended_with_syncs(
         self,
-        command: &Command,
-        heard: Heard<'_>,
+        command: &CommandSpec,
+        heard: OutputListener<'_>,
         requests: &mut mpsc::UnboundedReceiver<SyncRequest>,
-    ) -> Result<(Ended, Box<dyn Ground>), ToolError> {
+    ) -> Result<(CommandEnd, Box<dyn Staging>), ToolError> {
         let mut wanted = self.first_wanted().fitting(command);
         loop {
             let ground = self.ground(wanted.clone(), command).await?;
@@ -100,15 +105,15 @@ impl CommandRun<'_> {
     }
 
     /// Brings what a command changed into the workspace; throws it away where the command was stopped.
-    pub(crate) async fn settled(self, ended: Ended, ground: Box<dyn Ground>) -> Result<Ran, ToolError> {
+    pub(crate) async fn settled(self, ended: CommandEnd, ground: Box<dyn Staging>) -> Result<Ran, ToolError> {
         match ended.how {
             HowEnded::Stopped => {
-                self.permit.receipts().note_run(ended.left_behind, &Settled::default());
+                self.permit.receipts().note_run(ended.left_behind, &CommitReport::default());
                 let uncovered = ground.uncovered().map(str::to_owned);
-                Ok(Ran { ended, settled: Settled::default(), uncovered, how: self.settle })
+                Ok(Ran { ended, settled: CommitReport::default(), uncovered, how: self.settle })
             }
             HowEnded::Exited(_) | HowEnded::Killed(_) | HowEnded::TimedOut => {
-                if self.settle == Settle::Keep && ground.is_changed() {
+                if self.settle == Disposition::Commit && ground.is_changed() {
                     tokio::select! {
                         () = self.commit_turn.come() => {}
                         // Settling says that the call was stopped.
@@ -125,7 +130,7 @@ impl CommandRun<'_> {
     /// # Errors
     ///
     /// Fails where its changes could not be brought in.
-    pub async fn kept(self, ended: Ended, ground: Box<dyn Ground>) -> Result<Ran, ToolError> {
+    pub async fn kept(self, ended: CommandEnd, ground: Box<dyn Staging>) -> Result<Ran, ToolError> {
         let uncovered = ground.uncovered().map(str::to_owned);
         let settled = ground.settle(self.permit, self.settle).await?;
         self.permit.receipts().note_run(ended.left_behind, &settled);
@@ -133,22 +138,24 @@ impl CommandRun<'_> {
     }
 
     /// Says which ground is asked for first.
-    pub(crate) fn first_wanted(self) -> Wanted {
+    pub(crate) fn first_wanted(self) -> StagingMode {
         let confinement = self.doors.processes.confinement();
         match confinement.reached {
             // Nothing is given up for what is not known: the door tries again, or refuses.
-            _ if confinement.untried.is_some() => Wanted::Layered,
+            _ if confinement.untried.is_some() => StagingMode::Layered,
             // A command that only looks leaves nothing on a disk.
-            Level::Full if self.only_looks() => Wanted::Quick,
-            Level::Full => Wanted::Layered,
-            Level::Partial | Level::None if confinement.watches => Wanted::Watched(confinement.why_no_layer()),
-            Level::Partial | Level::None => Wanted::Open(confinement.why_no_layer()),
+            ConfinementLevel::Full if self.only_looks() => StagingMode::Quick,
+            ConfinementLevel::Full => StagingMode::Layered,
+            ConfinementLevel::Partial | ConfinementLevel::None if confinement.watches => {
+                StagingMode::Watched(confinement.why_no_layer())
+            }
+            ConfinementLevel::Partial | ConfinementLevel::None => StagingMode::Open(confinement.why_no_layer()),
         }
     }
 
     fn is_unconfined(self) -> bool {
         let confinement = self.doors.processes.confinement();
-        confinement.untried.is_none() && confinement.reached == Level::None
+        confinement.untried.is_none() && confinement.reached == ConfinementLevel::None
     }
 
     /// Returns whether the words of the command are known, and it changes nothing by them.
@@ -161,13 +168,17 @@ impl CommandRun<'_> {
     }
 
     /// Prepares what a command works on; refuses one that could not be kept to what was said of it.
-    pub(crate) async fn ground(self, wanted: Wanted, command: &Command) -> Result<Box<dyn Ground>, ToolError> {
+    pub(crate) async fn ground(
+        self,
+        wanted: StagingMode,
+        command: &CommandSpec,
+    ) -> Result<Box<dyn Staging>, ToolError> {
         let mut ground = self.doors.files.ground(self.permit, wanted).await?;
-        if let Reads::Only(paths) = &command.reads {
+        if let ReadScope::Only(paths) = &command.reads {
             ground.show_only(paths);
         }
         match (ground.uncovered(), &command.keeps) {
-            (Some(reason), _) if self.settle == Settle::Show => return Err(cannot_be_tried(reason)),
+            (Some(reason), _) if self.settle == Disposition::Discard => return Err(cannot_be_tried(reason)),
             (Some(reason), _) if self.permit.needs_layer() => return Err(not_as_promised(reason)),
             (Some(reason), Keeps::Only(_)) => return Err(not_as_declared(reason)),
             // Undo would cover the workspace, but nothing keeps the command in it.
@@ -181,7 +192,7 @@ impl CommandRun<'_> {
     }
 }
 
-async fn sync_on_request(ground: &dyn Ground, requests: &mut mpsc::UnboundedReceiver<SyncRequest>) -> Infallible {
+async fn sync_on_request(ground: &dyn Staging, requests: &mut mpsc::UnboundedReceiver<SyncRequest>) -> Infallible {
     while let Some(SyncRequest { permit, reply }) = requests.recv().await {
         // Whoever asked may be gone.
         let _ = reply.send(ground.sync(&permit).await);

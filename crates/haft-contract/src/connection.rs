@@ -15,9 +15,9 @@ use tokio::sync::{mpsc, oneshot};
 /// Most questions that wait at a desk; the connections of further ones wait too.
 const MOST_WAITING: usize = 64;
 
-/// A connection that a command wants.
+/// A connection that a command asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Wanted {
+pub struct ConnectionRequest {
     /// The name that the command looked up, in small letters, as punycode, without the final dot. For a connection to
     /// an address that was granted, the address.
     pub host: String,
@@ -66,7 +66,7 @@ pub struct ConnectionDesk {
 #[derive(Debug)]
 pub struct ConnectionQuestion {
     /// What is wanted.
-    pub wanted: Wanted,
+    pub wanted: ConnectionRequest,
     /// Whether the user's settings allow it.
     pub is_granted: bool,
     answer: oneshot::Sender<Decision>,
@@ -80,7 +80,7 @@ impl ConnectionDesk {
     }
 
     /// Waits for the decision. Returns nothing when the call is over.
-    pub async fn decide(&self, wanted: Wanted, is_granted: bool) -> Option<Decision> {
+    pub async fn decide(&self, wanted: ConnectionRequest, is_granted: bool) -> Option<Decision> {
         let (answer, decision) = oneshot::channel();
         self.questions.send(ConnectionQuestion { wanted, is_granted, answer }).await.ok()?;
         decision.await.ok()

@@ -5,7 +5,7 @@ mod planning;
 mod serving;
 
 pub use planning::PlanContext;
-pub use serving::{Broken, Serving};
+pub use serving::{Serving, WorkerFailure};
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -16,28 +16,30 @@ use bytes::Bytes;
 
 use crate::command_run::{AtOnce, CommandRun, CommitTurn, cannot_be_tried};
 use crate::door::{
-    ChangeSetId, Doors, FileBytes, FileOp, Look, Page, PageLine, PageRequest, Permit, ReadVersion, Receipt,
-    SessionName, Spill, Spilling, Written,
+    ChangeSetId, Doors, FileBytes, FileOp, FileOpResult, Look, Page, PageLine, PageRequest, Permit, ReadVersion,
+    Receipt, SessionName, Spill, Spilling,
 };
 use crate::effect::{Claim, Effect, Host, RemoteClaim};
 use crate::error::ToolError;
-use crate::history::{Reversal, Reversed};
+use crate::history::{Reversal, ReversalReport};
 use crate::job::{JobSync, Jobs, NewJob, NoJobs};
 use crate::kinds::ErrorKind;
 use crate::limits::Limits;
-use crate::net::{Request, Response};
+use crate::net::{HttpRequest, Response};
 use crate::output::Image;
 use crate::path::Target;
-use crate::process::{CallerStreams, Command, Heard, Ran, Settle};
-use crate::search::{FindRequest, Found, FoundLine, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
+use crate::process::{CallerStreams, CommandSpec, Disposition, OutputListener, Ran};
+use crate::search::{
+    FindRequest, FindResult, FolderListing, FoundLine, ListRequest, SearchRequest, SearchResult, SearchedSoFar,
+};
 use crate::session_state::{AgentState, NoState, Storage};
 use crate::user_questions::{NoUser, UserDesk, UserQuestion, UserReply};
-use crate::web::{Fetch, Fetched};
-use crate::wrapping::Wrapping;
+use crate::web::{Fetch, FetchedDocument};
+use crate::wrapping::LineWrapper;
 use line_part::{LinePart, part_of};
 
-/// What the session knows of files it has read.
-pub trait Seen: Send + Sync {
+/// Knows which contents of files the session has read or written.
+pub trait ReadHistory: Send + Sync {
     /// Returns the version of the file that was read in this session.
     fn when_read(&self, target: &Target) -> Option<ReadVersion>;
 
@@ -48,7 +50,7 @@ pub trait Seen: Send + Sync {
 }
 
 /// Takes pieces of output while a call runs.
-pub trait Progress: Send + Sync {
+pub trait ProgressSink: Send + Sync {
     /// Passes on a piece of text.
     fn chunk(&self, text: &str);
 
@@ -76,7 +78,7 @@ pub trait Hiding: Send {
 /// Where nobody hears what a tool says while it works, as on an errand that is no call. Nothing is hidden.
 pub struct Unheard;
 
-impl Progress for Unheard {
+impl ProgressSink for Unheard {
     fn chunk(&self, _text: &str) {}
 
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -105,10 +107,10 @@ const SEEN_BEYOND_THE_CUT: usize = 512;
 pub struct RunContext<'a> {
     permit: &'a Permit,
     doors: &'a Doors,
-    progress: &'a dyn Progress,
+    progress: &'a dyn ProgressSink,
     session: &'a SessionName,
     limits: &'a Limits,
-    settle: Settle,
+    settle: Disposition,
     storage: &'a dyn Storage,
     agent_state: &'a dyn AgentState,
     jobs: &'a dyn Jobs,
@@ -122,10 +124,10 @@ impl<'a> RunContext<'a> {
     pub fn new(
         permit: &'a Permit,
         doors: &'a Doors,
-        progress: &'a dyn Progress,
+        progress: &'a dyn ProgressSink,
         (session, limits): (&'a SessionName, &'a Limits),
     ) -> Self {
-        let (settle, storage, agent_state, jobs) = (Settle::Keep, &NoState, &NoState, &NoJobs);
+        let (settle, storage, agent_state, jobs) = (Disposition::Commit, &NoState, &NoState, &NoJobs);
         let (commit_turn, streams, user) = (&AtOnce, None, &NoUser);
         Self {
             permit,
@@ -195,7 +197,7 @@ impl<'a> RunContext<'a> {
     }
 
     /// Lets what commands change come to this.
-    pub fn settling(mut self, settle: Settle) -> Self {
+    pub fn settling(mut self, settle: Disposition) -> Self {
         self.settle = settle;
         self
     }
@@ -217,27 +219,27 @@ impl<'a> RunContext<'a> {
     }
 
     /// Sends a request to another machine.
-    pub async fn request(&self, request: &Request) -> Result<Response, ToolError> {
+    pub async fn request(&self, request: &HttpRequest) -> Result<Response, ToolError> {
         self.doors.net.request(self.permit, request).await
     }
 
     /// Fetches a document of the web.
-    pub async fn fetch(&self, fetch: &Fetch) -> Result<Fetched, ToolError> {
+    pub async fn fetch(&self, fetch: &Fetch) -> Result<FetchedDocument, ToolError> {
         self.doors.net.fetch(self.permit, fetch).await
     }
 
     /// Lists a folder.
-    pub async fn list(&self, target: &Target, request: ListRequest) -> Result<Listing, ToolError> {
+    pub async fn list(&self, target: &Target, request: ListRequest) -> Result<FolderListing, ToolError> {
         self.doors.files.list(self.permit, target, request).await
     }
 
     /// Finds names below a folder.
-    pub async fn find(&self, target: &Target, request: FindRequest) -> Result<Found, ToolError> {
+    pub async fn find(&self, target: &Target, request: FindRequest) -> Result<FindResult, ToolError> {
         self.doors.files.find(self.permit, target, request).await
     }
 
     /// Searches the content of files, and passes on how far it is.
-    pub async fn search(&self, target: &Target, request: SearchRequest) -> Result<Searched, ToolError> {
+    pub async fn search(&self, target: &Target, request: SearchRequest) -> Result<SearchResult, ToolError> {
         let length = request.line_length;
         let request = SearchRequest { line_length: length.saturating_add(2 * SEEN_BEYOND_THE_CUT), ..request };
         let progress = self.progress;
@@ -279,19 +281,19 @@ impl<'a> RunContext<'a> {
     }
 
     /// Creates or replaces a file.
-    pub async fn write(&self, target: &Target, content: &[u8]) -> Result<Written, ToolError> {
+    pub async fn write(&self, target: &Target, content: &[u8]) -> Result<FileOpResult, ToolError> {
         let written = self.write_all(&[(target.clone(), Bytes::copy_from_slice(content))]).await?;
         written.into_iter().next().ok_or_else(|| ToolError::of(ErrorKind::Bug, "The file door wrote nothing."))
     }
 
     /// Creates or replaces several files: all of them or none.
-    pub async fn write_all(&self, contents: &[(Target, Bytes)]) -> Result<Vec<Written>, ToolError> {
+    pub async fn write_all(&self, contents: &[(Target, Bytes)]) -> Result<Vec<FileOpResult>, ToolError> {
         let put = |(target, bytes): &(Target, Bytes)| FileOp::Put(target.clone(), bytes.clone());
         self.change_all(&contents.iter().map(put).collect::<Vec<_>>()).await
     }
 
     /// Makes several changes of files: all of them or none.
-    pub async fn change_all(&self, ops: &[FileOp]) -> Result<Vec<Written>, ToolError> {
+    pub async fn change_all(&self, ops: &[FileOp]) -> Result<Vec<FileOpResult>, ToolError> {
         self.doors.files.change(self.permit, ops).await
     }
 
@@ -308,7 +310,7 @@ impl<'a> RunContext<'a> {
     /// Runs a command, and brings what it changed into the workspace.
     ///
     /// Without a layer its changes happen at once; that is said. What a stopped command changed is thrown away.
-    pub async fn run(&self, command: &Command, heard: Heard<'_>) -> Result<Ran, ToolError> {
+    pub async fn run(&self, command: &CommandSpec, heard: OutputListener<'_>) -> Result<Ran, ToolError> {
         self.command_run().run(command, heard).await
     }
 
@@ -319,7 +321,7 @@ impl<'a> RunContext<'a> {
 
     /// Starts a command that the session keeps running after the call; returns its number as soon as it runs.
     pub async fn start_job(&self, job: NewJob) -> Result<u64, ToolError> {
-        if self.settle == Settle::Show {
+        if self.settle == Disposition::Discard {
             return Err(cannot_be_tried("a background job would go on after the trial"));
         }
         self.jobs.start(self.permit, job).await
@@ -366,7 +368,7 @@ impl<'a> RunContext<'a> {
     /// Begins to keep an output that comes in pieces, as much as the limits allow; its long lines are broken.
     pub fn spilling(&self) -> Result<Box<dyn Spilling>, ToolError> {
         let kept = self.doors.store.spilling(self.session, self.limits.command_output)?;
-        Ok(Box::new(WrappedSpilling { kept, wrapping: Wrapping::at(self.limits.kept_line_length()) }))
+        Ok(Box::new(WrappedSpilling { kept, wrapping: LineWrapper::at(self.limits.kept_line_length()) }))
     }
 
     /// Hides secrets in a text that comes in pieces.
@@ -423,7 +425,7 @@ impl<'a> RunContext<'a> {
     }
 
     /// Takes a change of the session back.
-    pub async fn take_back(&self, request: &Reversal) -> Result<Reversed, ToolError> {
+    pub async fn take_back(&self, request: &Reversal) -> Result<ReversalReport, ToolError> {
         self.doors.history.take_back(self.permit, request).await
     }
 
@@ -466,7 +468,7 @@ impl<'a> RunContext<'a> {
 /// Breaks long lines before they are kept, so that every part of them can be read again.
 struct WrappedSpilling {
     kept: Box<dyn Spilling>,
-    wrapping: Wrapping,
+    wrapping: LineWrapper,
 }
 
 impl Spilling for WrappedSpilling {

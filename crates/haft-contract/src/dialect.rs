@@ -35,20 +35,20 @@ pub trait Dialect: Send + Sync + 'static {
     fn failure_in<'t>(&self, text: &'t str) -> Option<&'t str>;
 
     /// Puts its own words in the place of those that are usual for an error.
-    fn reword(&self, error: &mut ToolError, outcome: &Outcome<'_>);
+    fn reword(&self, error: &mut ToolError, outcome: &CallOutcome<'_>);
 
     /// Writes what the model reads of the output; nothing where that stays as it is.
-    fn output(&self, outcome: &Outcome<'_>) -> Option<String>;
+    fn output(&self, outcome: &CallOutcome<'_>) -> Option<String>;
 
     /// Returns whether lines in brackets and lines with a next step in the output are words of haft, and not of a file
     /// or a program: there its names are put in the place of native ones.
-    fn has_own_lines(&self, outcome: &Outcome<'_>) -> bool;
+    fn has_own_lines(&self, outcome: &CallOutcome<'_>) -> bool;
 
     /// Writes what the model reads of an error; `happened` says whether anything was done.
-    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &Outcome<'_>) -> String;
+    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &CallOutcome<'_>) -> String;
 
     /// Returns the result as an object, with what the model reads; nothing where the data stays as it is.
-    fn object(&self, content: &str, outcome: &Outcome<'_>) -> Option<Value>;
+    fn object(&self, content: &str, outcome: &CallOutcome<'_>) -> Option<Value>;
 }
 
 /// A tool as another system shows it.
@@ -100,9 +100,9 @@ pub enum Coercion {
     Wide,
 }
 
-/// What came of a call, without secrets and within bounds.
+/// The outcome of a call, without secrets and within bounds.
 #[derive(Clone, Copy, Debug)]
-pub struct Outcome<'a> {
+pub struct CallOutcome<'a> {
     /// The call.
     pub call: &'a CallId,
     /// The tool, by the name it was called.

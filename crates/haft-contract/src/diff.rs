@@ -65,7 +65,7 @@ impl Diff {
     /// Compares two texts; `context` is the number of unchanged lines around a change.
     pub fn between(before: &str, after: &str, context: usize) -> Diff {
         let line_break = LineBreak::of(&[before.as_bytes(), after.as_bytes()]);
-        let whole = Stretch { old: lines(line_break, before), new: lines(line_break, after), before: 0 };
+        let whole = ComparedLines { old: lines(line_break, before), new: lines(line_break, after), before: 0 };
         compare(&[whole], context)
     }
 
@@ -86,7 +86,7 @@ impl Diff {
             before_part += line_break.count(&bytes[counted..part.place.start]);
             counted = part.place.start;
             let old = lines(line_break, &before[part.place.clone()]);
-            stretches.push(Stretch { old, new: lines(line_break, new_part), before: before_part });
+            stretches.push(ComparedLines { old, new: lines(line_break, new_part), before: before_part });
         }
         compare(&stretches, context)
     }
@@ -256,7 +256,7 @@ pub fn unchanged<T: Hash + Ord>(old: &[T], new: &[T]) -> Vec<Option<usize>> {
 }
 
 /// Lines of both texts that are compared with each other.
-struct Stretch<'t> {
+struct ComparedLines<'t> {
     old: Vec<&'t str>,
     new: Vec<&'t str>,
     /// How many lines of the old text precede it.
@@ -264,13 +264,13 @@ struct Stretch<'t> {
 }
 
 /// A part of the old text around replacements that are near to each other.
-struct Part {
+struct ReplacementRegion {
     place: Range<usize>,
     /// Which replacements lie in it.
     replacements: Range<usize>,
 }
 
-impl Part {
+impl ReplacementRegion {
     fn replaced(&self, before: &str, replacements: &[(Range<usize>, &str)]) -> String {
         let start = self.place.start;
         let moved = replacements[self.replacements.clone()].iter();
@@ -280,8 +280,13 @@ impl Part {
 }
 
 /// Finds the whole lines around the replacements, with their context. What touches is one part.
-fn parts(line_break: LineBreak, text: &[u8], replacements: &[(Range<usize>, &str)], context: usize) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn parts(
+    line_break: LineBreak,
+    text: &[u8],
+    replacements: &[(Range<usize>, &str)],
+    context: usize,
+) -> Vec<ReplacementRegion> {
+    let mut parts: Vec<ReplacementRegion> = Vec::new();
     let mut line_end = 0;
     for (index, (range, _)) in replacements.iter().enumerate() {
         // A million replacements in one long line: it is looked through once, not for each of them.
@@ -301,14 +306,14 @@ fn parts(line_break: LineBreak, text: &[u8], replacements: &[(Range<usize>, &str
                 last.place.end = last.place.end.max(end);
                 last.replacements.end = index + 1;
             }
-            _ => parts.push(Part { place: start..end, replacements: index..index + 1 }),
+            _ => parts.push(ReplacementRegion { place: start..end, replacements: index..index + 1 }),
         }
     }
     parts
 }
 
 /// Compares stretches of two texts, in one time for all.
-fn compare(stretches: &[Stretch<'_>], context: usize) -> Diff {
+fn compare(stretches: &[ComparedLines<'_>], context: usize) -> Diff {
     let deadline = Instant::now() + LONGEST;
     let groups: Vec<Vec<Vec<DiffOp>>> = stretches
         .iter()
@@ -336,7 +341,7 @@ fn compare(stretches: &[Stretch<'_>], context: usize) -> Diff {
 
 impl Diff {
     /// Adds one group of changes; `new_before` lines of the new text precede the stretch.
-    fn add_hunk(&mut self, ops: &[DiffOp], stretch: &Stretch<'_>, new_before: usize, sign: Option<char>) {
+    fn add_hunk(&mut self, ops: &[DiffOp], stretch: &ComparedLines<'_>, new_before: usize, sign: Option<char>) {
         let Some(first) = ops.first() else { return };
         let mut hunk = DiffHunk {
             old_line: stretch.before + first.old_range().start + 1,
@@ -367,7 +372,7 @@ fn lines_of(op: &DiffOp, (old, new): (&[&str], &[&str]), show: impl Fn(&str) -> 
 }
 
 /// Returns how the lines end that will be shown.
-fn ends_of(stretches: &[Stretch<'_>], groups: &[Vec<Vec<DiffOp>>]) -> LineEnds {
+fn ends_of(stretches: &[ComparedLines<'_>], groups: &[Vec<Vec<DiffOp>>]) -> LineEnds {
     let of_line = |ends: LineEnds, line: &&str| ends.and(LineEnds::of_line(line.as_bytes()));
     let mut ends = LineEnds::None;
     for (stretch, groups) in stretches.iter().zip(groups) {

@@ -13,7 +13,8 @@ mod permit;
 pub use file_bytes::{FileBytes, OpeningFile};
 pub use file_op::FileOp;
 pub use permit::{
-    ChangeSetId, Errand, OldChanges, Permit, PermitIssuer, Purpose, ReadVersion, Receipt, Receipts, RunFacts, Standing,
+    ChangeSetId, OldChanges, Permit, PermitBasis, PermitIssuer, Provenance, Purpose, ReadVersion, Receipt, Receipts,
+    RunFacts,
 };
 
 use std::path::{Path, PathBuf};
@@ -34,9 +35,9 @@ use crate::lines::LineEnds;
 use crate::net::Net;
 use crate::output::Image;
 use crate::path::{Extent, RawPath, Target};
-use crate::process::{Ground, Processes, Wanted};
-use crate::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
-use crate::stamp::{Stamp, Version};
+use crate::process::{Processes, Staging, StagingMode};
+use crate::search::{FindRequest, FindResult, FolderListing, ListRequest, SearchRequest, SearchResult, SearchedSoFar};
+use crate::stamp::{FileStamp, FileVersion};
 
 /// All doors of one workspace.
 #[derive(Clone)]
@@ -88,7 +89,7 @@ pub trait Look: Send + Sync {
     fn facts(&self, target: &Target) -> Result<FileFacts, ToolError>;
 
     /// Returns the stamp of a file inside the workspace, if there is one.
-    fn stamp(&self, target: &Target) -> Option<Stamp>;
+    fn stamp(&self, target: &Target) -> Option<FileStamp>;
 
     /// Reads a whole file of at most so many bytes. Larger ones are an error.
     fn read(&self, target: &Target, most: u64) -> Result<FileCopy, ToolError>;
@@ -138,8 +139,8 @@ pub trait Look: Send + Sync {
 
     /// Returns what an index of git lists under names that are secret or protected; the index by its real path. Nothing
     /// where only git itself can read it.
-    fn staged(&self, _index: &Path) -> Option<Staged> {
-        Some(Staged::default())
+    fn staged(&self, _index: &Path) -> Option<StagedEntries> {
+        Some(StagedEntries::default())
     }
 
     /// Returns the user's home, where it is known: what `~` means in a command.
@@ -188,16 +189,16 @@ pub struct GitStore {
     pub indexes: Vec<(PathBuf, String)>,
 }
 
-/// What an index of git lists under names that mean something, in all stages.
+/// The entries of a git index, in all stages, for secret files and for files that no command may change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Staged {
+pub struct StagedEntries {
     /// The objects of secret files, with their paths.
     pub secrets: Vec<(String, String)>,
     /// The modes and objects of files that no command may change, with their paths.
     pub guarded: Vec<(String, String)>,
 }
 
-impl Staged {
+impl StagedEntries {
     /// Adds one file of an index, if its name means something.
     pub fn note(&mut self, mode_and_object: &dyn Fn() -> (String, String), path: &Path) {
         if secret_kind(path).is_some() {
@@ -253,7 +254,7 @@ pub struct FileCopy {
     /// The content.
     pub bytes: Bytes,
     /// Which version it is.
-    pub version: Version,
+    pub version: FileVersion,
 }
 
 /// What the kernel says of a file.
@@ -262,7 +263,7 @@ pub struct FileFacts {
     /// What it is.
     pub kind: FileKind,
     /// Which version it is.
-    pub stamp: Stamp,
+    pub stamp: FileStamp,
 }
 
 /// What an entry of a folder is.
@@ -307,7 +308,7 @@ pub trait Files: Send + Sync {
         permit: &'a Permit,
         target: &'a Target,
         request: ListRequest,
-    ) -> BoxFuture<'a, Result<Listing, ToolError>>;
+    ) -> BoxFuture<'a, Result<FolderListing, ToolError>>;
 
     /// Finds names below a folder.
     fn find<'a>(
@@ -315,7 +316,7 @@ pub trait Files: Send + Sync {
         permit: &'a Permit,
         target: &'a Target,
         request: FindRequest,
-    ) -> BoxFuture<'a, Result<Found, ToolError>>;
+    ) -> BoxFuture<'a, Result<FindResult, ToolError>>;
 
     /// Searches the content of a file, or of all files below a folder; tells once a second how far it is.
     fn search<'a>(
@@ -324,12 +325,16 @@ pub trait Files: Send + Sync {
         target: &'a Target,
         request: SearchRequest,
         told: &'a (dyn Fn(SearchedSoFar) + Send + Sync),
-    ) -> BoxFuture<'a, Result<Searched, ToolError>>;
+    ) -> BoxFuture<'a, Result<SearchResult, ToolError>>;
 
     /// Makes these changes: afterwards all of them are made, or none is. Returns what became of each.
     ///
     /// What was there is in the journal before anything changes.
-    fn change<'a>(&'a self, permit: &'a Permit, ops: &'a [FileOp]) -> BoxFuture<'a, Result<Vec<Written>, ToolError>>;
+    fn change<'a>(
+        &'a self,
+        permit: &'a Permit,
+        ops: &'a [FileOp],
+    ) -> BoxFuture<'a, Result<Vec<FileOpResult>, ToolError>>;
 
     /// Says why what commands change could not be taken back, as far as that is known before one runs.
     fn uncovered(&self) -> Option<String>;
@@ -341,12 +346,16 @@ pub trait Files: Send + Sync {
     }
 
     /// Prepares what a command works on.
-    fn ground<'a>(&'a self, permit: &'a Permit, wanted: Wanted) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>>;
+    fn ground<'a>(
+        &'a self,
+        permit: &'a Permit,
+        wanted: StagingMode,
+    ) -> BoxFuture<'a, Result<Box<dyn Staging>, ToolError>>;
 }
 
-/// What became of one changed file.
+/// The result of changing one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct FileOpResult {
     /// Whether it was created, replaced or removed; a renamed one was created.
     pub change: Change,
     /// What could not be kept, or is otherwise worth knowing, a sentence each.
@@ -413,7 +422,7 @@ pub trait Store: Send + Sync {
     ) -> BoxFuture<'a, Result<Page, ToolError>>;
 
     /// Returns what was kept for whatever has this key, where it is no older than this.
-    fn recall<'a>(&'a self, _key: &'a [u8], _no_older: Duration) -> BoxFuture<'a, Option<Recalled>> {
+    fn recall<'a>(&'a self, _key: &'a [u8], _no_older: Duration) -> BoxFuture<'a, Option<RecalledEntry>> {
         Box::pin(async { None })
     }
 
@@ -423,9 +432,9 @@ pub trait Store: Send + Sync {
     }
 }
 
-/// Something that was kept for a later call.
+/// An entry that was kept for a later call, and its age.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recalled {
+pub struct RecalledEntry {
     /// What was kept.
     pub kept: Bytes,
     /// How long ago.

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::path::{Target, one_line};
-use crate::process::Level;
+use crate::process::ConfinementLevel;
 
 /// One thing that a call would touch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +24,7 @@ pub enum Effect {
     /// Runs a command.
     Run(CommandLine),
     /// One thing that a part of a command would do, as far as its words tell. It comes beside the `Run` of the command.
-    Step(Step),
+    Step(CommandStep),
     /// Runs it with less between it and the user's files than it should be.
     Expose(Exposure),
     /// Opens a network connection.
@@ -48,7 +48,7 @@ pub struct FollowedChange {
     pub why: &'static str,
 }
 
-/// How a target would be changed.
+/// The way in which a target would be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
     /// It does not exist yet.
@@ -67,7 +67,7 @@ pub struct CommandLine(pub String);
 ///
 /// It is read out of words and is advice: whatever the words say, the sandbox holds the command.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Step {
+pub struct CommandStep {
     /// The whole command.
     pub command: Arc<str>,
     /// The folder that the command starts in, from the root of the workspace; empty for the root.
@@ -77,12 +77,12 @@ pub struct Step {
     /// The words of the part as values, the program first and by its last path component. Gaps are shown as `…`.
     pub words: Arc<[String]>,
     /// What the part does.
-    pub does: Does,
+    pub does: StepEffect,
 }
 
 /// What a part of a command does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Does {
+pub enum StepEffect {
     /// Only computes or prints. Each simple command has at least one step, so that rules see its words.
     Nothing,
     /// Says of the whole command that it does nothing but what its other steps say. Whatever else it changes is not kept.
@@ -154,9 +154,9 @@ pub enum Exposure {
     /// The system does not give the level of confinement that the settings require.
     BelowRequired {
         /// The level that the settings require.
-        required: Level,
+        required: ConfinementLevel,
         /// The level that there is.
-        reached: Level,
+        reached: ConfinementLevel,
     },
     /// The workspace is the user's home or the whole system.
     WideWorkspace(String),
@@ -250,16 +250,15 @@ impl Effect {
     /// Returns what it changes and how: by a tool itself, or by a command as far as its words tell.
     pub fn changed(&self) -> Option<(&Target, Change)> {
         match self {
-            Effect::Change(target, change) | Effect::Step(Step { does: Does::Change(target, change), .. }) => {
-                Some((target, *change))
-            }
+            Effect::Change(target, change)
+            | Effect::Step(CommandStep { does: StepEffect::Change(target, change), .. }) => Some((target, *change)),
             _ => None,
         }
     }
 
     /// Returns whether a command with this part gets the network, once it is approved.
     pub fn gives_network(&self) -> bool {
-        matches!(self, Effect::Step(Step { does, .. }) if does.uses_network())
+        matches!(self, Effect::Step(CommandStep { does, .. }) if does.uses_network())
     }
 
     /// Returns whether somebody who planned this may also do the other without planning it.
@@ -302,22 +301,29 @@ impl fmt::Display for Effect {
     }
 }
 
-impl Does {
+impl StepEffect {
     /// Returns whether it uses the network.
     pub fn uses_network(&self) -> bool {
-        matches!(self, Does::Connect(_) | Does::Publish(_) | Does::Serve(_) | Does::SendHere(_))
+        matches!(self, StepEffect::Connect(_) | StepEffect::Publish(_) | StepEffect::Serve(_) | StepEffect::SendHere(_))
     }
 
     /// Returns whether it changes nothing: it computes, prints, reads or lists.
     pub fn only_looks(&self) -> bool {
-        matches!(self, Does::Nothing | Does::NothingElse | Does::Read(_) | Does::List(_) | Does::ReadUnknown)
+        matches!(
+            self,
+            StepEffect::Nothing
+                | StepEffect::NothingElse
+                | StepEffect::Read(_)
+                | StepEffect::List(_)
+                | StepEffect::ReadUnknown
+        )
     }
 
     /// Returns whether it uses the network, but reaches no other machine where this one has a network of its own.
     pub fn stays_here(&self) -> bool {
         match self {
-            Does::Connect(Some(host)) => host.is_here(),
-            Does::Serve(_) | Does::SendHere(_) => true,
+            StepEffect::Connect(Some(host)) => host.is_here(),
+            StepEffect::Serve(_) | StepEffect::SendHere(_) => true,
             _ => false,
         }
     }
@@ -349,33 +355,41 @@ impl Host {
 }
 
 /// Says in words what a part of a command does, as the end of "it would …".
-impl fmt::Display for Does {
+impl fmt::Display for StepEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Does::Nothing => f.write_str("only compute or print"),
-            Does::NothingElse => f.write_str("discard all its other changes"),
-            Does::Read(target) => write!(f, "read {target}"),
-            Does::List(target) => write!(f, "list {target}"),
-            Does::ReadUnknown => f.write_str("read something that is known only when it runs"),
-            Does::Change(target, Change::Create) => write!(f, "create {target}"),
-            Does::Change(target, Change::Replace) => write!(f, "change {target}"),
-            Does::Change(target, Change::Remove) => write!(f, "remove {target}"),
-            Does::ChangeUnknown(Change::Create) => f.write_str("create something that is known only when it runs"),
-            Does::ChangeUnknown(Change::Replace) => f.write_str("change something that is known only when it runs"),
-            Does::ChangeUnknown(Change::Remove) => f.write_str("remove something that is known only when it runs"),
-            Does::Connect(Some(host)) => write!(f, "connect to {}", host.0),
-            Does::Connect(None) => f.write_str("use the network"),
-            Does::Program(name) => write!(f, "run {}, which is not in the table of programs", one_line(name)),
-            Does::Unknown(why) => write!(f, "do something that cannot be understood before it runs: {}", one_line(why)),
-            Does::Publish(words)
-            | Does::Serve(words)
-            | Does::SendHere(words)
-            | Does::Code(words)
-            | Does::Settings(words)
-            | Does::ShellState(words)
-            | Does::History(words)
-            | Does::Process(words)
-            | Does::Danger(_, words) => f.write_str(&one_line(words)),
+            StepEffect::Nothing => f.write_str("only compute or print"),
+            StepEffect::NothingElse => f.write_str("discard all its other changes"),
+            StepEffect::Read(target) => write!(f, "read {target}"),
+            StepEffect::List(target) => write!(f, "list {target}"),
+            StepEffect::ReadUnknown => f.write_str("read something that is known only when it runs"),
+            StepEffect::Change(target, Change::Create) => write!(f, "create {target}"),
+            StepEffect::Change(target, Change::Replace) => write!(f, "change {target}"),
+            StepEffect::Change(target, Change::Remove) => write!(f, "remove {target}"),
+            StepEffect::ChangeUnknown(Change::Create) => {
+                f.write_str("create something that is known only when it runs")
+            }
+            StepEffect::ChangeUnknown(Change::Replace) => {
+                f.write_str("change something that is known only when it runs")
+            }
+            StepEffect::ChangeUnknown(Change::Remove) => {
+                f.write_str("remove something that is known only when it runs")
+            }
+            StepEffect::Connect(Some(host)) => write!(f, "connect to {}", host.0),
+            StepEffect::Connect(None) => f.write_str("use the network"),
+            StepEffect::Program(name) => write!(f, "run {}, which is not in the table of programs", one_line(name)),
+            StepEffect::Unknown(why) => {
+                write!(f, "do something that cannot be understood before it runs: {}", one_line(why))
+            }
+            StepEffect::Publish(words)
+            | StepEffect::Serve(words)
+            | StepEffect::SendHere(words)
+            | StepEffect::Code(words)
+            | StepEffect::Settings(words)
+            | StepEffect::ShellState(words)
+            | StepEffect::History(words)
+            | StepEffect::Process(words)
+            | StepEffect::Danger(_, words) => f.write_str(&one_line(words)),
         }
     }
 }

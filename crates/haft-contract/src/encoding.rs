@@ -15,7 +15,7 @@ mod labelled;
 #[cfg(test)]
 mod tests;
 
-pub use labelled::{Labelled, decode_labelled};
+pub use labelled::{LabelledText, decode_labelled};
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -109,11 +109,11 @@ impl TextForm {
     }
 
     /// Decodes a piece for display: what is no text becomes U+FFFD.
-    pub fn show(&self, piece: &[u8], whole: Whole) -> Shown {
+    pub fn show(&self, piece: &[u8], whole: Whole) -> DisplayText {
         if self.encoding == UTF_8
             && let Ok(text) = std::str::from_utf8(piece)
         {
-            return Shown { text: text.to_owned(), lossy: false };
+            return DisplayText { text: text.to_owned(), lossy: false };
         }
         self.in_pieces().take(piece, whole)
     }
@@ -129,17 +129,17 @@ pub struct PieceDecoder(Decoder);
 
 impl PieceDecoder {
     /// Decodes the next piece; what is no text becomes U+FFFD.
-    pub fn take(&mut self, piece: &[u8], whole: Whole) -> Shown {
+    pub fn take(&mut self, piece: &[u8], whole: Whole) -> DisplayText {
         let room = self.0.max_utf8_buffer_length(piece.len()).unwrap_or(piece.len());
         let mut text = String::with_capacity(room);
         let (_, _, lossy) = self.0.decode_to_string(piece, &mut text, whole == Whole::Yes);
-        Shown { text, lossy }
+        DisplayText { text, lossy }
     }
 }
 
 /// A piece of text for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct DisplayText {
     /// The text.
     pub text: String,
     /// Whether bytes that are no text became U+FFFD.
@@ -148,7 +148,7 @@ pub struct Shown {
 
 /// A whole text with what is needed to write it back byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decoded<'a> {
+pub struct DecodedText<'a> {
     /// The text, without the byte order mark.
     pub text: Cow<'a, str>,
     /// How the bytes are text.
@@ -156,17 +156,17 @@ pub struct Decoded<'a> {
 }
 
 /// Decodes a whole file, if encoding the text again gives exactly these bytes.
-pub fn decode(bytes: &[u8]) -> Result<Decoded<'_>, NoText> {
+pub fn decode(bytes: &[u8]) -> Result<DecodedText<'_>, NoText> {
     decode_as(bytes, detect::detect_whole(bytes)?)
 }
 
 /// Decodes in a form that is known.
-fn decode_as(bytes: &[u8], form: TextForm) -> Result<Decoded<'_>, NoText> {
+fn decode_as(bytes: &[u8], form: TextForm) -> Result<DecodedText<'_>, NoText> {
     let bad = |at: usize| NoText::BadEncoding { looks_like: Some(form.name()), at: form.mark.len() + at };
     let body = bytes.strip_prefix(form.mark).unwrap_or(bytes);
     if form.encoding == UTF_8 {
         let text = std::str::from_utf8(body).map_err(|error| bad(error.valid_up_to()))?;
-        return Ok(Decoded { text: Cow::Borrowed(text), form });
+        return Ok(DecodedText { text: Cow::Borrowed(text), form });
     }
     let Some(text) = form.encoding.decode_without_bom_handling_and_without_replacement(body) else {
         return Err(bad(first_malformed(form.encoding, body)));
@@ -176,7 +176,7 @@ fn decode_as(bytes: &[u8], form: TextForm) -> Result<Decoded<'_>, NoText> {
         let same = again.iter().zip(body).take_while(|(one, other)| one == other).count();
         return Err(bad(same));
     }
-    Ok(Decoded { text, form })
+    Ok(DecodedText { text, form })
 }
 
 /// Says why a new text cannot be written into a file.
@@ -200,7 +200,7 @@ pub enum Unencodable {
     },
 }
 
-impl Decoded<'_> {
+impl DecodedText<'_> {
     /// Replaces stretches (byte ranges of `text`, sorted, not overlapping) and returns the new bytes.
     ///
     /// Bytes outside the stretches are copied from `original`, the bytes that this was decoded from.
@@ -218,7 +218,7 @@ impl Decoded<'_> {
     /// Returns how many bytes there will be after replacing stretches, without making them.
     ///
     /// # Panics
-    /// As [`Decoded::splice`] does.
+    /// As [`DecodedText::splice`] does.
     pub fn size_after(&self, original: &[u8], replacements: &[(Range<usize>, &str)]) -> usize {
         let size = |text: &str| encoded_length(self.form.encoding, text);
         let gone: usize = replacements.iter().map(|(range, _)| size(&self.text[range.clone()])).sum();

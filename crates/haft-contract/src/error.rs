@@ -14,13 +14,13 @@ use crate::output::ToolOutput;
 
 /// Why a call was refused or failed, and what to do about it.
 ///
-/// Its fields are those of [`Told`]. It is one pointer wide, so that results stay small.
+/// Its fields are those of [`ErrorReport`]. It is one pointer wide, so that results stay small.
 #[derive(Clone, Debug)]
-pub struct ToolError(Box<Told>);
+pub struct ToolError(Box<ErrorReport>);
 
-/// What an error tells.
+/// The fields of a [`ToolError`].
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct ErrorReport {
     /// What went wrong, for programs.
     pub kind: ErrorKind,
     /// What went wrong, in a sentence that quotes the values concerned.
@@ -28,7 +28,7 @@ pub struct Told {
     /// What to do next.
     pub next: Next,
     /// What the error is about.
-    pub about: About,
+    pub about: ErrorContext,
     /// The rule that decided, for refusals.
     pub rule: Option<String>,
     /// What had been done when it stopped, where a part of the result exists.
@@ -39,13 +39,13 @@ pub struct Told {
     pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
-/// What an error is about, as fields that programs can use.
+/// The path, operation, argument and other facts that an error concerns, as fields for programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
+pub struct ErrorContext {
     /// The file concerned, as the caller wrote it.
     pub path: Option<String>,
     /// What was being done to it.
-    pub operation: Option<Operation>,
+    pub operation: Option<FailedOperation>,
     /// The first argument that does not fit the schema, as a path that begins with `$`.
     pub argument: Option<String>,
     /// What the person who refused the call said to the model.
@@ -106,9 +106,9 @@ impl fmt::Display for Recovery {
     }
 }
 
-/// What was being done to a file when it failed.
+/// The operation on a file that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum FailedOperation {
     /// Reading its content.
     Read,
     /// Writing its content.
@@ -119,14 +119,14 @@ pub enum Operation {
     Decode,
 }
 
-impl Operation {
+impl FailedOperation {
     /// Returns the name of the operation in records.
     pub fn code(self) -> &'static str {
         match self {
-            Operation::Read => "read",
-            Operation::Write => "write",
-            Operation::Access => "access",
-            Operation::Decode => "decode",
+            FailedOperation::Read => "read",
+            FailedOperation::Write => "write",
+            FailedOperation::Access => "access",
+            FailedOperation::Decode => "decode",
         }
     }
 }
@@ -157,12 +157,12 @@ pub enum Next {
     /// No call like this will work; says what to do instead.
     DoNotRetry(String),
     /// Send the call again, changed in one of these ways.
-    AnyOf(Vec<Way>),
+    AnyOf(Vec<CallFix>),
 }
 
 /// One way to change a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct CallFix {
     /// What to do; `{}` stands for the argument.
     words: String,
     argument: Option<WayArgument>,
@@ -177,7 +177,7 @@ pub struct WayArgument {
     pub values: Vec<Value>,
 }
 
-impl Way {
+impl CallFix {
     /// A way that needs no certain argument.
     pub fn new(words: impl Into<String>) -> Self {
         Self { words: words.into(), argument: None }
@@ -204,7 +204,7 @@ impl Way {
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for CallFix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.argument {
             Some(WayArgument { name, values }) => match values.first() {
@@ -251,7 +251,7 @@ impl fmt::Display for Next {
             Next::FixArguments(words) | Next::AskUser(words) | Next::DoNotRetry(words) => f.write_str(words),
             Next::LookFirst { tool, at } => write!(f, "call \"{tool}\" to look at {at}"),
             Next::UseInstead { tool, to } => write!(f, "call \"{tool}\" {to}"),
-            Next::AnyOf(ways) => f.write_str(&any_of(&ways.iter().map(Way::to_string).collect::<Vec<_>>())),
+            Next::AnyOf(ways) => f.write_str(&any_of(&ways.iter().map(CallFix::to_string).collect::<Vec<_>>())),
             Next::RetryAfter(time, words) => write!(f, "{words} (after {} s)", time.as_secs().max(1)),
         }
     }
@@ -274,11 +274,11 @@ impl From<std::io::Error> for ToolError {
 impl ToolError {
     /// Says what went wrong and what to do next.
     pub fn new(kind: ErrorKind, what: impl Into<String>, next: Next) -> Self {
-        Self(Box::new(Told {
+        Self(Box::new(ErrorReport {
             kind,
             what: what.into(),
             next,
-            about: About::default(),
+            about: ErrorContext::default(),
             rule: None,
             so_far: None,
             detail: None,
@@ -306,7 +306,7 @@ impl ToolError {
     }
 
     /// Names the file concerned and what was being done to it.
-    pub fn about_file(mut self, path: impl Into<String>, operation: Operation) -> Self {
+    pub fn about_file(mut self, path: impl Into<String>, operation: FailedOperation) -> Self {
         self.about.path = Some(path.into());
         self.about.operation = Some(operation);
         self
@@ -357,15 +357,15 @@ impl fmt::Display for ToolError {
 }
 
 impl std::ops::Deref for ToolError {
-    type Target = Told;
+    type Target = ErrorReport;
 
-    fn deref(&self) -> &Told {
+    fn deref(&self) -> &ErrorReport {
         &self.0
     }
 }
 
 impl std::ops::DerefMut for ToolError {
-    fn deref_mut(&mut self) -> &mut Told {
+    fn deref_mut(&mut self) -> &mut ErrorReport {
         &mut self.0
     }
 }
@@ -383,9 +383,9 @@ mod tests {
     #[test]
     fn ways_are_told_with_their_arguments_and_reworded_one_by_one() {
         let mut next = Next::AnyOf(vec![
-            Way::new("add a line"),
-            Way::with("give it time with {}", "timeout", Vec::new()),
-            Way::with("give {}", "count", vec!["all".into(), 2.into()]),
+            CallFix::new("add a line"),
+            CallFix::with("give it time with {}", "timeout", Vec::new()),
+            CallFix::with("give {}", "count", vec!["all".into(), 2.into()]),
         ]);
         assert_eq!(next.to_string(), "add a line, give it time with \"timeout\", or give \"count\": \"all\"");
         next.reword(|words| words.replace("give", "send"));

@@ -118,9 +118,9 @@ const OF_SAMPLES: &[&str] = &[
 ];
 
 /// The lists, taken apart once, each when it is first asked: many commands ask one of them alone.
-static PROTECTED: LazyLock<Protected> = LazyLock::new(|| {
+static PROTECTED: LazyLock<ProtectedPatterns> = LazyLock::new(|| {
     let names: Vec<_> = protected_names().map(|name| (name.why, Pattern::of(name.pattern))).collect();
-    Protected { quick: Quick::of(names.iter().map(|(_, pattern)| pattern)), names }
+    ProtectedPatterns { quick: Quick::of(names.iter().map(|(_, pattern)| pattern)), names }
 });
 static SECRETS: LazyLock<Secrets> = LazyLock::new(|| {
     let mut secrets =
@@ -220,7 +220,7 @@ pub fn gives_meaning_to_names(folder: &Path) -> bool {
         || is_hidden && (may_hold_guarded(folder) || any_matches(&SECRETS.data, &folded(folder)))
 }
 
-struct Protected {
+struct ProtectedPatterns {
     /// Why, and what.
     names: Vec<(&'static str, Pattern)>,
     /// All of them, for a quick look.

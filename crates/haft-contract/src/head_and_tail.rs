@@ -8,17 +8,17 @@
 /// Keeps the first and the last characters of a text, and counts the others.
 #[derive(Debug)]
 pub struct HeadAndTail {
-    head: Kept,
-    tail: Kept,
+    head: CountedText,
+    tail: CountedText,
     most_head: usize,
     most_tail: usize,
     /// Characters that are neither in the head nor in the tail.
     dropped: u64,
 }
 
-/// A text of which something was left out in the middle.
+/// The beginning and the end of a text whose middle may have been left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cut {
+pub struct TruncatedText {
     /// The beginning; everything when nothing was left out.
     pub head: String,
     /// How many characters were left out.
@@ -28,7 +28,7 @@ pub struct Cut {
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CountedText {
     text: String,
     characters: usize,
 }
@@ -36,7 +36,7 @@ struct Kept {
 impl HeadAndTail {
     /// Keeps at most so many characters of the beginning and of the end.
     pub fn new(most_head: usize, most_tail: usize) -> Self {
-        Self { head: Kept::default(), tail: Kept::default(), most_head, most_tail, dropped: 0 }
+        Self { head: CountedText::default(), tail: CountedText::default(), most_head, most_tail, dropped: 0 }
     }
 
     /// Takes the next piece.
@@ -77,9 +77,9 @@ impl HeadAndTail {
 
     /// Returns the text if it has at most so many characters; else whole lines of its beginning and its end, of at most
     /// `head` and `tail` characters.
-    pub fn cut(&self, whole: usize, head: usize, tail: usize) -> Cut {
+    pub fn cut(&self, whole: usize, head: usize, tail: usize) -> TruncatedText {
         if self.dropped == 0 && self.characters() <= whole as u64 {
-            return Cut { head: format!("{}{}", self.head.text, self.tail.text), ..Cut::default() };
+            return TruncatedText { head: format!("{}{}", self.head.text, self.tail.text), ..TruncatedText::default() };
         }
         let (first, _) = split_at_character(&self.head.text, head);
         // Where nothing was dropped, the end of a short text may lie in the kept beginning.
@@ -92,11 +92,11 @@ impl HeadAndTail {
         let last = last_characters(&end, most_last);
         let (first, last) = (whole_lines_before(first), whole_lines_after(last));
         let shown = (first.chars().count() + last.chars().count()) as u64;
-        Cut { head: first.to_owned(), left_out: self.characters() - shown, tail: last.to_owned() }
+        TruncatedText { head: first.to_owned(), left_out: self.characters() - shown, tail: last.to_owned() }
     }
 }
 
-impl Kept {
+impl CountedText {
     fn push(&mut self, text: &str) {
         self.text.push_str(text);
         self.characters += text.chars().count();
@@ -147,7 +147,7 @@ pub fn whole_lines_after(tail: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn cut(pieces: &[&str], (head, tail): (usize, usize)) -> Cut {
+    fn cut(pieces: &[&str], (head, tail): (usize, usize)) -> TruncatedText {
         let mut kept = HeadAndTail::new(40, 20);
         pieces.iter().for_each(|piece| kept.push(piece));
         kept.cut(40, head, tail)
@@ -155,14 +155,17 @@ mod tests {
 
     #[test]
     fn what_fits_is_shown_whole() {
-        assert_eq!(cut(&["abc", "", "def"], (2, 2)), Cut { head: "abcdef".into(), ..Cut::default() });
+        assert_eq!(
+            cut(&["abc", "", "def"], (2, 2)),
+            TruncatedText { head: "abcdef".into(), ..TruncatedText::default() }
+        );
         assert_eq!(cut(&[&"ä".repeat(40)], (2, 2)).left_out, 0);
     }
 
     #[test]
     fn of_what_is_too_long_the_beginning_and_the_end_are_shown() {
         let letters = "abcdefghij".repeat(5_000);
-        let expected = Cut { head: "abcdefghijabcde".into(), left_out: 49_980, tail: "fghij".into() };
+        let expected = TruncatedText { head: "abcdefghijabcde".into(), left_out: 49_980, tail: "fghij".into() };
         assert_eq!(cut(&[&letters], (15, 5)), expected);
         let pieces: Vec<&str> =
             letters.as_bytes().chunks(7).filter_map(|piece| std::str::from_utf8(piece).ok()).collect();
@@ -191,7 +194,7 @@ mod tests {
         ["0123456789", "abc"].iter().for_each(|piece| kept.push(piece));
         kept.skip(1000);
         kept.push("end");
-        assert_eq!(kept.cut(5, 5, 5), Cut { head: "01234".into(), left_out: 1008, tail: "end".into() });
+        assert_eq!(kept.cut(5, 5, 5), TruncatedText { head: "01234".into(), left_out: 1008, tail: "end".into() });
     }
 
     #[test]

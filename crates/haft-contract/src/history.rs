@@ -12,7 +12,7 @@ use crate::change_summary::ChangedPath;
 use crate::door::{ChangeSetId, Permit, SessionName};
 use crate::effect::Change;
 use crate::error::ToolError;
-use crate::grouped::Grouped;
+use crate::grouped::GroupedNumber;
 use crate::kinds::ErrorKind;
 use crate::path::Target;
 use crate::plan::FileDiff;
@@ -26,11 +26,14 @@ pub trait History: Send + Sync {
     fn of_session(&self, session: &SessionRun) -> Result<Vec<PastChange>, ToolError>;
 
     /// Says what taking back would do. Changes nothing.
-    fn preview(&self, session: &SessionRun, request: &Reversal) -> Result<Reversed, ToolError>;
+    fn preview(&self, session: &SessionRun, request: &Reversal) -> Result<ReversalReport, ToolError>;
 
     /// Takes back what the permit admits.
-    fn take_back<'a>(&'a self, permit: &'a Permit, request: &'a Reversal)
-    -> BoxFuture<'a, Result<Reversed, ToolError>>;
+    fn take_back<'a>(
+        &'a self,
+        permit: &'a Permit,
+        request: &'a Reversal,
+    ) -> BoxFuture<'a, Result<ReversalReport, ToolError>>;
 }
 
 /// Change sets that have to go, because the journal is full.
@@ -104,9 +107,9 @@ pub enum Undone {
     Yes,
 }
 
-/// What was taken back, or would be.
+/// The result of taking a change set back, or a preview of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reversed {
+pub struct ReversalReport {
     /// The change set that was taken back.
     pub change_set: ChangeSetId,
     /// The change sets that hold again, where it was an undo.
@@ -126,7 +129,7 @@ pub fn other_files(count: usize) -> Option<(String, &'static str)> {
     match count {
         0 => None,
         1 => Some(("its other file".to_owned(), "stays")),
-        more => Some((format!("its other {} files", Grouped(more as u64)), "stay")),
+        more => Some((format!("its other {} files", GroupedNumber(more as u64)), "stay")),
     }
 }
 
@@ -161,11 +164,11 @@ impl History for NoHistory {
         Self::error()
     }
 
-    fn preview(&self, _session: &SessionRun, _request: &Reversal) -> Result<Reversed, ToolError> {
+    fn preview(&self, _session: &SessionRun, _request: &Reversal) -> Result<ReversalReport, ToolError> {
         Self::error()
     }
 
-    fn take_back<'a>(&'a self, _: &'a Permit, _: &'a Reversal) -> BoxFuture<'a, Result<Reversed, ToolError>> {
+    fn take_back<'a>(&'a self, _: &'a Permit, _: &'a Reversal) -> BoxFuture<'a, Result<ReversalReport, ToolError>> {
         Box::pin(async { Self::error() })
     }
 }

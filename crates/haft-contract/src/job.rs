@@ -14,7 +14,7 @@ use crate::BoxFuture;
 use crate::door::{ChangeSetId, Permit, Receipts};
 use crate::error::{Next, ToolError};
 use crate::kinds::ErrorKind;
-use crate::process::{Command, HowEnded};
+use crate::process::{CommandSpec, HowEnded};
 use crate::signals::signal_words;
 
 /// What a session keeps running between calls.
@@ -54,7 +54,7 @@ pub trait Jobs: Send + Sync {
     }
 
     /// Returns the command of a job, to be judged and started again.
-    fn command(&self, _job: u64) -> Option<Command> {
+    fn command(&self, _job: u64) -> Option<CommandSpec> {
         None
     }
 
@@ -103,7 +103,7 @@ pub type Publication = Box<dyn std::any::Any + Send + Sync>;
 #[derive(Clone, Debug)]
 pub struct NewJob {
     /// The command. Its time does not count.
-    pub command: Command,
+    pub command: CommandSpec,
     /// The name that the model gave it.
     pub name: Option<String>,
 }

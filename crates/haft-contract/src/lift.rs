@@ -2,7 +2,7 @@
 //!
 //! Some providers cannot express some schemas: no optional properties, no maps, no open objects, no
 //! property names outside ASCII. The tool is then offered with a schema that says the same in
-//! another form, and a [`Lift`] travels with the call to undo that form. It is data, not code, so
+//! another form, and a [`InverseLowering`] travels with the call to undo that form. It is data, not code, so
 //! that whoever lowers a schema and whoever runs a call need not know each other.
 //!
 //! Deliberately not here: how a schema is lowered (`haft-model`), and judging the arguments. A value
@@ -14,39 +14,39 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// Steps one [`Lift::apply`] may take. Far above any real call; it ends the rest in linear time.
+/// Steps one [`InverseLowering::apply`] may take. Far above any real call; it ends the rest in linear time.
 const STEPS: usize = 2_000_000;
 /// How deep a value is followed. What lies deeper is left as it is.
 const DEPTH: usize = 256;
 
 /// Turns arguments of a lowered schema back into arguments of the original schema.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lift {
-    root: Rule,
-    named: Vec<Named>,
+pub struct InverseLowering {
+    root: LiftRule,
+    named: Vec<NamedRule>,
 }
 
-impl Lift {
+impl InverseLowering {
     /// Returns the lift that changes nothing.
-    pub fn none() -> Lift {
-        Lift::default()
+    pub fn none() -> InverseLowering {
+        InverseLowering::default()
     }
 
-    /// Returns a lift that applies `root`; [`Rule::Named`] and [`Shape::Named`] count into `named`.
+    /// Returns a lift that applies `root`; [`LiftRule::Named`] and [`ValueShape::Named`] count into `named`.
     ///
-    /// When no rule changes anything the result is [`Lift::none`].
-    pub fn new(root: Rule, named: Vec<Named>) -> Lift {
-        let changes = |rule: &Rule| rule.changes();
+    /// When no rule changes anything the result is [`InverseLowering::none`].
+    pub fn new(root: LiftRule, named: Vec<NamedRule>) -> InverseLowering {
+        let changes = |rule: &LiftRule| rule.changes();
         if changes(&root) || named.iter().any(|entry| changes(&entry.rule)) {
-            Lift { root, named }
+            InverseLowering { root, named }
         } else {
-            Lift::none()
+            InverseLowering::none()
         }
     }
 
-    /// Returns whether [`Lift::apply`] returns every value as it is.
+    /// Returns whether [`InverseLowering::apply`] returns every value as it is.
     pub fn is_none(&self) -> bool {
-        self.root == Rule::Same
+        self.root == LiftRule::Same
     }
 
     /// Returns `value` in the form of the original schema.
@@ -61,9 +61,9 @@ impl Lift {
     }
 }
 
-/// What has to be undone at one place of the arguments.
+/// The change that has to be undone at one place of the arguments.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Rule {
+pub enum LiftRule {
     /// The value has the original form already.
     #[default]
     Same,
@@ -74,28 +74,28 @@ pub enum Rule {
     /// A list: the first items by position, every further one by `rest`.
     Items {
         /// Rules of the first items.
-        first: Vec<Rule>,
+        first: Vec<LiftRule>,
         /// Rule of every item after those.
-        rest: Box<Rule>,
+        rest: Box<LiftRule>,
     },
     /// A list of `{"key", "value"}` becomes an object. A repeated key leaves the list as it is, so
     /// that validation refuses it instead of one value winning silently.
-    Entries(Box<Rule>),
+    Entries(Box<LiftRule>),
     /// The first alternative whose shape the value has.
-    Choice(Vec<(Shape, Rule)>),
+    Choice(Vec<(ValueShape, LiftRule)>),
     /// The rule with this number in the lift's list; how recursive schemas are followed.
     Named(usize),
 }
 
-impl Rule {
-    /// Returns whether the rule by itself can change a value; [`Rule::Named`] counts as no change.
+impl LiftRule {
+    /// Returns whether the rule by itself can change a value; [`LiftRule::Named`] counts as no change.
     pub fn changes(&self) -> bool {
         match self {
-            Rule::Same | Rule::Named(_) => false,
-            Rule::Text | Rule::Entries(_) => true,
-            Rule::Fields(fields) => fields.iter().any(|(wire, field)| field.changes(wire)),
-            Rule::Items { first, rest } => rest.changes() || first.iter().any(Rule::changes),
-            Rule::Choice(branches) => branches.iter().any(|(_, rule)| rule.changes()),
+            LiftRule::Same | LiftRule::Named(_) => false,
+            LiftRule::Text | LiftRule::Entries(_) => true,
+            LiftRule::Fields(fields) => fields.iter().any(|(wire, field)| field.changes(wire)),
+            LiftRule::Items { first, rest } => rest.changes() || first.iter().any(LiftRule::changes),
+            LiftRule::Choice(branches) => branches.iter().any(|(_, rule)| rule.changes()),
         }
     }
 }
@@ -104,11 +104,11 @@ impl Rule {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
     /// Where its value belongs.
-    pub place: Place,
+    pub place: PropertyPlace,
     /// What a `null` says.
     pub null: Null,
     /// What has to be undone in its value.
-    pub rule: Rule,
+    pub rule: LiftRule,
 }
 
 impl Field {
@@ -116,15 +116,15 @@ impl Field {
         self.null == Null::Absent
             || self.rule.changes()
             || match &self.place {
-                Place::Property(name) => name != wire,
-                Place::Spread => true,
+                PropertyPlace::Property(name) => name != wire,
+                PropertyPlace::Spread => true,
             }
     }
 }
 
-/// Where the value of a lowered property belongs in the original object.
+/// The place in the original object for the value of a lowered property.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PropertyPlace {
     /// In the property of this name.
     Property(String),
     /// Its members are members of the object itself. A declared property with a value goes first.
@@ -140,18 +140,18 @@ pub enum Null {
     Absent,
 }
 
-/// A rule that others refer to, and the shape of the values it is for.
+/// A rule that others refer to, and the shape of the values it applies to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Named {
+pub struct NamedRule {
     /// The rule.
-    pub rule: Rule,
+    pub rule: LiftRule,
     /// The shape of lowered values it applies to.
-    pub shape: Shape,
+    pub shape: ValueShape,
 }
 
 /// The form a lowered value has, as far as needed to tell the alternatives of a union apart.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
+pub enum ValueShape {
     /// Any value.
     Anything,
     /// `null`.
@@ -167,52 +167,52 @@ pub enum Shape {
     /// Exactly one of these values.
     OneOf(Vec<Value>),
     /// A list of values of one shape.
-    List(Box<Shape>),
+    List(Box<ValueShape>),
     /// An object with these properties and no other.
-    Record(BTreeMap<String, Shape>),
+    Record(BTreeMap<String, ValueShape>),
     /// One of several shapes.
-    AnyOf(Vec<Shape>),
+    AnyOf(Vec<ValueShape>),
     /// The shape with this number in the lift's list.
     Named(usize),
 }
 
-/// Whether an object has to have all properties of a [`Shape::Record`]. Servers that do not enforce
+/// Whether an object has to have all properties of a [`ValueShape::Record`]. Servers that do not enforce
 /// a strict schema let models leave out what is null.
 #[derive(Clone, Copy)]
-enum Keys {
+enum RequiredKeys {
     All,
     Some,
 }
 
 struct Lifting<'a> {
-    named: &'a [Named],
+    named: &'a [NamedRule],
     steps: Cell<usize>,
 }
 
 impl Lifting<'_> {
-    fn lift(&self, rule: &Rule, value: Value, depth: usize) -> Value {
+    fn lift(&self, rule: &LiftRule, value: Value, depth: usize) -> Value {
         if !self.step(depth) {
             return value;
         }
         match (rule, value) {
-            (Rule::Same, value) => value,
-            (Rule::Text, Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
-            (Rule::Fields(fields), Value::Object(object)) => self.fields(fields, object, depth),
-            (Rule::Items { first, rest }, Value::Array(items)) => items
+            (LiftRule::Same, value) => value,
+            (LiftRule::Text, Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+            (LiftRule::Fields(fields), Value::Object(object)) => self.fields(fields, object, depth),
+            (LiftRule::Items { first, rest }, Value::Array(items)) => items
                 .into_iter()
                 .enumerate()
                 .map(|(i, item)| self.lift(first.get(i).unwrap_or(rest), item, depth + 1))
                 .collect(),
-            (Rule::Entries(rule), Value::Array(items)) => self.entries(rule, items, depth),
-            (Rule::Choice(branches), value) => match self.choose(branches, &value, depth) {
+            (LiftRule::Entries(rule), Value::Array(items)) => self.entries(rule, items, depth),
+            (LiftRule::Choice(branches), value) => match self.choose(branches, &value, depth) {
                 Some(rule) => self.lift(rule, value, depth + 1),
                 None => value,
             },
-            (Rule::Named(index), value) => match self.named.get(*index) {
+            (LiftRule::Named(index), value) => match self.named.get(*index) {
                 Some(named) => self.lift(&named.rule, value, depth + 1),
                 None => value,
             },
-            (Rule::Text | Rule::Fields(_) | Rule::Items { .. } | Rule::Entries(_), value) => value,
+            (LiftRule::Text | LiftRule::Fields(_) | LiftRule::Items { .. } | LiftRule::Entries(_), value) => value,
         }
     }
 
@@ -228,11 +228,11 @@ impl Lifting<'_> {
                 continue;
             }
             match (&field.place, self.lift(&field.rule, value, depth + 1)) {
-                (Place::Property(name), value) => {
+                (PropertyPlace::Property(name), value) => {
                     lifted.insert(name.clone(), value);
                 }
-                (Place::Spread, Value::Object(members)) => spread.extend(members),
-                (Place::Spread, value) => {
+                (PropertyPlace::Spread, Value::Object(members)) => spread.extend(members),
+                (PropertyPlace::Spread, value) => {
                     lifted.insert(wire, value);
                 }
             }
@@ -243,7 +243,7 @@ impl Lifting<'_> {
         Value::Object(lifted)
     }
 
-    fn entries(&self, rule: &Rule, items: Vec<Value>, depth: usize) -> Value {
+    fn entries(&self, rule: &LiftRule, items: Vec<Value>, depth: usize) -> Value {
         let mut seen = std::collections::BTreeSet::new();
         let well_formed = items.iter().all(|item| match item.as_object() {
             Some(entry) if entry.len() == 2 && entry.contains_key("value") => {
@@ -265,35 +265,37 @@ impl Lifting<'_> {
         Value::Object(object)
     }
 
-    fn choose<'r>(&self, branches: &'r [(Shape, Rule)], value: &Value, depth: usize) -> Option<&'r Rule> {
-        [Keys::All, Keys::Some].into_iter().find_map(|keys| {
+    fn choose<'r>(&self, branches: &'r [(ValueShape, LiftRule)], value: &Value, depth: usize) -> Option<&'r LiftRule> {
+        [RequiredKeys::All, RequiredKeys::Some].into_iter().find_map(|keys| {
             branches.iter().find(|(shape, _)| self.admits(shape, value, keys, depth)).map(|(_, rule)| rule)
         })
     }
 
-    fn admits(&self, shape: &Shape, value: &Value, keys: Keys, depth: usize) -> bool {
+    fn admits(&self, shape: &ValueShape, value: &Value, keys: RequiredKeys, depth: usize) -> bool {
         if !self.step(depth) {
             return false;
         }
-        let inside = |shape: &Shape, value: &Value| self.admits(shape, value, keys, depth + 1);
+        let inside = |shape: &ValueShape, value: &Value| self.admits(shape, value, keys, depth + 1);
         match shape {
-            Shape::Anything => true,
-            Shape::Null => value.is_null(),
-            Shape::Boolean => value.is_boolean(),
-            Shape::Integer => value.as_f64().is_some_and(|number| number.fract() == 0.0),
-            Shape::Number => value.is_number(),
-            Shape::Text => value.is_string(),
-            Shape::OneOf(values) => values.contains(value),
-            Shape::List(item) => value.as_array().is_some_and(|items| items.iter().all(|value| inside(item, value))),
-            Shape::Record(record) => value.as_object().is_some_and(|object| {
+            ValueShape::Anything => true,
+            ValueShape::Null => value.is_null(),
+            ValueShape::Boolean => value.is_boolean(),
+            ValueShape::Integer => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+            ValueShape::Number => value.is_number(),
+            ValueShape::Text => value.is_string(),
+            ValueShape::OneOf(values) => values.contains(value),
+            ValueShape::List(item) => {
+                value.as_array().is_some_and(|items| items.iter().all(|value| inside(item, value)))
+            }
+            ValueShape::Record(record) => value.as_object().is_some_and(|object| {
                 let whole = match keys {
-                    Keys::All => object.len() == record.len(),
-                    Keys::Some => true,
+                    RequiredKeys::All => object.len() == record.len(),
+                    RequiredKeys::Some => true,
                 };
                 whole && object.iter().all(|(key, value)| record.get(key).is_some_and(|shape| inside(shape, value)))
             }),
-            Shape::AnyOf(shapes) => shapes.iter().any(|shape| inside(shape, value)),
-            Shape::Named(index) => self.named.get(*index).is_some_and(|named| inside(&named.shape, value)),
+            ValueShape::AnyOf(shapes) => shapes.iter().any(|shape| inside(shape, value)),
+            ValueShape::Named(index) => self.named.get(*index).is_some_and(|named| inside(&named.shape, value)),
         }
     }
 

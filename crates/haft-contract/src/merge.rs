@@ -108,16 +108,16 @@ fn wide_lines(body: &[u8], end: [u8; 2]) -> Vec<&[u8]> {
     lines
 }
 
-/// Lines of the base and what one side made of them.
+/// Lines of the base, and the lines with which one side replaced them.
 #[derive(PartialEq, Eq)]
-struct Changed<'t> {
+struct MergeHunk<'t> {
     place: Range<usize>,
     new: Vec<&'t [u8]>,
 }
 
-impl Changed<'_> {
+impl MergeHunk<'_> {
     /// Returns whether both cannot be kept.
-    fn conflicts(&self, other: &Changed<'_>) -> bool {
+    fn conflicts(&self, other: &MergeHunk<'_>) -> bool {
         let (first, second) = if self.order() <= other.order() { (self, other) } else { (other, self) };
         if first.place.end < second.place.start {
             return false;
@@ -143,17 +143,17 @@ fn is_ended(line: &[u8]) -> bool {
 }
 
 /// Finds what a side changed, in order; nothing when time runs out.
-fn changes<'t>(base: &[&[u8]], side: &[&'t [u8]], deadline: Instant) -> Option<Vec<Changed<'t>>> {
+fn changes<'t>(base: &[&[u8]], side: &[&'t [u8]], deadline: Instant) -> Option<Vec<MergeHunk<'t>>> {
     let ops = capture_diff_slices_deadline(Algorithm::Myers, base, side, Some(deadline));
     if Instant::now() >= deadline {
         return None;
     }
     let changed = ops.iter().filter(|op| op.tag() != DiffTag::Equal);
-    Some(changed.map(|op| Changed { place: op.old_range(), new: side[op.new_range()].to_vec() }).collect())
+    Some(changed.map(|op| MergeHunk { place: op.old_range(), new: side[op.new_range()].to_vec() }).collect())
 }
 
 /// Puts the changes of both sides in order; nothing when two of them cannot both be kept.
-fn united<'t>(ours: Vec<Changed<'t>>, theirs: Vec<Changed<'t>>) -> Option<Vec<Changed<'t>>> {
+fn united<'t>(ours: Vec<MergeHunk<'t>>, theirs: Vec<MergeHunk<'t>>) -> Option<Vec<MergeHunk<'t>>> {
     let mut all = Vec::with_capacity(ours.len() + theirs.len());
     let (mut ours, mut theirs) = (ours.into_iter().peekable(), theirs.into_iter().peekable());
     loop {
@@ -171,7 +171,7 @@ fn united<'t>(ours: Vec<Changed<'t>>, theirs: Vec<Changed<'t>>) -> Option<Vec<Ch
     }
 }
 
-fn applied(mark: &[u8], base: &[&[u8]], changes: &[Changed<'_>]) -> Vec<u8> {
+fn applied(mark: &[u8], base: &[&[u8]], changes: &[MergeHunk<'_>]) -> Vec<u8> {
     let mut text = mark.to_vec();
     let mut taken = 0;
     for change in changes {

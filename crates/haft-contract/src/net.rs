@@ -14,12 +14,16 @@ use crate::BoxFuture;
 use crate::door::Permit;
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
-use crate::web::{Fetch, Fetched, SearchAccess, WebUrl};
+use crate::web::{Fetch, FetchedDocument, SearchAccess, WebUrl};
 
 /// Sends requests.
 pub trait Net: Send + Sync {
     /// Sends a request and waits for its answer, whatever its status is.
-    fn request<'a>(&'a self, permit: &'a Permit, request: &'a Request) -> BoxFuture<'a, Result<Response, ToolError>>;
+    fn request<'a>(
+        &'a self,
+        permit: &'a Permit,
+        request: &'a HttpRequest,
+    ) -> BoxFuture<'a, Result<Response, ToolError>>;
 
     /// Reads the address of a document once. An address that no call may fetch is an error, whatever the rules say.
     fn read_url(&self, _text: &str) -> Result<WebUrl, ToolError> {
@@ -32,7 +36,11 @@ pub trait Net: Send + Sync {
     }
 
     /// Fetches a document. Every host that it leads on to is judged before it is reached.
-    fn fetch<'a>(&'a self, _permit: &'a Permit, _fetch: &'a Fetch) -> BoxFuture<'a, Result<Fetched, ToolError>> {
+    fn fetch<'a>(
+        &'a self,
+        _permit: &'a Permit,
+        _fetch: &'a Fetch,
+    ) -> BoxFuture<'a, Result<FetchedDocument, ToolError>> {
         Box::pin(async { Err(no_network()) })
     }
 }
@@ -46,7 +54,11 @@ fn no_network() -> ToolError {
 pub struct NoNet;
 
 impl Net for NoNet {
-    fn request<'a>(&'a self, _permit: &'a Permit, _request: &'a Request) -> BoxFuture<'a, Result<Response, ToolError>> {
+    fn request<'a>(
+        &'a self,
+        _permit: &'a Permit,
+        _request: &'a HttpRequest,
+    ) -> BoxFuture<'a, Result<Response, ToolError>> {
         Box::pin(async { Err(no_network()) })
     }
 }
@@ -96,9 +108,9 @@ impl fmt::Display for Method {
     }
 }
 
-/// One request.
+/// One HTTP request, with its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct HttpRequest {
     /// What it does.
     pub method: Method,
     /// The whole address.

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::change_summary::KindCounts;
 use crate::error::{Next, ToolError};
-use crate::grouped::Grouped;
+use crate::grouped::GroupedNumber;
 use crate::kinds::ErrorKind;
 
-/// One piece of what the model reads.
+/// One piece of a tool's output for the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Text.
@@ -63,7 +63,7 @@ pub struct ToolOutput {
     /// Names the whole output, where the tool has kept it itself.
     pub spilled: Option<String>,
     /// A limit that was reduced, where the call asked for more than the profile allows.
-    pub limited: Option<Limited>,
+    pub limited: Option<ReducedLimit>,
     /// How many files of each kind a command changed.
     pub changes: Option<KindCounts>,
     /// What haft says behind the output of a command, a line each, but for its exit code. It is a part of what the model
@@ -73,14 +73,14 @@ pub struct ToolOutput {
 
 /// A limit of a call that was reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limited {
+pub struct ReducedLimit {
     /// What the call asked for.
     pub asked: u64,
     /// What was used.
     pub used: u64,
 }
 
-impl Limited {
+impl ReducedLimit {
     /// Returns what is used of a limit that a call may ask for, and whether that is less.
     pub fn of(asked: Option<usize>, most: usize) -> (usize, Option<Self>) {
         let used = asked.unwrap_or(most).min(most);
@@ -89,9 +89,9 @@ impl Limited {
     }
 }
 
-impl fmt::Display for Limited {
+impl fmt::Display for ReducedLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "limit reduced to {}", Grouped(self.used))
+        write!(f, "limit reduced to {}", GroupedNumber(self.used))
     }
 }
 
@@ -114,7 +114,7 @@ impl ToolOutput {
     }
 
     /// Adds that a limit was reduced.
-    pub fn with_limited(mut self, limited: Option<Limited>) -> Self {
+    pub fn with_limited(mut self, limited: Option<ReducedLimit>) -> Self {
         self.limited = limited;
         self
     }

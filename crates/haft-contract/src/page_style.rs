@@ -22,12 +22,12 @@ pub struct PageStyle {
     /// How the rest of a document of the web is read: `{line}` from 1.
     pub document_rest: String,
     /// Which arguments results may name.
-    pub arguments: Arguments,
+    pub arguments: ContinuationArguments,
 }
 
-/// Which arguments results may name as the way to go on.
+/// The arguments that a result may name to show how to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arguments {
+pub enum ContinuationArguments {
     /// All that haft has.
     Own,
     /// Those that another system has too; not `ignored`, `column`, and `offset` of a search.
@@ -67,7 +67,7 @@ impl Default for PageStyle {
             binary: None,
             rest: "path=\"spill:{id}\", go on with offset={line}".to_owned(),
             document_rest: "go on with offset={line}".to_owned(),
-            arguments: Arguments::Own,
+            arguments: ContinuationArguments::Own,
         }
     }
 }

@@ -61,12 +61,12 @@ pub enum Extent {
 
 /// A place in the file system, relative to the root for places inside, absolute for others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct FileLocation {
     path: Arc<Path>,
     extent: Extent,
 }
 
-impl Place {
+impl FileLocation {
     /// States a place.
     pub fn new(path: impl AsRef<Path>, extent: Extent) -> Self {
         Self { path: Arc::from(path.as_ref()), extent }
@@ -82,11 +82,11 @@ impl Place {
         self.extent
     }
 
-    fn holds(&self, other: &Place) -> bool {
+    fn holds(&self, other: &FileLocation) -> bool {
         self == other || (self.extent == Extent::Tree && other.path.starts_with(&self.path))
     }
 
-    fn overlaps(&self, other: &Place) -> bool {
+    fn overlaps(&self, other: &FileLocation) -> bool {
         self.path == other.path
             || (self.extent == Extent::Tree && other.path.starts_with(&self.path))
             || (other.extent == Extent::Tree && self.path.starts_with(&other.path))
@@ -97,14 +97,14 @@ impl Place {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// Beneath the root of the workspace.
-    Inside(Place),
+    Inside(FileLocation),
     /// Anywhere else.
-    Outside(Place),
+    Outside(FileLocation),
 }
 
 impl Target {
     /// Returns the place, wherever it is.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &FileLocation {
         match self {
             Target::Inside(place) | Target::Outside(place) => place,
         }
@@ -112,7 +112,7 @@ impl Target {
 
     /// Returns the same place with everything below it.
     pub fn as_tree(&self) -> Target {
-        let place = Place { extent: Extent::Tree, ..self.place().clone() };
+        let place = FileLocation { extent: Extent::Tree, ..self.place().clone() };
         if self.is_inside() { Target::Inside(place) } else { Target::Outside(place) }
     }
 
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn inside(path: &str, extent: Extent) -> Target {
-        Target::Inside(Place::new(path, extent))
+        Target::Inside(FileLocation::new(path, extent))
     }
 
     #[test]

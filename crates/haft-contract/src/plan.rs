@@ -14,7 +14,7 @@ pub struct Plan {
     /// What a person is shown before saying yes.
     pub preview: Preview,
     /// Whether the result may be kept for an identical call.
-    pub cache: Cache,
+    pub cache: CachePolicy,
     /// What a kept result depends on beside tool, arguments and the files that are read: a text each, such as the version
     /// of a program that the tool is bound to.
     pub depends_on: Vec<String>,
@@ -24,7 +24,7 @@ impl Plan {
     /// Plans a call with these effects, previewed as its arguments, never cached.
     pub fn new(effects: impl IntoIterator<Item = Effect>) -> Self {
         let effects = effects.into_iter().collect();
-        Self { effects, preview: Preview::Arguments, cache: Cache::No, depends_on: Vec::new() }
+        Self { effects, preview: Preview::Arguments, cache: CachePolicy::No, depends_on: Vec::new() }
     }
 
     /// Plans a call that touches nothing.
@@ -40,7 +40,7 @@ impl Plan {
 
     /// Lets an identical call in the workspace have this call's result for some time, also in a later session.
     pub fn cached_for(mut self, time: Duration) -> Self {
-        self.cache = Cache::For(time);
+        self.cache = CachePolicy::For(time);
         self
     }
 
@@ -77,9 +77,9 @@ pub struct FileDiff {
     pub notes: Vec<String>,
 }
 
-/// Whether a result may serve an identical call. Failures are never kept.
+/// Says whether a result may serve an identical call. Failures are never kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cache {
+pub enum CachePolicy {
     /// Every call runs.
     No,
     /// An identical call within this time has the same result.

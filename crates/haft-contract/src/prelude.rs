@@ -8,10 +8,10 @@ pub use crate::kinds::ErrorKind;
 pub use crate::manual::Manual;
 pub use crate::output::{Json, ToolOutput};
 pub use crate::path::{Extent, RawPath, Target};
-pub use crate::plan::{Cache, Plan, Preview};
+pub use crate::plan::{CachePolicy, Plan, Preview};
 pub use crate::search::{
-    Case, FindOrder, FindRequest, Found, Hidden, Ignored, LeftOut, LineKind, ListRequest, Listing, Reach,
-    SearchRequest, Searched, Span, Syntax, Wanted,
+    Case, DotfilePolicy, FindOrder, FindRequest, FindResult, FolderListing, IgnorePolicy, LineKind, ListRequest,
+    SearchOutputMode, SearchRequest, SearchResult, Span, Syntax, WalkCoverage, WalkOmissions,
 };
 pub use crate::spec::AtMost;
 pub use crate::tool::{Tool, Typed};

@@ -10,7 +10,7 @@ mod caller_streams;
 mod command;
 mod settled;
 
-pub use settled::{ChangeCounts, Conflict, Settle, Settled, Settlement};
+pub use settled::{ChangeCounts, CommitReport, Conflict, Disposition, Settlement};
 
 use std::fmt;
 use std::io;
@@ -27,7 +27,7 @@ use crate::kinds::ErrorKind;
 use crate::path::Target;
 
 pub use caller_streams::{CallerSide, CallerStreams, Foreground, StreamNews};
-pub use command::{Command, Home, Keeps, Reads, TrustedCode};
+pub use command::{CommandSpec, Home, Keeps, ReadScope, TrustedCode};
 
 /// Runs commands.
 pub trait Processes: Send + Sync {
@@ -70,17 +70,17 @@ pub trait Processes: Send + Sync {
     fn run<'a>(
         &'a self,
         permit: &'a Permit,
-        command: &'a Command,
-        ground: &'a dyn Ground,
-        heard: Heard<'a>,
-    ) -> BoxFuture<'a, Result<Ended, NotRun>>;
+        command: &'a CommandSpec,
+        ground: &'a dyn Staging,
+        heard: OutputListener<'a>,
+    ) -> BoxFuture<'a, Result<CommandEnd, NotRun>>;
 
     /// Starts a process that serves one call after the other; it is on this ground from the start.
     fn start<'a>(
         &'a self,
         _permit: &'a Permit,
-        _command: &'a Command,
-        _ground: &'a dyn Ground,
+        _command: &'a CommandSpec,
+        _ground: &'a dyn Staging,
     ) -> BoxFuture<'a, Result<Box<dyn Worker>, NotRun>> {
         let error = ToolError::of(ErrorKind::Unavailable, "Workers cannot be started here.");
         Box::pin(async move { Err(NotRun::Failed(error)) })
@@ -96,26 +96,26 @@ pub trait Worker: Send {
     /// network if and only if the one was that it was started for.
     ///
     /// Its folder is still that of the ground before: it changes into the new one, of the same path, when its message comes.
-    fn enter<'a>(&'a mut self, permit: &'a Permit, ground: &'a dyn Ground) -> BoxFuture<'a, Result<(), NotRun>>;
+    fn enter<'a>(&'a mut self, permit: &'a Permit, ground: &'a dyn Staging) -> BoxFuture<'a, Result<(), NotRun>>;
 
     /// Sends a message, which is one line, without its line end. What the worker prints meanwhile is passed on.
-    fn send<'a>(&'a mut self, message: &'a [u8], heard: Heard<'a>) -> BoxFuture<'a, Result<(), Ended>>;
+    fn send<'a>(&'a mut self, message: &'a [u8], heard: OutputListener<'a>) -> BoxFuture<'a, Result<(), CommandEnd>>;
 
     /// Waits for the next message. What the worker prints meanwhile is passed on. May be dropped while it waits.
-    fn receive<'a>(&'a mut self, heard: Heard<'a>) -> BoxFuture<'a, Result<Vec<u8>, Ended>>;
+    fn receive<'a>(&'a mut self, heard: OutputListener<'a>) -> BoxFuture<'a, Result<Vec<u8>, CommandEnd>>;
 
     /// Takes the ground away, and ends whatever the call has started and left behind; returns how much that was. Then
     /// nothing can change the ground any more, and it may be settled.
     ///
     /// That holds for an error, too: then the worker had ended, or was ended because it would not let go of the ground.
-    fn leave(&mut self) -> BoxFuture<'_, Result<usize, Ended>>;
+    fn leave(&mut self) -> BoxFuture<'_, Result<usize, CommandEnd>>;
 
     /// Ends it, and everything that it has started, and says so; how it had ended where it had.
-    fn end(self: Box<Self>, how: HowEnded) -> BoxFuture<'static, Ended>;
+    fn end(self: Box<Self>, how: HowEnded) -> BoxFuture<'static, CommandEnd>;
 }
 
-/// Is told what a command prints, in pieces as they come.
-pub type Heard<'a> = &'a (dyn Fn(Stream, &[u8]) + Send + Sync);
+/// Receives the output of a command, piece by piece.
+pub type OutputListener<'a> = &'a (dyn Fn(Stream, &[u8]) + Send + Sync);
 
 /// A door that is shut: no command can be run.
 #[derive(Clone, Copy, Debug)]
@@ -124,8 +124,8 @@ pub struct NoProcesses;
 impl Processes for NoProcesses {
     fn confinement(&self) -> Confinement {
         Confinement {
-            required: Level::None,
-            reached: Level::None,
+            required: ConfinementLevel::None,
+            reached: ConfinementLevel::None,
             missing: Vec::new(),
             untried: None,
             network: false,
@@ -142,10 +142,10 @@ impl Processes for NoProcesses {
     fn run<'a>(
         &'a self,
         _permit: &'a Permit,
-        _command: &'a Command,
-        _ground: &'a dyn Ground,
-        _heard: Heard<'a>,
-    ) -> BoxFuture<'a, Result<Ended, NotRun>> {
+        _command: &'a CommandSpec,
+        _ground: &'a dyn Staging,
+        _heard: OutputListener<'a>,
+    ) -> BoxFuture<'a, Result<CommandEnd, NotRun>> {
         let error =
             ToolError::of(ErrorKind::Unavailable, "Commands cannot be run here: no sandbox was set up for them.");
         Box::pin(async move { Err(NotRun::Failed(error)) })
@@ -156,9 +156,9 @@ impl Processes for NoProcesses {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confinement {
     /// The level that the user's settings require.
-    pub required: Level,
+    pub required: ConfinementLevel,
     /// The level that this system gives.
-    pub reached: Level,
+    pub reached: ConfinementLevel,
     /// What is missing for more, a sentence each.
     pub missing: Vec<String>,
     /// Why the level could not be found out just now, a sentence. Then no command runs: it would have less than there is.
@@ -184,9 +184,9 @@ impl Confinement {
     }
 }
 
-/// How strongly a command is confined.
+/// The strength of the confinement of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Level {
+pub enum ConfinementLevel {
     /// Not at all.
     None,
     /// The kernel refuses files and network (Landlock, seccomp), but there are no namespaces.
@@ -195,18 +195,18 @@ pub enum Level {
     Full,
 }
 
-impl Level {
+impl ConfinementLevel {
     /// Returns the name of the level in records and settings.
     pub fn code(self) -> &'static str {
         match self {
-            Level::None => "none",
-            Level::Partial => "partial",
-            Level::Full => "full",
+            ConfinementLevel::None => "none",
+            ConfinementLevel::Partial => "partial",
+            ConfinementLevel::Full => "full",
         }
     }
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for ConfinementLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())
     }
@@ -221,15 +221,15 @@ pub enum Stream {
     Err,
 }
 
-/// How a command ended. Nothing that it started is left.
+/// How a command ended. No process that it started is left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct CommandEnd {
     /// In which way.
     pub how: HowEnded,
     /// How long it ran.
     pub took: Duration,
     /// How strongly it was confined.
-    pub level: Level,
+    pub level: ConfinementLevel,
     /// How many processes it had left behind, which were ended with it.
     pub left_behind: usize,
     /// What else is worth knowing: denials explained, limits that could not be set; a sentence each.
@@ -277,10 +277,10 @@ impl From<ToolError> for NotRun {
     }
 }
 
-/// What a command works on.
+/// The folders on which a command works. Dropping it discards the changes of the command in its layers.
 ///
 /// Whoever drops it throws away what the command changed in its layers.
-pub trait Ground: Send + Sync {
+pub trait Staging: Send + Sync {
     /// The folders that the command may write.
     fn roots(&self) -> &[GroundRoot];
 
@@ -314,7 +314,7 @@ pub trait Ground: Send + Sync {
     }
 
     /// Commits what the command has changed so far, while it goes on running.
-    fn sync<'a>(&'a self, _permit: &'a Permit) -> BoxFuture<'a, Result<Settled, ToolError>> {
+    fn sync<'a>(&'a self, _permit: &'a Permit) -> BoxFuture<'a, Result<CommitReport, ToolError>> {
         Box::pin(async {
             let what = "There is no layer over the workspace: what the command changed is already there.";
             Err(ToolError::of(ErrorKind::Unavailable, what))
@@ -322,7 +322,11 @@ pub trait Ground: Send + Sync {
     }
 
     /// Brings what the command changed into the workspace, or shows it and throws it away.
-    fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>>;
+    fn settle<'a>(
+        self: Box<Self>,
+        permit: &'a Permit,
+        how: Disposition,
+    ) -> BoxFuture<'a, Result<CommitReport, ToolError>>;
 }
 
 /// One folder that a command may write.
@@ -333,7 +337,7 @@ pub struct GroundRoot {
     /// The folder itself.
     pub folder: OwnedFd,
     /// What takes the changes; without it they go into the folder itself.
-    pub layer: Option<Layer>,
+    pub layer: Option<OverlayDirs>,
     /// Without a layer, the folder in which what the command changes is kept as it was
     /// ([`before_image`](crate::before_image)).
     pub images: Option<OwnedFd>,
@@ -347,16 +351,16 @@ pub struct GroundRoot {
 
 /// Two empty folders on one file system that take the changes of a command.
 #[derive(Debug)]
-pub struct Layer {
+pub struct OverlayDirs {
     /// What comes to hold the changes.
     pub upper: OwnedFd,
     /// What the kernel needs beside it.
     pub work: OwnedFd,
 }
 
-/// Which ground is wanted.
+/// Chooses the folders on which a command works.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum StagingMode {
     /// One with layers on disk.
     Layered,
     /// One with layers in memory where there is room, because a short call shall not wait for a disk; else as above.
@@ -371,12 +375,12 @@ pub enum Wanted {
     Unwatched(String),
 }
 
-impl Wanted {
+impl StagingMode {
     /// Returns what is wanted for this command. While one that stays is running, others change the real folders too, so
     /// nothing could tell who changed what.
-    pub(crate) fn fitting(self, command: &Command) -> Self {
+    pub(crate) fn fitting(self, command: &CommandSpec) -> Self {
         match self {
-            Wanted::Watched(reason) if command.stays => Wanted::Open(reason),
+            StagingMode::Watched(reason) if command.stays => StagingMode::Open(reason),
             wanted => wanted,
         }
     }
@@ -384,11 +388,11 @@ impl Wanted {
     /// Returns what is wanted next when the system refuses the layers of this ground, for this reason.
     pub(crate) fn without_layer(self, reason: String) -> Result<Self, ToolError> {
         match self {
-            Wanted::Quick => Ok(Wanted::Layered),
-            Wanted::Layered => Ok(Wanted::LayeredInMemory(reason)),
-            Wanted::LayeredInMemory(_) => Ok(Wanted::Watched(reason)),
-            Wanted::Watched(why) => Ok(Wanted::Unwatched(format!("{why}, and {reason}"))),
-            Wanted::Open(_) | Wanted::Unwatched(_) => {
+            StagingMode::Quick => Ok(StagingMode::Layered),
+            StagingMode::Layered => Ok(StagingMode::LayeredInMemory(reason)),
+            StagingMode::LayeredInMemory(_) => Ok(StagingMode::Watched(reason)),
+            StagingMode::Watched(why) => Ok(StagingMode::Unwatched(format!("{why}, and {reason}"))),
+            StagingMode::Open(_) | StagingMode::Unwatched(_) => {
                 Err(ToolError::of(ErrorKind::Bug, "The sandbox refused layers that it was not given."))
             }
         }
@@ -399,11 +403,11 @@ impl Wanted {
 #[derive(Debug)]
 pub struct Ran {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: CommandEnd,
     /// What it changed. Nothing when the changes were thrown away because it was stopped.
-    pub settled: Settled,
+    pub settled: CommitReport,
     /// Why what it changed cannot be taken back, where that is so.
     pub uncovered: Option<String>,
     /// What became of its changes.
-    pub how: Settle,
+    pub how: Disposition,
 }

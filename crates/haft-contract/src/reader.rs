@@ -8,11 +8,11 @@
 
 use std::borrow::Cow;
 
-use crate::call::Origin;
+use crate::call::CallOrigin;
 
-/// Who reads a message.
+/// The reader of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
+pub enum Audience {
     /// A model, which can ask the user.
     Model,
     /// The user.
@@ -74,18 +74,18 @@ const FOR_PERSONS: [(&str, &str); 47] = [
 /// What joins a second request to the first: "ask the user to look at it, or to remove it".
 const ALSO: [&str; 4] = [", or to ", " or to ", " and to ", ", and then to "];
 
-impl Reader {
+impl Audience {
     /// Returns who reads the result of a call.
-    pub fn of(origin: Origin) -> Reader {
+    pub fn of(origin: CallOrigin) -> Audience {
         match origin {
-            Origin::Model => Reader::Model,
-            Origin::Person | Origin::Script => Reader::Person,
+            CallOrigin::Model => Audience::Model,
+            CallOrigin::Person | CallOrigin::Script => Audience::Person,
         }
     }
 
     /// Returns words for a model as this reader needs them.
     pub fn reads(self, words: &str) -> Cow<'_, str> {
-        if self == Reader::Model || !words.to_lowercase().contains("the user") {
+        if self == Audience::Model || !words.to_lowercase().contains("the user") {
             return Cow::Borrowed(words);
         }
         let mut said = String::with_capacity(words.len());
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn person(words: &str) -> String {
-        Reader::Person.reads(words).into_owned()
+        Audience::Person.reads(words).into_owned()
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
             ("name the files", "name the files"),
         ] {
             assert_eq!(person(model), shown);
-            assert_eq!(Reader::Model.reads(model), model);
+            assert_eq!(Audience::Model.reads(model), model);
         }
     }
 }

@@ -12,9 +12,9 @@ use crate::door::ChangeSetId;
 use crate::effect::Effect;
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
-use crate::output::{Content, Image, Limited};
+use crate::output::{Content, Image, ReducedLimit};
 use crate::path::Target;
-use crate::process::{Conflict, Level};
+use crate::process::{ConfinementLevel, Conflict};
 
 /// The result of one call. Every call has exactly one.
 #[derive(Clone, Debug)]
@@ -44,13 +44,13 @@ pub struct ToolResult {
     /// Names the whole output when the content is only a part of it.
     pub spilled: Option<String>,
     /// A limit that was reduced, where the call asked for more than the profile allows.
-    pub limited: Option<Limited>,
+    pub limited: Option<ReducedLimit>,
     /// How many files of each kind were changed.
     pub changes: Option<KindCounts>,
     /// The exit status of the command that it ran.
     pub exit_code: Option<i32>,
     /// How strongly that command was confined.
-    pub sandbox: Option<Level>,
+    pub sandbox: Option<ConfinementLevel>,
     /// How many processes it had left behind, which were ended with it.
     pub left_behind: usize,
     /// What was not kept because the tool had not said that it would change it.

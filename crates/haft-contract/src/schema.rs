@@ -171,12 +171,12 @@ mod tests {
         /// How many.
         limit: Option<u32>,
         /// Which.
-        mode: Option<Mode>,
+        mode: Option<SampleMode>,
     }
 
     #[derive(Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
-    enum Mode {
+    enum SampleMode {
         /// Shows lines.
         Content,
         /// Shows names.
@@ -230,11 +230,11 @@ mod tests {
 
     #[derive(Deserialize, JsonSchema)]
     #[expect(dead_code, reason = "only the schema is looked at")]
-    struct Listing {
+    struct ListingSample {
         /// "tree", or "flat" for one path in each line.
         view: View,
         /// What to leave out.
-        without: Vec<Name>,
+        without: Vec<SampleName>,
     }
 
     #[derive(Deserialize, JsonSchema)]
@@ -249,14 +249,14 @@ mod tests {
     /// A name.
     #[derive(Deserialize, JsonSchema)]
     #[expect(dead_code, reason = "only the schema is looked at")]
-    struct Name {
+    struct SampleName {
         /// The glob.
         glob: String,
     }
 
     #[test]
     fn what_an_argument_says_itself_is_not_said_again_for_its_type() {
-        let properties = &of::<Listing>()["properties"];
+        let properties = &of::<ListingSample>()["properties"];
         assert_eq!(properties["view"]["description"], "\"tree\", or \"flat\" for one path in each line.");
         assert_eq!(properties["without"]["items"].get("description"), None);
         assert_eq!(properties["without"]["items"]["properties"]["glob"]["description"], "The glob.");

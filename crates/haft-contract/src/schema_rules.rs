@@ -30,7 +30,7 @@ const DEEPEST: usize = 64;
 
 /// Checks a tool's name, words and schema; returns every rule that is broken.
 pub fn check(spec: &Spec) -> Vec<BrokenRule> {
-    let mut found = Found { tool: &spec.name, broken: Vec::new() };
+    let mut found = SchemaCheck { tool: &spec.name, broken: Vec::new() };
     if !is_safe_name(&spec.name) {
         found.add(
             "name",
@@ -129,12 +129,12 @@ pub fn of_some_arguments(schema: &Value) -> Value {
     Value::Object(fields)
 }
 
-struct Found<'a> {
+struct SchemaCheck<'a> {
     tool: &'a str,
     broken: Vec<BrokenRule>,
 }
 
-impl Found<'_> {
+impl SchemaCheck<'_> {
     fn add(&mut self, at: &str, rule: &'static str, fix: String) {
         self.broken.push(BrokenRule { tool: self.tool.to_owned(), at: at.to_owned(), rule, fix, is_advice: false });
     }

@@ -1,7 +1,7 @@
 //! What walking and searching a tree ask, and what they answer.
 //!
 //! All three ways through a tree (listing, finding names, searching content) leave the same things out, so
-//! they share one account of it ([`LeftOut`]): a model that does not see a file must learn why.
+//! they share one account of it ([`WalkOmissions`]): a model that does not see a file must learn why.
 //!
 //! Not here: walking (`haft-workspace`), words for the model (`haft-tools`).
 
@@ -13,9 +13,9 @@ pub struct ListRequest {
     /// How many levels; 1 is the folder's own entries.
     pub depth: usize,
     /// Whether names that begin with a dot are listed.
-    pub hidden: Hidden,
+    pub hidden: DotfilePolicy,
     /// Whether names that ignore files name are listed.
-    pub ignored: Ignored,
+    pub ignored: IgnorePolicy,
     /// Globs of names to leave out.
     pub ignore: Vec<String>,
     /// Names to leave out as well where no ignore file says what to leave out.
@@ -24,18 +24,18 @@ pub struct ListRequest {
     pub entries: usize,
 }
 
-/// Whether names that begin with a dot are listed.
+/// Says whether names that begin with a dot are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hidden {
+pub enum DotfilePolicy {
     /// They are.
     Show,
     /// They are not.
     Skip,
 }
 
-/// Whether names that ignore files name are met.
+/// Says whether a walk includes names that ignore files exclude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ignored {
+pub enum IgnorePolicy {
     /// They are.
     Show,
     /// They are not.
@@ -44,7 +44,7 @@ pub enum Ignored {
 
 /// The entries of a folder. Where there are too many, those of the upper levels come before those of the lower ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
+pub struct FolderListing {
     /// The entries that are listed, each behind the folder that holds it, by name.
     pub entries: Vec<ListedEntry>,
     /// How many files there are, listed or not; links and special files are counted here.
@@ -52,9 +52,9 @@ pub struct Listing {
     /// How many folders there are, listed or not.
     pub folders: u64,
     /// Whether everything was counted.
-    pub reach: Reach,
+    pub reach: WalkCoverage,
     /// What was not listed for a reason other than the limit.
-    pub left_out: LeftOut,
+    pub left_out: WalkOmissions,
 }
 
 /// One entry of a folder.
@@ -70,46 +70,46 @@ pub struct ListedEntry {
     pub size: u64,
 }
 
-/// Whether a walk saw everything.
+/// Says whether a walk saw everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum WalkCoverage {
     /// It did; its counts are exact.
     Whole,
     /// It stopped because it had enough; its counts are lower bounds.
     StoppedEarly,
 }
 
-/// What a walk met and left out. A folder counts as one, whatever it holds.
+/// The names that a walk met and left out. A folder counts as one, whatever it holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct WalkOmissions {
     /// How many files were met and not left out by their names.
     pub met: u64,
     /// Names that an ignore file says to ignore.
-    pub ignored: Omitted,
+    pub ignored: OmittedNames,
     /// Names that begin with a dot.
-    pub hidden: Omitted,
+    pub hidden: OmittedNames,
     /// Files that are no text.
-    pub binary: Omitted,
+    pub binary: OmittedNames,
     /// Files that usually hold secrets.
-    pub secret: Omitted,
+    pub secret: OmittedNames,
     /// Files with a line, or in a search across lines a content, too long to search.
-    pub too_long: Omitted,
+    pub too_long: OmittedNames,
     /// Folders nested too deeply, and names beyond the most that are looked at in one folder.
     pub beyond: u64,
     /// Files and folders that could not be opened.
-    pub unreadable: Omitted,
+    pub unreadable: OmittedNames,
 }
 
 /// Names that were left out for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Omitted {
+pub struct OmittedNames {
     /// How many there are.
     pub count: u64,
     /// The first of their paths, below the root of the workspace.
     pub paths: Vec<String>,
 }
 
-impl Omitted {
+impl OmittedNames {
     /// Most paths that are kept.
     pub const MOST_PATHS: usize = 5;
 
@@ -122,7 +122,7 @@ impl Omitted {
     }
 
     /// Adds what another part of the same walk left out.
-    pub fn add(&mut self, other: Omitted) {
+    pub fn add(&mut self, other: OmittedNames) {
         self.count += other.count;
         self.paths.extend(other.paths);
         self.paths.sort_unstable();
@@ -130,9 +130,9 @@ impl Omitted {
     }
 }
 
-impl LeftOut {
+impl WalkOmissions {
     /// Adds what another part of the same walk left out.
-    pub fn add(&mut self, other: LeftOut) {
+    pub fn add(&mut self, other: WalkOmissions) {
         self.met += other.met;
         self.ignored.add(other.ignored);
         self.hidden.add(other.hidden);
@@ -158,11 +158,11 @@ pub struct FindRequest {
     /// How many levels are looked at; 1 is the folder's own names.
     pub depth: usize,
     /// Whether names that begin with a dot are found; a pattern that has the dot finds them anyway.
-    pub hidden: Hidden,
+    pub hidden: DotfilePolicy,
     /// Which paths come first.
     pub order: FindOrder,
     /// Whether names that ignore files name are found.
-    pub ignored: Ignored,
+    pub ignored: IgnorePolicy,
     /// How many of the first paths are passed over.
     pub skip: usize,
     /// Most paths.
@@ -184,7 +184,7 @@ pub enum FindOrder {
 
 /// The names that fit a glob.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FindResult {
     /// The first paths behind those that are passed over, below the root of the workspace.
     pub paths: Vec<String>,
     /// How many fit in all.
@@ -194,7 +194,7 @@ pub struct Found {
     /// Where nothing fits: paths that nearly do.
     pub near: Vec<String>,
     /// What was not looked at.
-    pub left_out: LeftOut,
+    pub left_out: WalkOmissions,
 }
 
 /// What to search for, and where.
@@ -219,9 +219,9 @@ pub struct SearchRequest {
     /// How many lines after a match are returned.
     pub after: usize,
     /// What is wanted of the matches.
-    pub wanted: Wanted,
+    pub wanted: SearchOutputMode,
     /// Whether files that ignore files name are searched.
-    pub ignored: Ignored,
+    pub ignored: IgnorePolicy,
     /// How many of the first matches, or files where lines are not wanted, are passed over.
     pub skip: usize,
     /// Most matches, or most files where lines are not wanted.
@@ -259,9 +259,9 @@ pub enum Span {
     Lines,
 }
 
-/// What is wanted of the matches.
+/// The form in which a search returns its matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum SearchOutputMode {
     /// The lines.
     Lines,
     /// The files that have one.
@@ -270,9 +270,9 @@ pub enum Wanted {
     Counts,
 }
 
-/// What a search found.
+/// The matches that a search found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Searched {
+pub struct SearchResult {
     /// The first files with matches behind those that are passed over, by path.
     pub files: Vec<MatchedFile>,
     /// How many matches there are; where only files are wanted, at least this many.
@@ -282,9 +282,9 @@ pub struct Searched {
     /// How many files were searched.
     pub searched: u64,
     /// Whether everything was searched.
-    pub reach: Reach,
+    pub reach: WalkCoverage,
     /// What was not searched.
-    pub left_out: LeftOut,
+    pub left_out: WalkOmissions,
 }
 
 /// A file with matches.

@@ -53,23 +53,23 @@ pub trait AgentState: Send + Sync {
     fn history(&self, range: Range<usize>) -> Vec<Value>;
 
     /// Ends the work of the agent. What does not fit what is wanted is an error, and the work continues.
-    fn finish(&self, _finished: Finished) -> BoxFuture<'_, Result<Ending, ToolError>> {
-        Box::pin(async { Ok(Ending::NoRun) })
+    fn finish(&self, _finished: FinishReport) -> BoxFuture<'_, Result<FinishScope, ToolError>> {
+        Box::pin(async { Ok(FinishScope::NoRun) })
     }
 }
 
-/// What a model says when its work is done.
+/// The summary and the result that a model gives when its work is done.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Finished {
+pub struct FinishReport {
     /// In words.
     pub summary: Option<String>,
     /// The result itself.
     pub result: Option<Value>,
 }
 
-/// What ends when a model says that its work is done.
+/// Says which run ends when a model reports that its work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum FinishScope {
     /// The run of the agent that made the call.
     OfRun,
     /// Nothing: no agent of haft made the call.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::closest::folded;
 
 /// One argument in another shape.
-pub struct Shape {
+pub struct ArgumentShape {
     /// The name of the argument as models write it, in any case and spelling; one that begins with `-` exactly so.
     pub written: &'static str,
     /// What it means.
@@ -43,12 +43,12 @@ pub enum Meaning {
 }
 
 /// Makes arguments of a value; the other arguments are given too. Nothing where it has no single meaning.
-pub type Convert = fn(&Value, &Given<'_>) -> Option<MeantArguments>;
+pub type Convert = fn(&Value, &ArgumentLookup<'_>) -> Option<MeantArguments>;
 
 /// MeantArguments to be set; null takes one out.
 pub type MeantArguments = Vec<(&'static str, Value)>;
 
-impl Shape {
+impl ArgumentShape {
     /// Makes a shape.
     pub const fn new(written: &'static str, meaning: Meaning) -> Self {
         Self { written, meaning }
@@ -61,9 +61,9 @@ impl Shape {
 }
 
 /// The arguments of a call, found by name in any case and spelling.
-pub struct Given<'a>(pub &'a Map<String, Value>);
+pub struct ArgumentLookup<'a>(pub &'a Map<String, Value>);
 
-impl<'a> Given<'a> {
+impl<'a> ArgumentLookup<'a> {
     /// Returns an argument, unless it is null.
     pub fn get(&self, name: &str) -> Option<&'a Value> {
         let found = self.0.iter().find(|(key, _)| is_spelled(key, name));
@@ -102,7 +102,7 @@ pub fn folder_and_glob(path: &str) -> (&str, &str) {
 
 /// All shapes of a tool.
 #[derive(Clone, Copy, Default)]
-pub struct Shapes(pub &'static [Shape]);
+pub struct Shapes(pub &'static [ArgumentShape]);
 
 impl PartialEq for Shapes {
     fn eq(&self, other: &Self) -> bool {

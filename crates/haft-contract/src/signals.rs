@@ -51,15 +51,15 @@ pub const TERMINAL_READY: i32 = -1;
 
 /// Signals on their way to the processes of a command.
 #[derive(Clone, Debug, Default)]
-pub struct Signals(Arc<Waiting>);
+pub struct PendingSignals(Arc<SignalQueue>);
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct SignalQueue {
     signals: Mutex<Vec<i32>>,
     come: Notify,
 }
 
-impl Signals {
+impl PendingSignals {
     /// Sends a signal.
     pub fn send(&self, signal: i32) {
         self.waiting().push(signal);

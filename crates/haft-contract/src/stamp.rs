@@ -5,7 +5,7 @@
 /// Two equal stamps mean that the file has not been written since, as far as the file system can
 /// tell. A call whose file has another stamp than its plan saw is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Stamp {
+pub struct FileStamp {
     /// Size in bytes.
     pub size: u64,
     /// Time of the last change of content, nanoseconds since the epoch.
@@ -21,31 +21,31 @@ pub struct Stamp {
 /// A stamp notices a change at the price of one look; the hash tells whether the content is really
 /// another one, for instance after a mere `touch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Version {
+pub struct FileVersion {
     /// How the kernel describes it.
-    pub stamp: Stamp,
+    pub stamp: FileStamp,
     /// The hash of the content, as the file door computes it.
     pub content: [u8; 32],
 }
 
 /// What a plan found at a target that it would change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Basis {
+pub enum ExpectedVersion {
     /// Nothing.
     Nothing,
     /// Something with this stamp.
-    Stamped(Stamp),
+    Stamped(FileStamp),
     /// A file whose content was read.
-    Read(Version),
+    Read(FileVersion),
 }
 
-impl Basis {
+impl ExpectedVersion {
     /// Returns the stamp of what was found.
-    pub fn stamp(&self) -> Option<Stamp> {
+    pub fn stamp(&self) -> Option<FileStamp> {
         match self {
-            Basis::Nothing => None,
-            Basis::Stamped(stamp) => Some(*stamp),
-            Basis::Read(version) => Some(version.stamp),
+            ExpectedVersion::Nothing => None,
+            ExpectedVersion::Stamped(stamp) => Some(*stamp),
+            ExpectedVersion::Read(version) => Some(version.stamp),
         }
     }
 }

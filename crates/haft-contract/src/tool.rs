@@ -19,10 +19,10 @@ use crate::output::ToolOutput;
 use crate::plan::Plan;
 use crate::result::ToolResult;
 use crate::schema;
-use crate::shape::{Shape, Shapes};
+use crate::shape::{ArgumentShape, Shapes};
 use crate::spec::{AtMost, Spec};
 
-/// What a tool author writes. Put it into a catalogue with [`Typed`].
+/// The interface that a tool author implements. Put it into a catalogue with [`Typed`].
 pub trait Tool: Send + Sync + 'static {
     /// The name that calls use.
     const NAME: &'static str;
@@ -35,7 +35,7 @@ pub trait Tool: Send + Sync + 'static {
     const TIMES: &'static [(&'static str, &'static str)] = &[];
 
     /// Other shapes in which models write arguments, in the order in which they are read.
-    const SHAPES: &'static [Shape] = &[];
+    const SHAPES: &'static [ArgumentShape] = &[];
 
     /// Other names of the tool that models call. `name key=value` counts only for calls with that argument, which is
     /// taken out. `name key:=value` gives the call that argument where it has none. `name ms` is of an agent that counts
@@ -92,7 +92,7 @@ pub trait AnyTool: Send + Sync + 'static {
     fn spec(&self) -> &Spec;
 
     /// Binds validated arguments to the tool. Pure.
-    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError>;
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn ToolInvocation>, ToolError>;
 
     /// Returns the call of another tool that a call with these arguments stands for. haft then checks, judges, asks about
     /// and records that call, under the other tool's name. Pure.
@@ -116,7 +116,7 @@ pub struct ForwardedCall {
 }
 
 /// A tool with its arguments: one call that can be planned and then run.
-pub trait Bound: Send + Sync {
+pub trait ToolInvocation: Send + Sync {
     /// Finds out what the call would do. May be called again; the last plan counts.
     fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>>;
 
@@ -178,7 +178,7 @@ impl<T: Tool> AnyTool for Typed<T> {
         &self.spec
     }
 
-    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn ToolInvocation>, ToolError> {
         // Keeping track of the place costs more than the reading, so only what fails is read with it.
         let args = T::Args::deserialize(args)
             .or_else(|_| serde_path_to_error::deserialize(args).map_err(|error| not_bound(T::NAME, args, &error)))?;
@@ -225,7 +225,7 @@ struct TypedCall<T: Tool> {
     draft: Option<T::Draft>,
 }
 
-impl<T: Tool> Bound for TypedCall<T> {
+impl<T: Tool> ToolInvocation for TypedCall<T> {
     fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
         Box::pin(async move {
             let (plan, draft) = self.typed.tool.plan(&self.args, cx).await?;

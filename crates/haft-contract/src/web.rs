@@ -90,9 +90,9 @@ pub struct Fetch {
     pub idle: Duration,
 }
 
-/// A document that was fetched.
+/// A document that was fetched from the web.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fetched {
+pub struct FetchedDocument {
     /// Where it was found, after redirects.
     pub url: WebUrl,
     /// The status.

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-/// Breaks lines that are longer than so many characters, in a text that comes in pieces.
+/// Breaks lines longer than a number of characters, in a text that comes in pieces.
 #[derive(Clone, Debug)]
-pub struct Wrapping {
+pub struct LineWrapper {
     length: usize,
     column: usize,
 }
 
-impl Wrapping {
+impl LineWrapper {
     /// Breaks lines behind so many characters.
     pub fn at(length: usize) -> Self {
         Self { length: length.max(1), column: 0 }
@@ -63,7 +63,7 @@ fn beyond(line: &str, characters: usize) -> Option<usize> {
 
 /// Breaks lines that are longer than so many characters.
 pub fn wrapped(text: &str, length: usize) -> Cow<'_, str> {
-    Wrapping::at(length).take(text)
+    LineWrapper::at(length).take(text)
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
     fn a_line_in_pieces_is_broken_like_a_whole_one() {
         let text = "abcdefghä\nx\n\nlonger than ten\nabcdäöüßabcdäöüßé\n12345678";
         for size in 1..12 {
-            let mut wrapping = Wrapping::at(4);
+            let mut wrapping = LineWrapper::at(4);
             let characters: Vec<char> = text.chars().collect();
             let pieces = characters.chunks(size).map(|piece| piece.iter().collect::<String>());
             let joined: String = pieces.map(|piece| wrapping.take(&piece).into_owned()).collect();

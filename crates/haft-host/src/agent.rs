@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_util::Stream;
-use haft_agent::agent::Agent as Loop;
+use haft_agent::agent::AgentLoop as Loop;
 use haft_agent::history::Past;
 use haft_agent::instructions::{BasePrompt, Instructions};
-use haft_agent::outcome::{Ended, Outcome};
+use haft_agent::outcome::{AgentEndReason, AgentOutcome};
 use haft_agent::output::OutputSchema;
-use haft_agent::record::{Record, Unrecorded};
-use haft_agent::settings::Settings;
-use haft_agent::told::Told;
+use haft_agent::record::{NoRecord, Record};
+use haft_agent::settings::AgentSettings;
+use haft_agent::told::RunEvent;
 use haft_contract::result::ToolResult;
 use haft_contract::tool::Tool;
 use haft_model::conversation::{Message, Usage};
@@ -32,15 +32,15 @@ const LONGEST_QUEUE: usize = 8_192;
 pub struct Agent {
     toolbox: Toolbox,
     model: Model,
-    settings: Settings,
+    settings: AgentSettings,
     messages: Mutex<Vec<Message>>,
     listeners: std::sync::Mutex<Vec<mpsc::Sender<AgentEvent>>>,
     record: Box<dyn Record>,
 }
 
-/// What an agent answered.
+/// The answer of an agent to a prompt.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct AgentAnswer {
     /// The last words of the model.
     pub text: String,
     /// The answer as a value, where it has to fit a schema.
@@ -51,29 +51,29 @@ pub struct Answer {
     pub usage: Usage,
 }
 
-/// Why an agent did not finish: how it ended, and what the model had said by then.
+/// The error of an agent that did not finish: how it ended, and the last words of the model.
 #[derive(Clone)]
-pub struct Unfinished {
+pub struct UnfinishedRun {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: AgentEndReason,
     /// The last words of the model.
     pub text: String,
 }
 
-impl std::fmt::Display for Unfinished {
+impl std::fmt::Display for UnfinishedRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.ended.fmt(f)
     }
 }
 
 /// The same text: a `main` that returns the error shows it in this form.
-impl std::fmt::Debug for Unfinished {
+impl std::fmt::Debug for UnfinishedRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)
     }
 }
 
-impl std::error::Error for Unfinished {}
+impl std::error::Error for UnfinishedRun {}
 
 /// One thing that an agent did.
 #[derive(Clone, Debug)]
@@ -126,7 +126,7 @@ impl Agent {
     /// # Errors
     ///
     /// Says how it ended instead: a limit, a refusal, a provider that cannot be reached.
-    pub async fn ask(&self, prompt: impl Into<String>) -> Result<Answer, Unfinished> {
+    pub async fn ask(&self, prompt: impl Into<String>) -> Result<AgentAnswer, UnfinishedRun> {
         self.ask_until(prompt, &CancellationToken::new()).await
     }
 
@@ -134,19 +134,25 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// As [`Agent::ask`]; a cancelled run is [`Ended::Stopped`].
-    pub async fn ask_until(&self, prompt: impl Into<String>, stop: &CancellationToken) -> Result<Answer, Unfinished> {
+    /// As [`Agent::ask`]; a cancelled run is [`AgentEndReason::Stopped`].
+    pub async fn ask_until(
+        &self,
+        prompt: impl Into<String>,
+        stop: &CancellationToken,
+    ) -> Result<AgentAnswer, UnfinishedRun> {
         let mut messages = self.messages.lock().await;
         let runtime = &self.toolbox.host().runtime;
         let agent = Loop::new(runtime, self.toolbox.session(), &*self.model.0, &*self.record);
         let past = Past { messages: std::mem::take(&mut *messages), ..Past::default() };
         let mut agent = agent.with_settings(self.settings.clone()).going_on(past);
-        let told = |told: Told<'_>| self.tell(told);
-        let Outcome { ended, answer, output, steps, usage, .. } = agent.run(prompt.into(), &told, stop).await;
+        let told = |told: RunEvent<'_>| self.tell(told);
+        let AgentOutcome { ended, answer, output, steps, usage, .. } = agent.run(prompt.into(), &told, stop).await;
         *messages = agent.messages().to_vec();
         match ended {
-            Ended::Finished => Ok(Answer { text: answer, output: output.map(|output| output.value), steps, usage }),
-            ended => Err(Unfinished { ended, text: answer }),
+            AgentEndReason::Finished => {
+                Ok(AgentAnswer { text: answer, output: output.map(|output| output.value), steps, usage })
+            }
+            ended => Err(UnfinishedRun { ended, text: answer }),
         }
     }
 
@@ -169,7 +175,7 @@ impl Agent {
         self.messages.lock().await.clone()
     }
 
-    fn tell(&self, told: Told<'_>) {
+    fn tell(&self, told: RunEvent<'_>) {
         let mut listeners = self.listeners.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if listeners.is_empty() {
             return;
@@ -180,22 +186,22 @@ impl Agent {
 }
 
 impl AgentEvent {
-    fn of(told: Told<'_>) -> Option<Self> {
+    fn of(told: RunEvent<'_>) -> Option<Self> {
         Some(match told {
-            Told::Step(_) => Self::Asked,
-            Told::Text(text) | Told::Finished(text) => Self::Text(text.to_owned()),
-            Told::Thinking(text) => Self::Thinking(text.to_owned()),
-            Told::CallBegan { call, .. } => {
+            RunEvent::Step(_) => Self::Asked,
+            RunEvent::Text(text) | RunEvent::Finished(text) => Self::Text(text.to_owned()),
+            RunEvent::Thinking(text) => Self::Thinking(text.to_owned()),
+            RunEvent::CallBegan { call, .. } => {
                 Self::CallBegan { id: call.id.clone(), tool: call.name.clone(), arguments: call.arguments.clone() }
             }
-            Told::CallEnded { call, result, .. } => {
+            RunEvent::CallEnded { call, result, .. } => {
                 Self::CallEnded { id: call.id.clone(), result: Arc::new(result.clone()) }
             }
-            Told::NotRun { call, answer } => Self::NotRun { id: call.id.clone(), text: answer.text.clone() },
-            Told::Again(_, why) => Self::Retrying(why.to_owned()),
-            Told::Compacted(_) => Self::Compacted,
-            Told::Writing(_) | Told::Arguments(_) | Told::Steered(_) => return None,
-            Told::Replied { .. } | Told::GoesOn(_) | Told::Unfit(_) => return None,
+            RunEvent::NotRun { call, answer } => Self::NotRun { id: call.id.clone(), text: answer.text.clone() },
+            RunEvent::Again(_, why) => Self::Retrying(why.to_owned()),
+            RunEvent::Compacted(_) => Self::Compacted,
+            RunEvent::Writing(_) | RunEvent::Arguments(_) | RunEvent::Steered(_) => return None,
+            RunEvent::Replied { .. } | RunEvent::GoesOn(_) | RunEvent::Unfit(_) => return None,
         })
     }
 }
@@ -230,7 +236,7 @@ pub struct AgentBuilder {
     is_configured: bool,
     opened: Option<Toolbox>,
     model: Option<Model>,
-    settings: Settings,
+    settings: AgentSettings,
     instructions: Option<String>,
     has_coding_prompt: bool,
     record: Option<Box<dyn Record>>,
@@ -298,7 +304,7 @@ impl AgentBuilder {
 
     /// Changes any other setting of the loop.
     #[must_use]
-    pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+    pub fn settings(mut self, change: impl FnOnce(&mut AgentSettings)) -> Self {
         change(&mut self.settings);
         self
     }
@@ -340,7 +346,7 @@ impl AgentBuilder {
             }
             None => {}
         }
-        let record = record.unwrap_or_else(|| Box::new(Unrecorded));
+        let record = record.unwrap_or_else(|| Box::new(NoRecord));
         Ok(Agent {
             toolbox,
             model,

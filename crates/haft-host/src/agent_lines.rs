@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use haft_agent::compaction::Compacted;
-use haft_contract::grouped::Grouped;
+use haft_agent::compaction::CompactionReport;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::result::{Status, ToolResult};
 
 use crate::bounded_text::{columns_in, one_line_of};
@@ -53,11 +53,11 @@ fn ending(result: &ToolResult) -> String {
     }
 }
 
-/// How often each tool was called, and how long that took.
+/// Counts the calls of each tool and sums up their time.
 #[derive(Default)]
-pub struct Tools(Vec<(String, u32, Duration)>);
+pub struct ToolCallTally(Vec<(String, u32, Duration)>);
 
-impl Tools {
+impl ToolCallTally {
     /// Counts a call.
     pub fn note(&mut self, tool: &str, took: Duration) {
         match self.0.iter_mut().find(|(name, ..)| name == tool) {
@@ -70,7 +70,7 @@ impl Tools {
     }
 }
 
-impl fmt::Display for Tools {
+impl fmt::Display for ToolCallTally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let one = |(name, times, total): &(String, u32, Duration)| {
             format!("{} {times}× {:.1} s", one_line_of(name, LONGEST_NAME), total.as_secs_f64())
@@ -85,8 +85,8 @@ impl fmt::Display for Tools {
 
 /// Says what a compaction left out.
 #[must_use]
-pub fn room_made(done: &Compacted) -> String {
-    let (before, now) = (Grouped(done.tokens_before), Grouped(done.tokens_now));
+pub fn room_made(done: &CompactionReport) -> String {
+    let (before, now) = (GroupedNumber(done.tokens_before), GroupedNumber(done.tokens_now));
     let left_out = [(done.results, "result"), (done.replies, "reply"), (done.arguments, "call's arguments")];
     let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
     let words: Vec<String> = left_out
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_tools_of_a_run_are_named_on_one_line() {
-        let mut tools = Tools::default();
+        let mut tools = ToolCallTally::default();
         (0..15).for_each(|number| tools.note(&format!("t{number}\n{}", "x".repeat(100)), Duration::ZERO));
         let shown = tools.to_string();
         assert!(!shown.contains('\n') && shown.ends_with(" and 3 more") && shown.len() < 800, "{shown}");

@@ -1,41 +1,45 @@
 //! What an agent does, as records for programs: one line of JSON for each.
 
-use haft_agent::outcome::{Ended, Outcome};
-use haft_agent::told::Told;
-use haft_contract::grouped::Grouped;
-use haft_model::conversation::{Call, Usage};
+use haft_agent::outcome::{AgentEndReason, AgentOutcome};
+use haft_agent::told::RunEvent;
+use haft_contract::grouped::GroupedNumber;
+use haft_model::conversation::{ModelToolCall, Usage};
 use haft_model::provider::ModelErrorKind;
 use haft_runtime::record::{VERSION, of_result};
 use serde_json::{Value, json};
 
 /// Returns the record of something that happened; nothing where a later one has it all.
-pub fn record(told: Told<'_>) -> Option<Value> {
+pub fn record(told: RunEvent<'_>) -> Option<Value> {
     match told {
-        Told::Step(_) | Told::Thinking(_) | Told::Writing(_) | Told::Arguments(_) | Told::Steered(_) => None,
-        Told::Text(text) | Told::Finished(text) => Some(json!({ "v": VERSION, "event": "text", "text": text })),
-        Told::Again(after, why) => {
+        RunEvent::Step(_)
+        | RunEvent::Thinking(_)
+        | RunEvent::Writing(_)
+        | RunEvent::Arguments(_)
+        | RunEvent::Steered(_) => None,
+        RunEvent::Text(text) | RunEvent::Finished(text) => Some(json!({ "v": VERSION, "event": "text", "text": text })),
+        RunEvent::Again(after, why) => {
             let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
             Some(json!({ "v": VERSION, "event": "again", "after_ms": after_ms, "why": why }))
         }
-        Told::Replied { usage: cost, total, .. } => {
+        RunEvent::Replied { usage: cost, total, .. } => {
             Some(json!({ "v": VERSION, "event": "replied", "usage": usage(cost), "total": usage(total) }))
         }
-        Told::CallBegan { call, .. } => Some(json!({
+        RunEvent::CallBegan { call, .. } => Some(json!({
             "v": VERSION, "event": "call", "id": call.id, "tool": call.name, "arguments": arguments(call)
         })),
-        Told::CallEnded { result, .. } => {
+        RunEvent::CallEnded { result, .. } => {
             let mut record = json!({ "v": VERSION, "event": "result" });
             if let (Some(fields), Value::Object(result)) = (record.as_object_mut(), of_result(result)) {
                 fields.extend(result);
             }
             Some(record)
         }
-        Told::NotRun { call, answer } => Some(json!({
+        RunEvent::NotRun { call, answer } => Some(json!({
             "v": VERSION, "event": "not_run", "id": call.id, "tool": call.name, "content": answer.text
         })),
-        Told::GoesOn(why) => Some(json!({ "v": VERSION, "event": "goes_on", "why": why })),
-        Told::Unfit(why) => Some(json!({ "v": VERSION, "event": "unfit", "why": why })),
-        Told::Compacted(done) => Some(json!({
+        RunEvent::GoesOn(why) => Some(json!({ "v": VERSION, "event": "goes_on", "why": why })),
+        RunEvent::Unfit(why) => Some(json!({ "v": VERSION, "event": "unfit", "why": why })),
+        RunEvent::Compacted(done) => Some(json!({
             "v": VERSION, "event": "compacted", "results": done.results, "arguments": done.arguments,
             "replies": done.replies, "tokens_before": done.tokens_before, "tokens_now": done.tokens_now
         })),
@@ -43,7 +47,7 @@ pub fn record(told: Told<'_>) -> Option<Value> {
 }
 
 /// The arguments as an object where they are one, else the text as it came.
-pub fn arguments(call: &Call) -> Value {
+pub fn arguments(call: &ModelToolCall) -> Value {
     match serde_json::from_str(&call.arguments) {
         Ok(Value::Object(fields)) => Value::Object(fields),
         Ok(_) | Err(_) => call.arguments.as_str().into(),
@@ -60,27 +64,27 @@ pub fn usage(usage: Usage) -> Value {
 
 /// Names an end for programs.
 #[must_use]
-pub fn name_of_end(ended: &Ended) -> &'static str {
+pub fn name_of_end(ended: &AgentEndReason) -> &'static str {
     match ended {
-        Ended::Finished => "finished",
-        Ended::Stopped => "stopped",
-        Ended::OutOfSteps(_) => "out_of_steps",
-        Ended::OutOfBudget { .. } => "out_of_budget",
-        Ended::OutOfMoney { .. } => "out_of_money",
-        Ended::PromptTooLong { .. } => "prompt_too_long",
-        Ended::Refused => "refused",
-        Ended::Unfinished(_) => "unfinished",
-        Ended::SaidNothing => "said_nothing",
-        Ended::Unfit(_) => "unfit",
-        Ended::GoesInCircles { .. } => "goes_in_circles",
-        Ended::Failed(error) if error.kind == ModelErrorKind::TimedOut => "timed_out",
-        Ended::Failed(_) => "failed",
-        Ended::NotRecorded(_) => "not_recorded",
+        AgentEndReason::Finished => "finished",
+        AgentEndReason::Stopped => "stopped",
+        AgentEndReason::OutOfSteps(_) => "out_of_steps",
+        AgentEndReason::OutOfBudget { .. } => "out_of_budget",
+        AgentEndReason::OutOfMoney { .. } => "out_of_money",
+        AgentEndReason::PromptTooLong { .. } => "prompt_too_long",
+        AgentEndReason::Refused => "refused",
+        AgentEndReason::Unfinished(_) => "unfinished",
+        AgentEndReason::SaidNothing => "said_nothing",
+        AgentEndReason::Unfit(_) => "unfit",
+        AgentEndReason::GoesInCircles { .. } => "goes_in_circles",
+        AgentEndReason::Failed(error) if error.kind == ModelErrorKind::TimedOut => "timed_out",
+        AgentEndReason::Failed(_) => "failed",
+        AgentEndReason::NotRecorded(_) => "not_recorded",
     }
 }
 
 /// Returns the last record of a run of a session: how it ended, after how many seconds, with which exit code.
-pub fn end_record(outcome: &Outcome, id: &str, exit_code: u8, took: f64) -> Value {
+pub fn end_record(outcome: &AgentOutcome, id: &str, exit_code: u8, took: f64) -> Value {
     let mut record = json!({
         "v": VERSION, "event": "ended", "how": name_of_end(&outcome.ended), "answer": outcome.answer, "session": id,
         "steps": outcome.steps, "usage": usage(outcome.usage), "exit_code": exit_code,
@@ -90,14 +94,14 @@ pub fn end_record(outcome: &Outcome, id: &str, exit_code: u8, took: f64) -> Valu
     if let Some(cost) = &outcome.cost {
         record["cost"] = json!({ "amount": cost.exact(), "currency": cost.currency() });
     }
-    if outcome.ended != Ended::Finished {
+    if outcome.ended != AgentEndReason::Finished {
         record["error"] = outcome.ended.to_string().into();
     }
     record
 }
 
 /// Puts the answer into the last record, as it was wanted.
-fn add_output(record: &mut Value, outcome: &Outcome) {
+fn add_output(record: &mut Value, outcome: &AgentOutcome) {
     if let Some(output) = &outcome.output {
         record["output"] = output.value.clone();
         if !output.repairs.is_empty() {
@@ -107,18 +111,18 @@ fn add_output(record: &mut Value, outcome: &Outcome) {
 }
 
 /// Says what a run took: steps, tokens, money, tools, seconds.
-pub fn cost_line(outcome: &Outcome, tools: &str, took: f64) -> String {
+pub fn cost_line(outcome: &AgentOutcome, tools: &str, took: f64) -> String {
     let usage = outcome.usage;
     let cached = match usage.cache_read {
         0 => String::new(),
-        cached => format!(" ({} of them from the cache)", Grouped(cached)),
+        cached => format!(" ({} of them from the cache)", GroupedNumber(cached)),
     };
     let cost = outcome.cost.as_ref().map(|cost| format!(", {cost}")).unwrap_or_default();
     let tools = if tools.is_empty() { String::new() } else { format!("; {tools}") };
     format!(
         "{}, {} in{cached}, {} out{cost}{tools}; {took:.1} s in total",
-        Grouped(u64::from(outcome.steps)).of("step"),
-        Grouped(usage.input).of("token"),
-        Grouped(usage.output)
+        GroupedNumber(u64::from(outcome.steps)).of("step"),
+        GroupedNumber(usage.input).of("token"),
+        GroupedNumber(usage.output)
     )
 }

@@ -3,7 +3,7 @@
 use haft_contract::diff::{Diff, DiffHunk, DiffLine};
 use haft_contract::path::{Target, one_line};
 use haft_runtime::redact::Redactor;
-use haft_workspace::history::{Blame, ChangeSet, HistoryError, LineOrigin, Side};
+use haft_workspace::history::{Blame, ChangeSet, HistoryError, LineOrigin, PathContent};
 use serde_json::{Value, json};
 
 use crate::bounded_text::{columns_in, one_line_of};
@@ -27,7 +27,7 @@ pub fn blame(rescue: &Rescue, target: &Target) -> Result<Blame, HistoryError> {
     let mut blame = rescue.history.blame(target)?;
     let whole = blame.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
     let redactor = rescue.redactor();
-    learn(&target.to_string(), [&Side::File(whole.into_bytes()), &Side::Absent], redactor);
+    learn(&target.to_string(), [&PathContent::File(whole.into_bytes()), &PathContent::Absent], redactor);
     hide_in_lines(&mut blame, redactor);
     blame.sets.values_mut().for_each(|set| hide_in(set, redactor));
     Ok(blame)

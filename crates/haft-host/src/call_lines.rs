@@ -9,7 +9,7 @@ use std::io::{self, BufRead};
 
 use futures_util::stream::{FuturesOrdered, StreamExt};
 use haft_contract::BoxFuture;
-use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
 use haft_contract::result::ToolResult;
 use haft_runtime::record;
 use haft_runtime::session::Session;
@@ -57,7 +57,7 @@ pub enum LinesEnd {
 }
 
 /// One line of input.
-pub enum Line {
+pub enum CallInputLine {
     /// Its number and its bytes.
     Call(usize, Vec<u8>),
     /// One that is longer than haft reads.
@@ -66,17 +66,17 @@ pub enum Line {
     EndOfTurn,
 }
 
-impl Line {
+impl CallInputLine {
     fn size(&self) -> usize {
         match self {
-            Line::Call(_, bytes) => bytes.len(),
-            Line::TooLong(_) | Line::EndOfTurn => 0,
+            CallInputLine::Call(_, bytes) => bytes.len(),
+            CallInputLine::TooLong(_) | CallInputLine::EndOfTurn => 0,
         }
     }
 }
 
-/// What a line leads to: a call's result, or at once the record of why it is none.
-enum Answer {
+/// The outcome of a line: the result of a call, or at once a record of why there is none.
+enum CallLineOutcome {
     Result(Box<ToolResult>),
     NoCall(Value),
 }
@@ -106,7 +106,7 @@ async fn serve_lines(
     // One listener for the whole time: a signal between two looks must not be lost.
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut lines = read_lines(input);
-    let mut unfinished: FuturesOrdered<BoxFuture<'_, Answer>> = FuturesOrdered::new();
+    let mut unfinished: FuturesOrdered<BoxFuture<'_, CallLineOutcome>> = FuturesOrdered::new();
     // The sizes of the lines without a result, in order: memory is bounded, not only their number.
     let mut sizes: VecDeque<usize> = VecDeque::new();
     let mut turn_ends = false;
@@ -139,7 +139,7 @@ async fn serve_lines(
                 }
             }
             line = lines.recv(), if may_read => match line {
-                Some(Ok(Line::EndOfTurn)) => turn_ends = true,
+                Some(Ok(CallInputLine::EndOfTurn)) => turn_ends = true,
                 Some(Ok(line)) => {
                     sizes.push_back(line.size());
                     unfinished.push_back(start(host, session, line));
@@ -152,39 +152,39 @@ async fn serve_lines(
 }
 
 /// Stops the calls in order when no one reads the results any more.
-async fn stop_all(session: &Session, mut unfinished: FuturesOrdered<BoxFuture<'_, Answer>>) {
+async fn stop_all(session: &Session, mut unfinished: FuturesOrdered<BoxFuture<'_, CallLineOutcome>>) {
     session.stop_turn();
     while unfinished.next().await.is_some() {}
 }
 
 /// Starts a line: its call has its place in the turn from now on.
-fn start<'a>(host: &'a Host, session: &'a Session, line: Line) -> BoxFuture<'a, Answer> {
+fn start<'a>(host: &'a Host, session: &'a Session, line: CallInputLine) -> BoxFuture<'a, CallLineOutcome> {
     match understand(line) {
         Ok(call) => {
             let calling = host.runtime.call(session, call);
-            Box::pin(async move { Answer::Result(Box::new(calling.await)) })
+            Box::pin(async move { CallLineOutcome::Result(Box::new(calling.await)) })
         }
-        Err(record) => Box::pin(async move { Answer::NoCall(record) }),
+        Err(record) => Box::pin(async move { CallLineOutcome::NoCall(record) }),
     }
 }
 
-fn print(host: &Host, output: &impl LineOutput, answer: Answer) -> io::Result<()> {
+fn print(host: &Host, output: &impl LineOutput, answer: CallLineOutcome) -> io::Result<()> {
     let record = match answer {
-        Answer::Result(result) => {
+        CallLineOutcome::Result(result) => {
             host.note_call(&result);
             output.ended(&result);
             record::of_result(&result)
         }
-        Answer::NoCall(record) => record,
+        CallLineOutcome::NoCall(record) => record,
     };
     output.record(&record.to_string())
 }
 
-fn understand(line: Line) -> Result<ToolCall, Value> {
+fn understand(line: CallInputLine) -> Result<ToolCall, Value> {
     let (number, bytes) = match line {
-        Line::Call(number, bytes) => (number, bytes),
-        Line::TooLong(number) => return Err(bad_call(&number.to_string(), "The line is longer than 64 MiB.")),
-        Line::EndOfTurn => return Err(bad_call("", "The line is empty.")),
+        CallInputLine::Call(number, bytes) => (number, bytes),
+        CallInputLine::TooLong(number) => return Err(bad_call(&number.to_string(), "The line is longer than 64 MiB.")),
+        CallInputLine::EndOfTurn => return Err(bad_call("", "The line is empty.")),
     };
     let number = number.to_string();
     let line = read_call(&bytes).map_err(|what| bad_call(&id_in(&bytes).unwrap_or_else(|| number.clone()), &what))?;
@@ -200,7 +200,7 @@ fn understand(line: Line) -> Result<ToolCall, Value> {
             _ => return Err(bad_call(&id, "\"arguments\" is neither an object nor the text of one.")),
         },
     };
-    Ok(ToolCall::new(line.name, arguments).with_id(id).by(Origin::Model))
+    Ok(ToolCall::new(line.name, arguments).with_id(id).by(CallOrigin::Model))
 }
 
 fn read_call(bytes: &[u8]) -> Result<CallLine<'_>, String> {
@@ -259,7 +259,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// Reads lines on a thread of their own: reading stdin blocks, and cannot be given up.
-fn read_lines(mut input: impl BufRead + Send + 'static) -> mpsc::Receiver<io::Result<Line>> {
+fn read_lines(mut input: impl BufRead + Send + 'static) -> mpsc::Receiver<io::Result<CallInputLine>> {
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
         for number in 1.. {
@@ -282,7 +282,7 @@ fn read_lines(mut input: impl BufRead + Send + 'static) -> mpsc::Receiver<io::Re
 /// # Errors
 ///
 /// Fails when the input cannot be read.
-pub fn read_line(input: &mut impl BufRead, number: usize) -> io::Result<Option<Line>> {
+pub fn read_line(input: &mut impl BufRead, number: usize) -> io::Result<Option<CallInputLine>> {
     let mut line = Vec::new();
     let mut too_long = false;
     let mut anything = false;
@@ -310,8 +310,8 @@ pub fn read_line(input: &mut impl BufRead, number: usize) -> io::Result<Option<L
         return Ok(None);
     }
     Ok(Some(match too_long {
-        true => Line::TooLong(number),
-        false if line.trim_ascii().is_empty() => Line::EndOfTurn,
-        false => Line::Call(number, line),
+        true => CallInputLine::TooLong(number),
+        false if line.trim_ascii().is_empty() => CallInputLine::EndOfTurn,
+        false => CallInputLine::Call(number, line),
     }))
 }

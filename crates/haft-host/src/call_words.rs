@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use haft_contract::call::RawArguments;
-use haft_runtime::entry::Entry;
+use haft_runtime::entry::CatalogEntry;
 
 /// What stands behind the name of a tool.
 pub enum CallWords {
@@ -34,7 +34,7 @@ impl CallWords {
     /// # Errors
     ///
     /// Fails if the tool takes no argument without its key.
-    pub fn for_tool(self, entry: Option<&Entry>) -> anyhow::Result<RawArguments> {
+    pub fn for_tool(self, entry: Option<&CatalogEntry>) -> anyhow::Result<RawArguments> {
         let (value, mut pairs) = match self {
             CallWords::Text(text) => return Ok(RawArguments::Text(text)),
             CallWords::Words(None, pairs) => return Ok(RawArguments::Words(pairs)),
@@ -58,7 +58,7 @@ fn pair(word: &str) -> Option<(String, String)> {
 }
 
 /// Returns the argument that a tool wants first: the first required one, or the first of all.
-fn first_argument(entry: &Entry) -> Option<String> {
+fn first_argument(entry: &CatalogEntry) -> Option<String> {
     let spec = entry.call_spec();
     let schema = &spec.input_schema;
     let required = schema["required"].as_array().and_then(|names| names.first()?.as_str());

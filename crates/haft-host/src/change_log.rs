@@ -15,7 +15,7 @@ use haft_contract::effect::Change;
 use haft_contract::history::Undone;
 use haft_contract::path::one_line;
 use haft_runtime::redact::Redactor;
-use haft_workspace::history::{ChangeSet, Kind, Log};
+use haft_workspace::history::{ChangeLog, ChangeSet, ChangeSetKind};
 use serde_json::{Value, json};
 
 use crate::bounded_text::cut;
@@ -47,7 +47,7 @@ pub fn hide_in(set: &mut ChangeSet, redactor: &Redactor) {
 
 /// Writes the newest change sets as text.
 #[must_use]
-pub fn as_text(mut log: Log, most: usize, redactor: &Redactor) -> String {
+pub fn as_text(mut log: ChangeLog, most: usize, redactor: &Redactor) -> String {
     log.sets.iter_mut().take(most).for_each(|set| hide_in(set, redactor));
     let shown = &log.sets[..log.sets.len().min(most)];
     let mut lines: Vec<String> = shown.iter().flat_map(|set| rows(set, TEXT_WIDTH)).collect();
@@ -95,9 +95,9 @@ fn undone(set: &ChangeSet) -> &'static str {
 
 fn what(set: &ChangeSet) -> String {
     match &set.kind {
-        Kind::Change => one_line(&set.tool).into_owned(),
-        Kind::Undo(sets) => format!("undo of {}", numbers(sets)),
-        Kind::Redo(sets) => format!("redo of {}", numbers(sets)),
+        ChangeSetKind::Change => one_line(&set.tool).into_owned(),
+        ChangeSetKind::Undo(sets) => format!("undo of {}", numbers(sets)),
+        ChangeSetKind::Redo(sets) => format!("redo of {}", numbers(sets)),
     }
 }
 
@@ -149,8 +149,8 @@ pub fn record(set: &ChangeSet) -> Value {
     });
     match (&set.command, &set.kind) {
         (Some(command), _) => record["command"] = command.as_str().into(),
-        (None, Kind::Change) => record["description"] = set.description.as_deref().unwrap_or(&set.tool).into(),
-        (None, Kind::Undo(_) | Kind::Redo(_)) => record["description"] = what(set).into(),
+        (None, ChangeSetKind::Change) => record["description"] = set.description.as_deref().unwrap_or(&set.tool).into(),
+        (None, ChangeSetKind::Undo(_) | ChangeSetKind::Redo(_)) => record["description"] = what(set).into(),
     }
     if !set.hosts.is_empty() {
         record["network"] = set.hosts.clone().into();
@@ -159,9 +159,9 @@ pub fn record(set: &ChangeSet) -> Value {
         record["partly_undone"] = true.into();
     }
     match &set.kind {
-        Kind::Change => {}
-        Kind::Undo(sets) => record["undo_of"] = sets.clone().into(),
-        Kind::Redo(sets) => record["redo_of"] = sets.clone().into(),
+        ChangeSetKind::Change => {}
+        ChangeSetKind::Undo(sets) => record["undo_of"] = sets.clone().into(),
+        ChangeSetKind::Redo(sets) => record["redo_of"] = sets.clone().into(),
     }
     record
 }
@@ -231,7 +231,7 @@ mod tests {
             command: Some("rm -r src/old && cargo test --workspace".into()),
             description: None,
             hosts: Vec::new(),
-            kind: Kind::Change,
+            kind: ChangeSetKind::Change,
             files: vec![file("src/old/first.rs"), file("src/old/second.rs"), file(".git/index")],
             undone: Undone::Partly,
         };

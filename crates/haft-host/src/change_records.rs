@@ -11,7 +11,7 @@ use haft_contract::effect::Change;
 use haft_contract::encoding::decode;
 use haft_contract::guarded::secret_kind;
 use haft_runtime::redact::Redactor;
-use haft_workspace::history::{Became, Conflict, FileChange, HUNK_CONTEXT, HistoryError, Side, TakenBack};
+use haft_workspace::history::{Became, Conflict, FileChange, HUNK_CONTEXT, HistoryError, PathContent, TakenBack};
 use serde_json::{Value, json};
 
 /// Most lines of a difference that stands in the way.
@@ -30,12 +30,12 @@ pub fn importance(change: &FileChange) -> Importance {
 }
 
 /// Learns what is secret in the versions of a file, which may be no more.
-pub fn learn(path: &str, sides: [&Side; 2], redactor: &Redactor) {
+pub fn learn(path: &str, sides: [&PathContent; 2], redactor: &Redactor) {
     if secret_kind(Path::new(path)).is_none() {
         return;
     }
     for side in sides {
-        if let Side::File(bytes) = side {
+        if let PathContent::File(bytes) = side {
             redactor.also_hide_files(&[SecretFile::of(path.to_owned(), bytes)]);
         }
     }
@@ -46,8 +46,8 @@ pub fn has_hunks(change: &FileChange) -> bool {
     change.before.exists() && change.after.exists()
 }
 
-/// How two contents compare.
-pub enum Compared {
+/// The result of comparing two contents.
+pub enum ContentComparison {
     /// Both are text.
     Diff(Diff),
     /// One of them is no text.
@@ -57,25 +57,25 @@ pub enum Compared {
 }
 
 /// Compares what was there with what came.
-pub fn between(before: &Side, after: &Side) -> Compared {
-    let text = |side: &Side| match side {
-        Side::Absent => Some(String::new()),
-        Side::File(bytes) => decode(bytes).ok().map(|decoded| decoded.text.into_owned()),
-        Side::Unshown => None,
+pub fn between(before: &PathContent, after: &PathContent) -> ContentComparison {
+    let text = |side: &PathContent| match side {
+        PathContent::Absent => Some(String::new()),
+        PathContent::File(bytes) => decode(bytes).ok().map(|decoded| decoded.text.into_owned()),
+        PathContent::Unshown => None,
     };
-    if [before, after].contains(&&Side::Unshown) {
-        return Compared::Unknown;
+    if [before, after].contains(&&PathContent::Unshown) {
+        return ContentComparison::Unknown;
     }
     match (text(before), text(after)) {
-        (Some(before), Some(after)) => Compared::Diff(Diff::between(&before, &after, HUNK_CONTEXT)),
-        _ => Compared::NotText,
+        (Some(before), Some(after)) => ContentComparison::Diff(Diff::between(&before, &after, HUNK_CONTEXT)),
+        _ => ContentComparison::NotText,
     }
 }
 
 /// Returns what was done to one path, for programs.
 pub fn change_record(change: &FileChange, redactor: &Redactor) -> Value {
     let mut record = json!({ "path": change.path, "existed": change.before.exists(), "exists": change.after.exists() });
-    if let Compared::Diff(mut diff) = between(&change.before, &change.after) {
+    if let ContentComparison::Diff(mut diff) = between(&change.before, &change.after) {
         redactor.redact_diff(&mut diff);
         record["diff"] = diff.render(usize::MAX).into();
         if has_hunks(change) {
@@ -124,15 +124,15 @@ pub fn conflicts_of(error: &HistoryError) -> &[Conflict] {
 
 /// Returns what was changed since a change set, where both versions are known.
 pub fn since(conflict: &Conflict, redactor: &Redactor) -> Option<Diff> {
-    let now = conflict.now.as_ref().map_or(Side::Absent, |now| Side::File(now.clone()));
-    let left = Side::File(conflict.left.clone()?);
+    let now = conflict.now.as_ref().map_or(PathContent::Absent, |now| PathContent::File(now.clone()));
+    let left = PathContent::File(conflict.left.clone()?);
     learn(&conflict.path, [&left, &now], redactor);
     match between(&left, &now) {
-        Compared::Diff(mut diff) => {
+        ContentComparison::Diff(mut diff) => {
             redactor.redact_diff(&mut diff);
             Some(diff)
         }
-        Compared::NotText | Compared::Unknown => None,
+        ContentComparison::NotText | ContentComparison::Unknown => None,
     }
 }
 

@@ -15,7 +15,7 @@ use haft_config::settings::Settings;
 use haft_contract::manual::Manual;
 use haft_contract::schema_rules;
 use haft_contract::spec::Spec;
-use haft_model::lower::{Offered, Provider, lower};
+use haft_model::lower::{ProviderDialect, ToolOffer, lower};
 use haft_tools::definition;
 use haft_tools::skill::SKILL_FILE;
 use haft_workspace::state::{list_config_folder, read_project_file};
@@ -23,37 +23,37 @@ use serde_json::{Value, json};
 
 use crate::options::Options;
 use crate::rulebook::mistakes_in;
-pub use conformance::Tried;
-use trials::Trial;
+pub use conformance::ToolTrialReport;
+use trials::DefinitionTrial;
 
 /// Checks these files and folders.
 ///
 /// # Errors
 ///
 /// Fails when settings have a mistake, or the workspace cannot be opened.
-pub fn check(options: &Options, paths: &[PathBuf], trying: Trying) -> anyhow::Result<Report> {
+pub fn check(options: &Options, paths: &[PathBuf], trying: Trying) -> anyhow::Result<CheckReport> {
     let mut checking = Checking::default();
     checking.all(paths);
     checking.tries(options, trying)?;
     let Checking { found, tried, not_tried, .. } = checking;
-    Ok(Report { found, tried, not_tried })
+    Ok(CheckReport { found, tried, not_tried })
 }
 
-/// What a check found.
-pub struct Report {
+/// The findings of a check.
+pub struct CheckReport {
     /// Problems of files.
-    pub found: Vec<Found>,
+    pub found: Vec<FileProblem>,
     /// What running tools showed.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<ToolTrialReport>,
     /// Whether something was not tried because it is not trusted, or nothing can be tried here.
     pub not_tried: bool,
 }
 
-impl Report {
+impl CheckReport {
     /// Returns whether a file has a problem or a tool failed.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.found.iter().any(|found| !found.is_warning) || self.tried.iter().any(Tried::has_failed)
+        self.found.iter().any(|found| !found.is_warning) || self.tried.iter().any(ToolTrialReport::has_failed)
     }
 }
 
@@ -66,8 +66,8 @@ pub enum Trying {
     Everything,
 }
 
-/// A problem of a file.
-pub struct Found {
+/// A problem in a file, with its line and the fix.
+pub struct FileProblem {
     file: PathBuf,
     line: usize,
     problem: String,
@@ -75,7 +75,7 @@ pub struct Found {
     is_warning: bool,
 }
 
-impl Found {
+impl FileProblem {
     /// Returns the problem as one line.
     #[must_use]
     pub fn line(&self) -> String {
@@ -97,9 +97,9 @@ impl Found {
 #[derive(Default)]
 struct Checking {
     seen: BTreeSet<PathBuf>,
-    found: Vec<Found>,
-    trials: Vec<Trial>,
-    tried: Vec<Tried>,
+    found: Vec<FileProblem>,
+    trials: Vec<DefinitionTrial>,
+    tried: Vec<ToolTrialReport>,
     /// Whether something was not tried because nobody trusts it, or nothing can be here.
     not_tried: bool,
 }
@@ -115,8 +115,8 @@ impl Checking {
         }
     }
 
-    fn add(&mut self, file: &Path, (line, problem, fix): Problem) {
-        self.found.push(Found { file: file.into(), line, problem, fix, is_warning: false });
+    fn add(&mut self, file: &Path, (line, problem, fix): LineProblem) {
+        self.found.push(FileProblem { file: file.into(), line, problem, fix, is_warning: false });
     }
 
     /// Checks a file that is named, or that a folder holds.
@@ -172,9 +172,10 @@ fn is_dialect(path: &Path, text: &str) -> bool {
     is_toml && (is_in_folder || text.lines().any(|line| line.trim() == "[[tools]]"))
 }
 
-type Problem = (usize, String, String);
+/// A problem in a text: its line, what is wrong, and the fix.
+type LineProblem = (usize, String, String);
 
-fn problems(path: &Path, text: &str) -> Vec<Problem> {
+fn problems(path: &Path, text: &str) -> Vec<LineProblem> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("toml") if path.file_name().is_some_and(|name| name == "rules.toml") => rule_problems(path, text),
         Some("toml") if path.ends_with(crate::project_files::CONFIG) => project_problems(path, text),
@@ -188,25 +189,25 @@ fn problems(path: &Path, text: &str) -> Vec<Problem> {
     }
 }
 
-fn rule_problems(path: &Path, text: &str) -> Vec<Problem> {
+fn rule_problems(path: &Path, text: &str) -> Vec<LineProblem> {
     match Settings::read(None) {
         Ok(settings) => mistakes_in(path, text, &settings).0.into_iter().map(of_mistake).collect(),
         Err(error) => vec![(1, format!("cannot be checked: {error}"), "fix that first".into())],
     }
 }
 
-fn project_problems(path: &Path, text: &str) -> Vec<Problem> {
+fn project_problems(path: &Path, text: &str) -> Vec<LineProblem> {
     match Settings::read(None).map(|settings| settings.with_project(path, text)) {
         Ok(checked) => checked.err().map(of_mistake).into_iter().collect(),
         Err(error) => vec![(1, format!("cannot be checked: {error}"), "fix that first".into())],
     }
 }
 
-fn of_mistake(mistake: Mistake) -> Problem {
+fn of_mistake(mistake: Mistake) -> LineProblem {
     (mistake.line, mistake.problem, mistake.fix)
 }
 
-fn manual_problems(text: &str) -> Vec<Problem> {
+fn manual_problems(text: &str) -> Vec<LineProblem> {
     let manual = Manual::read(text);
     let mut problems = Vec::new();
     if manual.title.is_empty() {
@@ -235,8 +236,8 @@ fn manual_problems(text: &str) -> Vec<Problem> {
     problems
 }
 
-fn tool_list_problems(text: &str) -> Vec<definition::Problem> {
-    let wrong = |line: usize, what: String, fix: &str| definition::Problem {
+fn tool_list_problems(text: &str) -> Vec<definition::DefinitionProblem> {
+    let wrong = |line: usize, what: String, fix: &str| definition::DefinitionProblem {
         line: Some(line),
         what,
         fix: fix.to_owned(),
@@ -266,22 +267,22 @@ fn tool_list_problems(text: &str) -> Vec<definition::Problem> {
     problems
 }
 
-fn tool_problems(name: &str, tool: &Value, line: usize) -> Vec<definition::Problem> {
+fn tool_problems(name: &str, tool: &Value, line: usize) -> Vec<definition::DefinitionProblem> {
     let words = tool.get("description").and_then(Value::as_str).unwrap_or_default();
     let schema = ["inputSchema", "input_schema", "parameters"].iter().find_map(|key| tool.get(key));
     let schema = schema.cloned().unwrap_or_else(|| serde_json::json!({}));
     let spec = Spec::new(name, Manual::plain(name, words), schema);
     let line = Some(line);
-    let broken = schema_rules::check(&spec).into_iter().map(|broken| definition::Problem {
+    let broken = schema_rules::check(&spec).into_iter().map(|broken| definition::DefinitionProblem {
         line,
         what: format!("{name}: {}: {}", broken.at, broken.rule),
         fix: broken.fix,
         is_warning: broken.is_advice,
     });
-    let refused = Provider::ALL.into_iter().filter_map(|provider| {
-        let quarantined = lower(&Offered::of(&spec), provider).err()?;
+    let refused = ProviderDialect::ALL.into_iter().filter_map(|provider| {
+        let quarantined = lower(&ToolOffer::of(&spec), provider).err()?;
         let what = format!("{name}: cannot be offered to {provider}");
-        Some(definition::Problem { line, what, fix: quarantined.reason, is_warning: false })
+        Some(definition::DefinitionProblem { line, what, fix: quarantined.reason, is_warning: false })
     });
     broken.chain(refused).collect()
 }

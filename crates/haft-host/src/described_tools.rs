@@ -19,16 +19,16 @@ use haft_contract::schema_rules;
 use haft_contract::spec::Spec;
 use haft_contract::tool::AnyTool;
 use haft_runtime::catalog::{Catalog, CatalogError};
-use haft_runtime::entry::Entry;
+use haft_runtime::entry::CatalogEntry;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetError, ToolsetExt};
 use haft_tools::bound::{Bindings, Home, ToolOwner};
 use haft_tools::definition::Presets;
 use haft_tools::skill::ToolInShort;
-use haft_workspace::project::Held;
+use haft_workspace::project::TrustCheck;
 
 use crate::notices::Notices;
-pub use found::{Described, Found};
+pub use found::{DescribedTool, ToolDescriptions};
 pub use prompts::{built_in, worded};
 pub use skills::{FoundSkill, own_skill_folders};
 use trust_gated::TrustGated;
@@ -46,8 +46,8 @@ pub struct Assembly<'a> {
 
 /// Adds the tools that files describe to the catalogue. Returns the values that came from the environment, which nobody
 /// is to see.
-pub async fn add(catalog: &Catalog, found: Found, into: Assembly<'_>) -> Vec<String> {
-    let Found { tools, prompts, notes, skills, .. } = found;
+pub async fn add(catalog: &Catalog, found: ToolDescriptions, into: Assembly<'_>) -> Vec<String> {
+    let ToolDescriptions { tools, prompts, notes, skills, .. } = found;
     let Assembly { notices, .. } = into;
     notes.iter().for_each(|note| notices.note(note));
     let (mut secrets, mut in_short) = (Vec::new(), Vec::new());
@@ -76,12 +76,12 @@ struct Adding<'a> {
 
 impl Adding<'_> {
     /// Adds a tool. Returns its whole text where it is shown in short.
-    async fn one(&self, described: Described) -> Result<Option<ToolInShort>, String> {
-        let Described { definition, presets, folder, beside, file, held, as_skill } = described;
+    async fn one(&self, described: DescribedTool) -> Result<Option<ToolInShort>, String> {
+        let DescribedTool { definition, presets, folder, beside, file, held, as_skill } = described;
         let given = presets.default.keys().chain(presets.fixed.keys()).cloned();
         // Only what a trusted project brings is held to what was trusted.
         let owner = if held.is_some() { ToolOwner::Workspace } else { ToolOwner::User };
-        let code = held.as_ref().and_then(Held::code);
+        let code = held.as_ref().and_then(TrustCheck::code);
         let home = Home::new(folder, self.into.workspace)
             .with_definition_in(beside)
             .with_owner(owner)
@@ -109,7 +109,7 @@ impl Adding<'_> {
         let spec = if as_skill { own.as_skill() } else { own.clone() };
         let mut list: Box<dyn Toolset> = Box::new(ToolList::new(file, [tool]));
         if spec != own {
-            list = Box::new(Boxed(list).worded(&name, spec.clone()));
+            list = Box::new(BoxedToolset(list).worded(&name, spec.clone()));
         }
         let list = worded(list, &[spec], &self.prompts, self.into.notices);
         preset(self.catalog, list, &name, presets).await.map(|()| in_short)
@@ -135,7 +135,7 @@ pub async fn preset(catalog: &Catalog, list: Box<dyn Toolset>, name: &str, prese
     for preset in [Preset::Default(default), Preset::Fixed(fixed)] {
         let (Preset::Default(values) | Preset::Fixed(values)) = &preset;
         if !values.is_empty() {
-            list = Box::new(Boxed(list).preset(name, preset));
+            list = Box::new(BoxedToolset(list).preset(name, preset));
         }
     }
     catalog.add(&*list).await.map_err(|error| match error {
@@ -146,15 +146,15 @@ pub async fn preset(catalog: &Catalog, list: Box<dyn Toolset>, name: &str, prese
     })
 }
 
-/// A toolset of which nothing else is known.
-pub struct Boxed(pub Box<dyn Toolset>);
+/// A toolset whose concrete type is not known.
+pub struct BoxedToolset(pub Box<dyn Toolset>);
 
-impl Toolset for Boxed {
+impl Toolset for BoxedToolset {
     fn name(&self) -> &str {
         self.0.name()
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<Entry>, ToolsetError>> {
+    fn list(&self) -> BoxFuture<'_, Result<Vec<CatalogEntry>, ToolsetError>> {
         self.0.list()
     }
 }

@@ -8,22 +8,22 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
-use haft_contract::call::Origin;
-use haft_contract::context::{PlanContext, RunContext, Seen};
+use haft_contract::call::CallOrigin;
+use haft_contract::context::{PlanContext, ReadHistory, RunContext};
 use haft_contract::door::ReadVersion;
 use haft_contract::effect::CommandLine;
 use haft_contract::error::ToolError;
 use haft_contract::inspection::{Inspection, Inspector};
 use haft_contract::manual::Example;
 use haft_contract::path::{Extent, RawPath, Target};
-use haft_contract::process::Command;
+use haft_contract::process::CommandSpec;
 use haft_contract::tool::Tool;
 use haft_policy::decision::Decision;
 use haft_policy::policy::{Mode, Situation};
-use haft_runtime::entry::Entry;
+use haft_runtime::entry::CatalogEntry;
 use haft_tools::skill::Skill;
 use haft_workspace::project::{Project, skill_folder};
-use haft_workspace::state::{Reach, WorkspaceUsage};
+use haft_workspace::state::{UndoRange, WorkspaceUsage};
 
 use crate::change_log::ago;
 use crate::described_tools::FoundSkill;
@@ -41,20 +41,20 @@ const TRIAL_TIME: Duration = Duration::from_secs(10);
 pub fn how_far_undo_reaches(usage: &WorkspaceUsage) -> String {
     match usage.reach {
         None => "there is nothing to undo".to_owned(),
-        Some(Reach { oldest, newest, oldest_ms }) if oldest == newest => {
+        Some(UndoRange { oldest, newest, oldest_ms }) if oldest == newest => {
             format!("reaches back to change set {oldest}, {}", ago(oldest_ms))
         }
-        Some(Reach { oldest, newest, oldest_ms }) => {
+        Some(UndoRange { oldest, newest, oldest_ms }) => {
             format!("reaches back to change set {oldest} of {newest}, {}", ago(oldest_ms))
         }
     }
 }
 
 /// Says what the rules think of an example, by really planning it here.
-pub async fn judged(host: &Host, entry: &Entry, example: &Example, mode: Mode) -> String {
+pub async fn judged(host: &Host, entry: &CatalogEntry, example: &Example, mode: Mode) -> String {
     let nothing_read = NothingRead;
     let limits = &host.settings.limits;
-    let cx = PlanContext::new(host.runtime.doors(), &nothing_read, Origin::Person, limits);
+    let cx = PlanContext::new(host.runtime.doors(), &nothing_read, CallOrigin::Person, limits);
     let mut inward = None;
     let bound = entry.inward(example.arguments.clone()).and_then(|(tool, arguments)| {
         let bound = tool.bind(&arguments);
@@ -119,7 +119,7 @@ pub fn skill_facts(host: &Host) -> anyhow::Result<Vec<Fact>> {
 /// # Errors
 ///
 /// Fails where the workspace cannot be read.
-pub fn tool_facts(host: &Host, entry: &Entry) -> anyhow::Result<Vec<Fact>> {
+pub fn tool_facts(host: &Host, entry: &CatalogEntry) -> anyhow::Result<Vec<Fact>> {
     let mut facts: Vec<Fact> =
         traits_in_words(entry).into_iter().map(|(what, words)| (what, words.to_owned())).collect();
     if entry.native_name() == Skill::NAME {
@@ -158,7 +158,7 @@ impl SkillsReport {
 
 struct NothingRead;
 
-impl Seen for NothingRead {
+impl ReadHistory for NothingRead {
     fn when_read(&self, _target: &Target) -> Option<ReadVersion> {
         None
     }
@@ -174,15 +174,15 @@ pub async fn try_command(host: &Host) -> Result<(), String> {
     let told = |error: ToolError| doors.files.uncovered().unwrap_or_else(|| error.what.clone());
     let root = doors.look.locate(&RawPath::new("."), Extent::Tree).map_err(told)?;
     let folder = doors.look.real_path(&root).ok_or("the workspace has no real path")?;
-    host.runtime.inspect(&Trial { folder }).await.map_err(told)
+    host.runtime.inspect(&CommandProbe { folder }).await.map_err(told)
 }
 
 /// Runs a command that does nothing.
-struct Trial {
+struct CommandProbe {
     folder: PathBuf,
 }
 
-impl Inspection for Trial {
+impl Inspection for CommandProbe {
     type Found = ();
 
     fn tool(&self) -> &str {
@@ -194,7 +194,7 @@ impl Inspection for Trial {
     }
 
     fn run<'a>(&'a self, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<(), ToolError>> {
-        let command = Command::new(vec![TRIAL.into()], TRIAL, self.folder.clone(), TRIAL_TIME);
+        let command = CommandSpec::new(vec![TRIAL.into()], TRIAL, self.folder.clone(), TRIAL_TIME);
         Box::pin(async move { cx.run(&command, &|_, _| {}).await.map(drop) })
     }
 }

@@ -19,11 +19,11 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::time::Duration;
 
-use haft_contract::call::{CallId, Origin, ToolCall};
+use haft_contract::call::{CallId, CallOrigin, ToolCall};
 use haft_contract::error::AdvanceYes;
 use haft_contract::process::{CallerSide, CallerStreams, Foreground, StreamNews};
-use haft_contract::reader::Reader;
-use haft_contract::signals::{Signals, TERMINAL_READY};
+use haft_contract::reader::Audience;
+use haft_contract::signals::{PendingSignals, TERMINAL_READY};
 use haft_net::exec::{CommandRequest, FromClient, Receiver, Sender, ToClient};
 use haft_policy::policy::Mode;
 use haft_runtime::approval::Approver;
@@ -99,10 +99,10 @@ impl CommandServer {
         }
         session.set_mode(mode(&request.mode));
         let (news, told) = unbounded_channel();
-        let signals = Signals::default();
+        let signals = PendingSignals::default();
         let origin = match request.paper {
-            Some(_) if request.yes.is_none() => Origin::Person,
-            _ => Origin::Script,
+            Some(_) if request.yes.is_none() => CallOrigin::Person,
+            _ => CallOrigin::Script,
         };
         let streams = streams(&request, &mut receiver, (news, signals.clone()))?;
         let mut call = ToolCall::new("bash", self.arguments(&request)?.into()).by(origin).with_streams(streams);
@@ -123,7 +123,7 @@ impl CommandServer {
             let calling = self.host.runtime.call(&session, call);
             conversation.hold(calling, (told, said), &self.stop).await
         };
-        let result = for_reader(result, Reader::of(origin));
+        let result = for_reader(result, Audience::of(origin));
         self.host.note_call(&result);
         sender.send(&ToClient::Ended(Box::new(outcome::of(&result))), &[]).await
     }
@@ -196,7 +196,7 @@ pub fn yes_name(yes: AdvanceYes) -> &'static str {
 fn streams(
     request: &CommandRequest,
     receiver: &mut Receiver,
-    (news, signals): (UnboundedSender<StreamNews>, Signals),
+    (news, signals): (UnboundedSender<StreamNews>, PendingSignals),
 ) -> io::Result<CallerStreams> {
     let mut descriptors: [Option<OwnedFd>; 3] = Default::default();
     for (descriptor, is_terminal) in descriptors.iter_mut().zip(request.terminals) {
@@ -221,7 +221,7 @@ struct Conversation<'a> {
     call: CallId,
     sender: &'a Sender,
     receiver: Receiver,
-    signals: Signals,
+    signals: PendingSignals,
     type_line: Option<std::sync::mpsc::Sender<Option<String>>>,
     is_running: bool,
     /// When to kill the command because its caller has disconnected.

@@ -5,12 +5,12 @@
 
 use haft_contract::error::ToolError;
 use haft_contract::output::Content;
-use haft_contract::reader::Reader;
+use haft_contract::reader::Audience;
 use haft_contract::result::ToolResult;
 use serde_json::Value;
 
 /// Returns the result as its reader needs it.
-pub fn for_reader(mut result: ToolResult, reader: Reader) -> ToolResult {
+pub fn for_reader(mut result: ToolResult, reader: Audience) -> ToolResult {
     let mut said: Vec<(String, String)> = Vec::new();
     let mut note = |words: &str, (before, behind): (&str, &str)| {
         let read = reader.reads(words);
@@ -44,7 +44,7 @@ pub fn for_reader(mut result: ToolResult, reader: Reader) -> ToolResult {
     result
 }
 
-fn error_for(mut error: ToolError, reader: Reader) -> ToolError {
+fn error_for(mut error: ToolError, reader: Audience) -> ToolError {
     error.what = reader.reads(&error.what).into_owned();
     error.next.reword(|words| reader.reads(words).into_owned());
     error

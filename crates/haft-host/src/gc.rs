@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use haft_contract::path::one_line;
 use haft_workspace::state::{
-    Reach, Selection, Standing, StateKind, WorkspaceState, WorkspaceUsage, real_path_of, remove_leftovers,
+    Selection, StateKind, UndoRange, WorkspacePresence, WorkspaceState, WorkspaceUsage, real_path_of, remove_leftovers,
 };
 use serde_json::{Value, json};
 
@@ -82,7 +82,7 @@ impl Cleanup {
         let folders = match &self.workspaces {
             ChosenWorkspaces::All => return all,
             ChosenWorkspaces::Gone => {
-                return all.into_iter().filter(|usage| usage.standing == Standing::Gone).collect();
+                return all.into_iter().filter(|usage| usage.standing == WorkspacePresence::Gone).collect();
             }
             ChosenWorkspaces::Current => &[][..],
             ChosenWorkspaces::Named(folders) => folders,
@@ -94,7 +94,8 @@ impl Cleanup {
         let paths: Vec<PathBuf> = folders.iter().map(|folder| real_path_of(folder)).collect();
         let is_named = |usage: &WorkspaceUsage| {
             // One that no longer exists is found by the path that it had.
-            let had = usage.standing == Standing::Gone && usage.path.as_ref().is_some_and(|path| paths.contains(path));
+            let had = usage.standing == WorkspacePresence::Gone
+                && usage.path.as_ref().is_some_and(|path| paths.contains(path));
             had || named.iter().any(|named| named.is_same(usage))
         };
         all.into_iter().filter(is_named).collect()
@@ -140,9 +141,9 @@ impl PlannedCleanup {
     }
 }
 
-/// What was freed.
+/// The space that was freed, with a record for each workspace.
 #[derive(Default)]
-pub struct Freed {
+pub struct CleanupReport {
     /// How many bytes.
     pub bytes: u64,
     /// A record for each workspace.
@@ -152,8 +153,8 @@ pub struct Freed {
 }
 
 /// Frees everything that was planned. A workspace that is in use is reported, and the others are freed.
-pub fn free(state_folder: &Path, plan: &[PlannedCleanup], wanted: &Selection) -> Freed {
-    let mut freed = Freed::default();
+pub fn free(state_folder: &Path, plan: &[PlannedCleanup], wanted: &Selection) -> CleanupReport {
+    let mut freed = CleanupReport::default();
     for PlannedCleanup { usage, .. } in plan {
         let mut record = json!({ "path": usage.path, "state": usage.name() });
         match usage.free(wanted) {
@@ -195,7 +196,7 @@ pub fn age(text: &str) -> Result<Duration, String> {
 fn place(usage: &WorkspaceUsage) -> String {
     let path = usage.path.as_ref().map(|path| one_line(&path.to_string_lossy()).into_owned());
     match (path, usage.standing) {
-        (Some(path), Standing::Exists) => path,
+        (Some(path), WorkspacePresence::Exists) => path,
         (Some(path), _) => format!("{path} (no longer exists)"),
         (None, _) => format!("{} (path not recorded)", usage.name()),
     }
@@ -211,9 +212,9 @@ pub fn record(usages: &[WorkspaceUsage]) -> Value {
         record["path"] = json!(usage.path.as_ref().map(|path| path.to_string_lossy()));
         record["state"] = usage.name().into();
         record["exists"] = match usage.standing {
-            Standing::Exists => true.into(),
-            Standing::Gone => false.into(),
-            Standing::Unknown => Value::Null,
+            WorkspacePresence::Exists => true.into(),
+            WorkspacePresence::Gone => false.into(),
+            WorkspacePresence::Unknown => Value::Null,
         };
         record["total"] = usage.total().into();
         record["undo"] = usage.reach.map_or(Value::Null, reach);
@@ -225,7 +226,7 @@ pub fn record(usages: &[WorkspaceUsage]) -> Value {
     json!({ "v": 1, "workspaces": workspaces, "total": total })
 }
 
-fn reach(reach: Reach) -> Value {
+fn reach(reach: UndoRange) -> Value {
     json!({ "oldest": reach.oldest, "newest": reach.newest, "since": utc(reach.oldest_ms) })
 }
 

@@ -34,15 +34,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use haft_runtime::redact::Redactor;
 
 use crate::options::Options;
-use answer::{Answer, remark};
-use event::{Event, Unread};
-use form::{Moment, Recipient};
-use judged::{Judge, Judged};
+use answer::{GuardAnswer, remark};
+use event::{GuardEvent, Unread};
+use form::{GuardEventTiming, Recipient};
+use judged::{AgentCallJudge, AgentCallJudgement};
 use recording::Recording;
 
-/// What haft does about the calls of an agent.
+/// How haft treats the calls of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reach {
+pub enum GuardMode {
     /// It judges them, runs commands in its sandbox and records changes of files, where the agent lets it.
     #[default]
     Contains,
@@ -52,55 +52,62 @@ pub enum Reach {
 
 /// Answers an event as another agent sent it, with one line of JSON. A defect in haft is a question too.
 #[must_use]
-pub fn answer_event(options: &Options, reach: Reach, bytes: &[u8]) -> String {
+pub fn answer_event(options: &Options, reach: GuardMode, bytes: &[u8]) -> String {
     let answer = catch_unwind(AssertUnwindSafe(|| answer((options, reach), bytes)));
-    answer.unwrap_or_else(|_| Answer::unread(Recipient::default(), "of a defect in haft").line())
+    answer.unwrap_or_else(|_| GuardAnswer::unread(Recipient::default(), "of a defect in haft").line())
 }
 
 /// Answers an event that cannot be read, with the reason.
 #[must_use]
 pub fn answer_unread(why: &str) -> String {
-    Answer::unread(Recipient::default(), why).line()
+    GuardAnswer::unread(Recipient::default(), why).line()
 }
 
-fn answer(options: (&Options, Reach), bytes: &[u8]) -> String {
-    let event = match Event::read(bytes) {
+fn answer(options: (&Options, GuardMode), bytes: &[u8]) -> String {
+    let event = match GuardEvent::read(bytes) {
         Ok(event) => event,
-        Err(Unread { recipient, why }) => return Answer::unread(recipient, &why).line(),
+        Err(Unread { recipient, why }) => return GuardAnswer::unread(recipient, &why).line(),
     };
     let recipient = event.recipient;
     // From here on the answer to a failure has the form of the agent.
     let answered = catch_unwind(AssertUnwindSafe(|| match event.moment {
-        Moment::Before => judge(options, &event).line(),
-        Moment::After => remark(after(options, &event).as_deref()),
-        Moment::Start => remark(Some(&start::line(options, &event))),
+        GuardEventTiming::Before => judge(options, &event).line(),
+        GuardEventTiming::After => remark(after(options, &event).as_deref()),
+        GuardEventTiming::Start => remark(Some(&start::line(options, &event))),
     }));
     match (answered, event.moment) {
         (Ok(line), _) => line,
-        (Err(_), Moment::Before) => Answer::unjudged(recipient, "of a defect in haft", &Redactor::default()).line(),
-        (Err(_), Moment::After | Moment::Start) => remark(None),
+        (Err(_), GuardEventTiming::Before) => {
+            GuardAnswer::unjudged(recipient, "of a defect in haft", &Redactor::default()).line()
+        }
+        (Err(_), GuardEventTiming::After | GuardEventTiming::Start) => remark(None),
     }
 }
 
-fn judge(options: (&Options, Reach), event: &Event) -> Answer {
-    match Judge::open(options, event) {
+fn judge(options: (&Options, GuardMode), event: &GuardEvent) -> GuardAnswer {
+    match AgentCallJudge::open(options, event) {
         Ok(judge) => {
             // Before the judge looks: a file is told of once.
             let redactor = judge.redactor();
             match judge.judge(event) {
                 Ok(judged) => prepared(options.1, (&judge, judged), event, &redactor),
-                Err(error) => Answer::unjudged(event.recipient, &format!("{error:#}"), &redactor),
+                Err(error) => GuardAnswer::unjudged(event.recipient, &format!("{error:#}"), &redactor),
             }
         }
-        Err(error) => Answer::unjudged(event.recipient, &format!("{error:#}"), &Redactor::default()),
+        Err(error) => GuardAnswer::unjudged(event.recipient, &format!("{error:#}"), &Redactor::default()),
     }
 }
 
 /// Answers with what was judged, and prepares for the call if it may be made.
-fn prepared(reach: Reach, (judge, judged): (&Judge, Judged), event: &Event, redactor: &Redactor) -> Answer {
-    let Judged { ruling, follows } = judged;
-    let answer = Answer::of(event.recipient, &ruling, redactor);
-    if reach == Reach::Judges || !answer.lets_run() {
+fn prepared(
+    reach: GuardMode,
+    (judge, judged): (&AgentCallJudge, AgentCallJudgement),
+    event: &GuardEvent,
+    redactor: &Redactor,
+) -> GuardAnswer {
+    let AgentCallJudgement { ruling, follows } = judged;
+    let answer = GuardAnswer::of(event.recipient, &ruling, redactor);
+    if reach == GuardMode::Judges || !answer.lets_run() {
         return answer;
     }
     match Recording::of(judge, event).before(follows, redactor) {
@@ -110,10 +117,10 @@ fn prepared(reach: Reach, (judge, judged): (&Judge, Judged), event: &Event, reda
 }
 
 /// Records what a call has changed. Returns what the user has to know.
-fn after(options: (&Options, Reach), event: &Event) -> Option<String> {
-    if options.1 == Reach::Judges {
+fn after(options: (&Options, GuardMode), event: &GuardEvent) -> Option<String> {
+    if options.1 == GuardMode::Judges {
         return None;
     }
-    let recorded = Judge::open(options, event).and_then(|judge| Recording::of(&judge, event).after());
+    let recorded = AgentCallJudge::open(options, event).and_then(|judge| Recording::of(&judge, event).after());
     recorded.err().map(|error| format!("haft could not record what {} changed: {error:#}", event.tool))
 }

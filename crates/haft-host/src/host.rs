@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::bail;
 #[cfg(feature = "model")]
-use haft_config::keys::Keys;
+use haft_config::keys::ApiKeys;
 use haft_config::settings::Settings;
 use haft_contract::dialect::Dialect;
 use haft_contract::door::Doors;
@@ -27,18 +27,18 @@ use haft_runtime::session::Session;
 use haft_runtime::toolset::ToolList;
 #[cfg(feature = "sandbox")]
 use haft_sandbox::{Launcher, Network, Requirement, Sandbox};
-use haft_workspace::history::History;
+use haft_workspace::history::WorkspaceHistory;
 use haft_workspace::replica::Replica;
 use haft_workspace::state::WorkspaceState;
-use haft_workspace::state::trust::Trusted;
+use haft_workspace::state::trust::FolderTrust;
 
-use crate::described_tools::{self, Assembly, Found};
+use crate::described_tools::{self, Assembly, ToolDescriptions};
 use crate::dialects::chosen_dialect;
 use crate::hooks::with_hooks;
 use crate::hosts::HostsOfSettings;
 #[cfg(feature = "model")]
 use crate::job_publication::StateJobService;
-use crate::loaded_workspace::{LoadedWorkspace, Search, open_workspace};
+use crate::loaded_workspace::{LoadedWorkspace, WorkspaceSearch, open_workspace};
 use crate::notices::Notices;
 use crate::options::{BuiltIn, Options};
 use crate::project_files::{COMMANDS, OnUntrusted, ProjectFiles, load_again};
@@ -57,7 +57,7 @@ pub struct Host {
     /// haft's own files about the workspace.
     pub state: WorkspaceState,
     /// The change sets of the workspace.
-    pub history: History,
+    pub history: WorkspaceHistory,
     /// Runs the calls.
     pub runtime: Runtime,
     /// What the trusted project says to agents: files and their texts.
@@ -67,7 +67,7 @@ pub struct Host {
     /// Reloads described tools at the start of each turn, for callers that stay.
     reload: Option<Reload>,
     /// What `--trust` trusts in this run.
-    vouched: Option<Trusted>,
+    vouched: Option<FolderTrust>,
     deferral: Mutex<Deferral>,
 }
 
@@ -101,7 +101,7 @@ impl Host {
     ///
     /// Fails when the folder cannot be opened.
     pub fn salvage(options: &Options) -> anyhow::Result<Self> {
-        Self::on(options, LoadedWorkspace::salvage(options, Search::Named)?)
+        Self::on(options, LoadedWorkspace::salvage(options, WorkspaceSearch::Named)?)
     }
 
     /// Opens a copy of a workspace, with the rules and tools of the original. Calls change nothing outside the copy.
@@ -256,9 +256,9 @@ impl Host {
 }
 
 /// Finds what files describe: tools and skills.
-pub(crate) fn described_in(settings: &Settings, workspace: &Path, files: ProjectFiles) -> Found {
+pub(crate) fn described_in(settings: &Settings, workspace: &Path, files: ProjectFiles) -> ToolDescriptions {
     let config = &settings.environment.config_folder;
-    Found::in_folders(config, workspace, files).with_own_skills(config, &settings.surroundings.home)
+    ToolDescriptions::in_folders(config, workspace, files).with_own_skills(config, &settings.surroundings.home)
 }
 
 /// Remembers a call of a workspace for `haft doctor TOOL`.
@@ -304,7 +304,7 @@ fn web(settings: &Settings, hosts: Option<Arc<HostsOfSettings>>) -> HttpDoor {
 /// Finds the first provider of searches that has a key in the environment or in `keys.toml`.
 #[cfg(feature = "model")]
 fn search_access(config: &Path) -> Result<Option<SearchAccess>, String> {
-    let keys = Keys::read(config).map_err(|mistake| mistake.to_string())?;
+    let keys = ApiKeys::read(config).map_err(|mistake| mistake.to_string())?;
     for (provider, name) in haft_tools::web_search::providers() {
         if let Some(key) = keys.find(&name).map_err(|error| error.to_string())? {
             return Ok(Some(SearchAccess { provider, key: key.text().to_owned() }));
@@ -332,7 +332,7 @@ pub(crate) fn sandbox(settings: &Settings) -> Sandbox {
     let surroundings = settings.surroundings.clone();
     let is_off = surroundings.is_off;
     let level = settings.environment.state_folder.join("sandbox-level");
-    let settings = haft_sandbox::Settings {
+    let settings = haft_sandbox::SandboxSettings {
         required: match surroundings.is_requirement_set {
             true => Requirement::Set(surroundings.required),
             false => Requirement::Usual,
@@ -377,7 +377,7 @@ fn of_servers(options: &Options, settings: &Settings, workspace: &Path) -> Vec<O
 /// program and of servers, then those that files describe. Returns the values that must stay hidden.
 async fn fill(
     catalog: &Catalog,
-    described: Found,
+    described: ToolDescriptions,
     (options, dialect, of_servers): (&Options, Option<Arc<dyn Dialect>>, Vec<OfferedTool>),
     assembly: Assembly<'_>,
 ) -> anyhow::Result<Vec<String>> {

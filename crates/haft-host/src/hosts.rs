@@ -20,10 +20,10 @@ use std::sync::Arc;
 
 #[cfg(all(test, feature = "sandbox", feature = "model"))]
 use haft_config::network::NetworkSection;
-use haft_config::network::{Allowed, Group, HostPattern};
+use haft_config::network::{Group, HostPattern, HostSelector};
 use haft_config::settings::Settings;
 #[cfg(all(feature = "sandbox", feature = "model"))]
-use haft_contract::connection::{Decision, Speaks, Wanted};
+use haft_contract::connection::{ConnectionRequest, Decision, Speaks};
 use haft_contract::effect::Host;
 #[cfg(all(feature = "sandbox", feature = "model"))]
 use haft_net::HostRules;
@@ -43,15 +43,15 @@ pub struct HostsOfSettings {
 }
 
 /// A setting that fits a host.
-struct Found<'a> {
+struct HostSettingMatch<'a> {
     /// What is listed.
-    listed: &'a Allowed,
+    listed: &'a HostSelector,
     /// The hosts that fit, and where they come from where a group has them.
     hosts: HostPattern,
     source: Option<String>,
 }
 
-impl Found<'_> {
+impl HostSettingMatch<'_> {
     /// Says it as an opinion of a list.
     fn opinion(self, decision: decision::Decision, list: &str) -> HostOpinion {
         let reason = match self.source {
@@ -94,38 +94,48 @@ impl HostsOfSettings {
     }
 
     /// Finds the first entry of a list that fits. Groups are looked at last, those that must be found out after the rest.
-    fn find<'a>(&self, listed: &'a [Allowed], fits: impl Fn(&HostPattern) -> bool) -> Option<Found<'a>> {
+    fn find<'a>(
+        &self,
+        listed: &'a [HostSelector],
+        fits: impl Fn(&HostPattern) -> bool,
+    ) -> Option<HostSettingMatch<'a>> {
         Self::find_with(listed, fits, |group| self.groups.hosts(group))
     }
 
     /// The same with what is known of groups without asking any tool.
     #[cfg(all(feature = "sandbox", feature = "model"))]
-    fn find_known<'a>(&self, listed: &'a [Allowed], fits: impl Fn(&HostPattern) -> bool) -> Option<Found<'a>> {
+    fn find_known<'a>(
+        &self,
+        listed: &'a [HostSelector],
+        fits: impl Fn(&HostPattern) -> bool,
+    ) -> Option<HostSettingMatch<'a>> {
         Self::find_with(listed, fits, |group| self.groups.remembered(group))
     }
 
     fn find_with<'a>(
-        listed: &'a [Allowed],
+        listed: &'a [HostSelector],
         fits: impl Fn(&HostPattern) -> bool,
         hosts: impl Fn(Group) -> Vec<GroupHost>,
-    ) -> Option<Found<'a>> {
+    ) -> Option<HostSettingMatch<'a>> {
         let by_name = listed.iter().find_map(|listed| match listed {
-            Allowed::Hosts(hosts) if fits(hosts) => Some(Found { listed, hosts: hosts.clone(), source: None }),
-            Allowed::Hosts(_) | Allowed::Group(_) => None,
+            HostSelector::Hosts(hosts) if fits(hosts) => {
+                Some(HostSettingMatch { listed, hosts: hosts.clone(), source: None })
+            }
+            HostSelector::Hosts(_) | HostSelector::Group(_) => None,
         });
         let in_group = |group: Group| {
             let found = hosts(group).into_iter().find(|found| fits(&found.hosts));
-            let listed = listed.iter().find(|listed| **listed == Allowed::Group(group))?;
-            found.map(|GroupHost { hosts, source }| Found { listed, hosts, source: Some(source) })
+            let listed = listed.iter().find(|listed| **listed == HostSelector::Group(group))?;
+            found.map(|GroupHost { hosts, source }| HostSettingMatch { listed, hosts, source: Some(source) })
         };
-        let mut groups: Vec<Group> = listed.iter().filter_map(Allowed::group).collect();
+        let mut groups: Vec<Group> = listed.iter().filter_map(HostSelector::group).collect();
         groups.sort_by_key(|group| *group == Group::Registries);
         by_name.or_else(|| groups.into_iter().find_map(in_group))
     }
 
     /// Decides about a connection, where a setting fits.
     #[cfg(all(feature = "sandbox", feature = "model"))]
-    fn decide(&self, Wanted { host, port, speaks }: &Wanted) -> Option<Decision> {
+    fn decide(&self, ConnectionRequest { host, port, speaks }: &ConnectionRequest) -> Option<Decision> {
         let section = self.section.now();
         let fits = |pattern: &HostPattern| pattern.fits(host, *port);
         if let Some(found) = self.find(&section.deny, fits) {
@@ -136,8 +146,8 @@ impl HostsOfSettings {
         // Who names a port means whatever speaks there; ssh has its own.
         let raw = *speaks == Speaks::Other && (found.hosts.port().is_some() || *port == SSH);
         // A private address is the user's own registry.
-        let is_of_registries = *found.listed == Allowed::Group(Group::Registries)
-            || section.allow.contains(&Allowed::Group(Group::Registries))
+        let is_of_registries = *found.listed == HostSelector::Group(Group::Registries)
+            || section.allow.contains(&HostSelector::Group(Group::Registries))
                 && self.groups.remembered(Group::Registries).iter().any(|registry| fits(&registry.hosts));
         Some(Decision::Allow { raw, private: is_of_registries })
     }
@@ -203,15 +213,17 @@ impl HostRules for HostsOfSettings {
         self.find_known(&self.section.now().deny, |pattern| pattern.fits_host(host)).is_some()
     }
 
-    fn granted(&self, wanted: &Wanted) -> Option<Decision> {
-        let is_by_name = |listed: &[Allowed]| {
-            listed.iter().any(|listed| matches!(listed, Allowed::Hosts(hosts) if hosts.fits(&wanted.host, wanted.port)))
+    fn granted(&self, wanted: &ConnectionRequest) -> Option<Decision> {
+        let is_by_name = |listed: &[HostSelector]| {
+            listed
+                .iter()
+                .any(|listed| matches!(listed, HostSelector::Hosts(hosts) if hosts.fits(&wanted.host, wanted.port)))
         };
         // What has to be found out first is decided about when it is known.
         let section = self.section.now();
         let needs_registries = [&section.allow, &section.deny]
             .into_iter()
-            .any(|listed| listed.contains(&Allowed::Group(Group::Registries)) && !is_by_name(listed));
+            .any(|listed| listed.contains(&HostSelector::Group(Group::Registries)) && !is_by_name(listed));
         if needs_registries && !self.groups.is_known() {
             return None;
         }
@@ -220,9 +232,9 @@ impl HostRules for HostsOfSettings {
 
     fn names(&self, host: &str, port: u16) -> bool {
         let section = self.section.now();
-        let is_named = |listed: &Allowed| match listed {
-            Allowed::Hosts(hosts) => hosts.is_one_host() && hosts.fits(host, port),
-            Allowed::Group(_) => false,
+        let is_named = |listed: &HostSelector| match listed {
+            HostSelector::Hosts(hosts) => hosts.is_one_host() && hosts.fits(host, port),
+            HostSelector::Group(_) => false,
         };
         section.allow.iter().any(is_named) && !self.is_denied(host)
     }
@@ -234,10 +246,10 @@ impl HostRules for HostsOfSettings {
     fn ports(&self) -> Vec<u16> {
         let section = self.section.now();
         let own = section.allow.iter().filter_map(|listed| match listed {
-            Allowed::Hosts(hosts) => hosts.port(),
-            Allowed::Group(_) => None,
+            HostSelector::Hosts(hosts) => hosts.port(),
+            HostSelector::Group(_) => None,
         });
-        let has = |group: &Group| section.allow.contains(&Allowed::Group(*group));
+        let has = |group: &Group| section.allow.contains(&HostSelector::Group(*group));
         let of_groups = Group::ALL.into_iter().filter(has).flat_map(|group| self.groups.remembered(group));
         own.chain(of_groups.filter_map(|found| found.hosts.port())).collect()
     }
@@ -257,7 +269,7 @@ mod tests {
     }
 
     fn decided(hosts: &HostsOfSettings, host: &str, port: u16, speaks: Speaks) -> Option<(bool, bool)> {
-        match hosts.granted(&Wanted { host: host.to_owned(), port, speaks })? {
+        match hosts.granted(&ConnectionRequest { host: host.to_owned(), port, speaks })? {
             Decision::Allow { raw, private } => Some((raw, private)),
             Decision::Refuse { why } => panic!("{why}"),
         }
@@ -302,7 +314,7 @@ mod tests {
             ("github", "github", "github.com"),
         ] {
             let hosts = hosts(&format!("allow = [\"{allow}\"]\ndeny = [\"{deny}\"]"));
-            let wanted = Wanted { host: host.to_owned(), port: 443, speaks: Speaks::Tls };
+            let wanted = ConnectionRequest { host: host.to_owned(), port: 443, speaks: Speaks::Tls };
             assert!(matches!(hosts.granted(&wanted), Some(Decision::Refuse { .. })), "{allow} {deny}");
             assert!(hosts.is_denied(host), "{allow} {deny}");
             let opinion = hosts.opinion(&Host(host.to_owned())).expect("there is one");

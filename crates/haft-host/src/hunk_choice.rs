@@ -10,7 +10,7 @@ use haft_contract::diff::{Diff, DiffHunk, DiffLine};
 use haft_runtime::redact::Redactor;
 use haft_workspace::history::{FileChange, HUNK_CONTEXT};
 
-use crate::change_records::{Compared, between, has_hunks, learn};
+use crate::change_records::{ContentComparison, between, has_hunks, learn};
 
 /// The hunks of a change set, and which of their changes were chosen.
 pub struct HunkChoice {
@@ -39,7 +39,7 @@ impl HunkChoice {
         changes.iter().for_each(|change| learn(&change.path, [&change.before, &change.after], redactor));
         for change in changes {
             match between(&change.before, &change.after) {
-                Compared::Diff(mut diff) if has_hunks(change) && !diff.is_empty() => {
+                ContentComparison::Diff(mut diff) if has_hunks(change) && !diff.is_empty() => {
                     redactor.redact_diff(&mut diff);
                     choice.left.extend(offered(&change.path, diff));
                 }
@@ -124,14 +124,14 @@ impl OfferedHunk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_workspace::history::Side;
+    use haft_workspace::history::PathContent;
 
     fn choice() -> HunkChoice {
-        let file = |text: &str| Side::File(text.as_bytes().to_vec());
+        let file = |text: &str| PathContent::File(text.as_bytes().to_vec());
         let before: String = (1..=16).map(|number| format!("{number}\n")).collect();
         let after = before.replacen("2\n", "two\n", 1).replacen("5\n", "five\n", 1).replacen("14\n", "new\n14\n", 1);
         let change = |path: &str, before, after| FileChange { path: path.into(), before, after, note: None };
-        let changes = [change("a", file(&before), file(&after)), change("b", Side::Absent, file("x\n"))];
+        let changes = [change("a", file(&before), file(&after)), change("b", PathContent::Absent, file("x\n"))];
         HunkChoice::of(&changes, &Redactor::default())
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::bail;
 use futures_util::future::join_all;
 use haft_contract::path::one_line;
-use haft_net::jobs::{Answer, Ask, JobRecord, NoAnswer, ask};
+use haft_net::jobs::{Ask, JobAnswer, JobRecord, NoAnswer, ask};
 use haft_workspace::state::{LiveSession, SocketPlace};
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -64,7 +64,7 @@ impl FoundSessions {
         let mut found = Self { rescue, sessions: Vec::new(), silent: Vec::new() };
         for (LiveSession { id, socket }, answer) in answers {
             match answer {
-                Ok(Answer::Jobs(jobs)) => {
+                Ok(JobAnswer::Jobs(jobs)) => {
                     let jobs = jobs.into_iter().map(|job| found.hidden(job)).collect();
                     found.sessions.push(AnsweringSession { id, socket, jobs });
                 }
@@ -120,7 +120,7 @@ impl FoundSessions {
                 None => bail!("{NO_JOBS}{}", self.silence()),
             }
         }
-        let listen = answers.iter().filter(|(_, answer)| *answer == Ok(Answer::Is(Some(true))));
+        let listen = answers.iter().filter(|(_, answer)| *answer == Ok(JobAnswer::Is(Some(true))));
         match listen.map(|(session, _)| *session).collect::<Vec<_>>()[..] {
             [session] => Ok(session),
             [] => bail!(
@@ -153,7 +153,7 @@ impl FoundSessions {
 
 impl AnsweringSession {
     /// Asks its holder.
-    pub async fn ask(&self, question: &Ask) -> Result<Answer, NoAnswer> {
+    pub async fn ask(&self, question: &Ask) -> Result<JobAnswer, NoAnswer> {
         ask(&self.socket.path(), question).await
     }
 
@@ -169,16 +169,16 @@ impl ChosenJob<'_> {
     }
 
     /// Asks the holder about this job; fails with words for a person.
-    pub async fn ask(&self, question: &Ask) -> anyhow::Result<Answer> {
+    pub async fn ask(&self, question: &Ask) -> anyhow::Result<JobAnswer> {
         let id = &self.session.id;
         Ok(match self.session.ask(question).await {
-            Ok(Answer::NoJob) => bail!("session {id} does not remember job {} any more", self.number),
-            Ok(Answer::Job { came, job }) => Answer::Job { came, job: self.found.hidden(job) },
-            Ok(Answer::Restarted { ended, job }) => {
-                Answer::Restarted { ended: self.found.hidden(ended), job: self.found.hidden(job) }
+            Ok(JobAnswer::NoJob) => bail!("session {id} does not remember job {} any more", self.number),
+            Ok(JobAnswer::Job { came, job }) => JobAnswer::Job { came, job: self.found.hidden(job) },
+            Ok(JobAnswer::Restarted { ended, job }) => {
+                JobAnswer::Restarted { ended: self.found.hidden(ended), job: self.found.hidden(job) }
             }
-            Ok(Answer::Output { text, left_out, position, job }) => {
-                Answer::Output { text, left_out, position, job: self.found.hidden(job) }
+            Ok(JobAnswer::Output { text, left_out, position, job }) => {
+                JobAnswer::Output { text, left_out, position, job: self.found.hidden(job) }
             }
             Ok(other) => other,
             // Nothing that was typed is wrong.
@@ -190,7 +190,7 @@ impl ChosenJob<'_> {
     /// Asks once: whether it has come, and how the job is.
     pub async fn ask_once(&self, question: &Ask) -> anyhow::Result<(bool, JobRecord)> {
         match self.ask(question).await? {
-            Answer::Job { came, job } => Ok((came, job)),
+            JobAnswer::Job { came, job } => Ok((came, job)),
             other => bail!("the session answered something else: {other:?}"),
         }
     }
@@ -209,11 +209,11 @@ impl ChosenJob<'_> {
     pub async fn until_port(&self, port: u16) -> anyhow::Result<(bool, JobRecord)> {
         loop {
             let listens = match self.ask(&Ask::Port { port }).await? {
-                Answer::Is(Some(listens)) => listens,
+                JobAnswer::Is(Some(listens)) => listens,
                 _ => bail!("haft cannot see which ports programs listen on here; wait for a line instead: --line"),
             };
             let now = self.ask(&Ask::Output { job: self.number, from: u64::MAX, most: 0, waits: false }).await?;
-            let Answer::Output { job: now, .. } = now else {
+            let JobAnswer::Output { job: now, .. } = now else {
                 bail!("session {} does not know the job", self.session.id)
             };
             if listens || !now.running {

@@ -7,12 +7,12 @@ use anyhow::Context;
 use haft_config::file::Mistake;
 use haft_config::settings::Settings;
 use haft_contract::path::one_line;
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 use haft_policy::decision::{Class, Decision};
 use haft_policy::effect_kind::EffectKind;
 use haft_policy::rule::{Pattern, Rule};
 use haft_workspace::files::{Bounds, Workspace, is_guarded_folder};
-use haft_workspace::project::{Held, named_by_code};
+use haft_workspace::project::{TrustCheck, named_by_code};
 use haft_workspace::replica::Replica;
 use haft_workspace::state::{WorkspaceState, real_path_of};
 
@@ -36,7 +36,7 @@ pub struct LoadedWorkspace {
     /// What is looked at reload at the start of each turn, where somebody stays for a second one.
     pub reload: Option<Reload>,
     /// What the project's settings are held to, where they are files.
-    pub held: Option<Held>,
+    pub held: Option<TrustCheck>,
 }
 
 impl LoadedWorkspace {
@@ -66,7 +66,7 @@ impl LoadedWorkspace {
 
     /// Opens the workspace for commands that must work with broken settings too. Every mistake is reported, and the
     /// file that has it counts as empty.
-    pub fn salvage(options: &Options, search: Search) -> anyhow::Result<Self> {
+    pub fn salvage(options: &Options, search: WorkspaceSearch) -> anyhow::Result<Self> {
         let (settings, mistake) = Settings::salvage(options.profile())?;
         let folder = search.folder(options, &settings.environment.state_folder);
         let workspace = open_workspace(options, &folder, &settings)?;
@@ -109,7 +109,7 @@ impl LoadedWorkspace {
         settings.surroundings.hidden.extend(hidden);
         settings.environment.state_folder = copy.state();
         left_out.push(copy.state());
-        settings.surroundings.required = Level::Full;
+        settings.surroundings.required = ConfinementLevel::Full;
         settings.surroundings.is_requirement_set = true;
         let workspace = open_without(options, &copy.workspace(), (left_out, &settings))?;
         let vouched = (!options.trust).then_some(trusted);
@@ -143,22 +143,22 @@ impl LoadedWorkspace {
     }
 }
 
-/// Which folder is the workspace.
+/// How the folder of the workspace is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Search {
+pub enum WorkspaceSearch {
     /// The one that the command line names, or the current one.
     Named,
     /// The nearest of that one and its parents that has history; the named one where none has.
     NearestWithHistory,
 }
 
-impl Search {
+impl WorkspaceSearch {
     /// Finds the folder, and says which it is where it is not the named one.
     fn folder(self, options: &Options, state_folder: &Path) -> PathBuf {
         let named = options.folder();
         let found = match self {
-            Search::Named => None,
-            Search::NearestWithHistory => WorkspaceState::nearest_with_history(state_folder, named),
+            WorkspaceSearch::Named => None,
+            WorkspaceSearch::NearestWithHistory => WorkspaceState::nearest_with_history(state_folder, named),
         };
         let Some(found) = found.filter(|found| *found != real_path_of(named)) else { return named.to_owned() };
         let of = options.folder.as_ref().map_or("the current folder".into(), |named| named.to_string_lossy());

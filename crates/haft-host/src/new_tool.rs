@@ -26,14 +26,14 @@ pub struct NewTool {
     /// The name that calls use.
     pub name: String,
     /// What it is written in.
-    pub language: Language,
+    pub language: NewToolLanguage,
     /// Where its files go.
-    pub destination: Destination,
+    pub destination: NewToolDestination,
 }
 
-/// Where the files of a new tool go.
+/// The destination that the user chose for the files of a new tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
+pub enum NewToolDestination {
     /// Into `.haft/tools` of the workspace.
     Workspace,
     /// Into the user's folder, for all projects.
@@ -42,9 +42,9 @@ pub enum Destination {
     Folder(PathBuf),
 }
 
-/// What a new tool is written in.
+/// The language of the program of a new tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
+pub enum NewToolLanguage {
     /// A Python function.
     Python,
     /// A shell script.
@@ -60,8 +60,8 @@ pub struct WrittenTool {
     pub next: String,
 }
 
-/// Where the files go, and so what is to be done before the tool can be called.
-enum Place {
+/// The folder for the files of a new tool, which decides what the user does before the first call.
+enum NewToolFolder {
     Project { tools: PathBuf, named: Option<PathBuf> },
     User(PathBuf),
     Elsewhere(PathBuf),
@@ -74,7 +74,7 @@ enum Place {
 /// Fails when the name cannot be one, a file exists already, or the folder cannot be written.
 pub fn write_tool(options: &Options, tool: &NewTool) -> anyhow::Result<WrittenTool> {
     check_name(&tool.name)?;
-    let place = Place::of(options, tool)?;
+    let place = NewToolFolder::of(options, tool)?;
     let scaffold = Scaffold::of(&tool.name, tool.language);
     let files = [&scaffold.definition, &scaffold.program].map(|(name, text)| (name.as_str(), text.as_str()));
     create_new_files(place.folder(), &files).map_err(|error| match error.kind() {
@@ -100,13 +100,13 @@ fn check_name(name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl Place {
+impl NewToolFolder {
     fn of(options: &Options, tool: &NewTool) -> anyhow::Result<Self> {
         let settings = Settings::read(options.profile)?;
         match &tool.destination {
-            Destination::Folder(folder) => return Ok(Self::Elsewhere(folder.clone())),
-            Destination::User => return Ok(Self::User(settings.environment.config_folder.join("tools"))),
-            Destination::Workspace => {}
+            NewToolDestination::Folder(folder) => return Ok(Self::Elsewhere(folder.clone())),
+            NewToolDestination::User => return Ok(Self::User(settings.environment.config_folder.join("tools"))),
+            NewToolDestination::Workspace => {}
         }
         let workspace = options.folder().to_owned();
         // A missing folder is a typing mistake, and is not created.
@@ -165,16 +165,16 @@ struct Scaffold {
 }
 
 impl Scaffold {
-    fn of(name: &str, language: Language) -> Self {
+    fn of(name: &str, language: NewToolLanguage) -> Self {
         let function = python_name(name);
         let (program, text, binding) = match language {
-            Language::Python => {
+            NewToolLanguage::Python => {
                 let why = format!(
                     "# A Python function: MODULE:FUNCTION, found from the folder of this file, so this is {function}.py."
                 );
                 (format!("{function}.py"), PYTHON, format!("{why}\nbinding: {function}:{function}"))
             }
-            Language::Sh => {
+            NewToolLanguage::Sh => {
                 let program = format!("{name}.sh");
                 let why = "# A program and its arguments, found from the folder of this file. No shell is involved.";
                 let binding = format!("{why}\nbinding: {{command: [sh, {program}]}}");

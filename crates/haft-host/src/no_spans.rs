@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use haft_agent::outcome::Outcome;
-use haft_agent::told::Told;
+use haft_agent::outcome::AgentOutcome;
+use haft_agent::told::RunEvent;
 use haft_model::client::Endpoint;
 use haft_runtime::runtime::Runtime;
 
@@ -32,10 +32,10 @@ impl Spans {
     }
 
     /// Notes nothing.
-    pub fn tell(&self, _told: Told<'_>) {}
+    pub fn tell(&self, _told: RunEvent<'_>) {}
 
     /// Ends nothing.
-    pub fn end(&self, _outcome: Option<&Outcome>) {}
+    pub fn end(&self, _outcome: Option<&AgentOutcome>) {}
 
     /// Sends nothing.
     pub async fn send(self) {}

@@ -8,7 +8,7 @@ use haft_contract::dialect::Dialect;
 use haft_contract::error::AdvanceYes;
 use haft_contract::tool::AnyTool;
 use haft_policy::policy::Mode;
-use haft_runtime::session::Keeping;
+use haft_runtime::session::ResultCaching;
 
 use crate::notices::{Notices, Unheard};
 use crate::servers::ServerTools;
@@ -33,7 +33,7 @@ pub struct Options {
     /// Which hosts commands reach without a question.
     pub hosts: HostAccess,
     /// Whether results may be served from the cache.
-    pub keeping: Keeping,
+    pub keeping: ResultCaching,
     /// Which of haft's own tools there are.
     pub built_in: BuiltIn,
     /// More tools, written in Rust.
@@ -81,7 +81,7 @@ impl Default for Options {
             mode: Mode::Normal,
             trust: false,
             hosts: HostAccess::OfSettings,
-            keeping: Keeping::On,
+            keeping: ResultCaching::On,
             built_in: BuiltIn::Shown,
             tools: Vec::new(),
             show: Vec::new(),

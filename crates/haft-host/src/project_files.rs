@@ -12,8 +12,10 @@ use std::sync::Arc;
 use anyhow::Context;
 use haft_config::settings::Settings;
 use haft_policy::policy::Mode;
-use haft_workspace::project::{FOLDER, Held, HelpersChanged, Kind, Project, Standing, skill_folder};
-use haft_workspace::state::trust::{TrustStore, Trusted};
+use haft_workspace::project::{
+    FOLDER, HelpersChanged, Project, ProjectFileKind, TrustCheck, TrustStatus, skill_folder,
+};
+use haft_workspace::state::trust::{FolderTrust, TrustStore};
 
 use crate::notices::{Notices, UntrustedFiles};
 use crate::options::Options;
@@ -22,7 +24,7 @@ use crate::options::Options;
 #[derive(Debug, Default)]
 pub struct ProjectFiles {
     /// The settings, with the check that they are still trusted.
-    pub config: Option<(String, Held)>,
+    pub config: Option<(String, TrustCheck)>,
     /// The rules.
     pub rules: Option<String>,
     /// Definitions of tools, and the list of them: their paths from the workspace, and their texts.
@@ -40,7 +42,7 @@ pub struct ProjectFiles {
     /// What was said of the rest.
     pub told: Vec<String>,
     /// What was trusted, for those who look again later.
-    pub trusted: Trusted,
+    pub trusted: FolderTrust,
 }
 
 /// What to do about files that the user does not trust.
@@ -83,7 +85,7 @@ pub fn load(
         true => vouched_for(&project, &store)?,
         false => (known(&store, workspace, &*options.notices), Vec::new()),
     };
-    let mut found = Found::of(&project, &trusted, on_untrusted).without(left_out);
+    let mut found = ProjectTrustState::of(&project, &trusted, on_untrusted).without(left_out);
     // Plan mode changes nothing, not even what is trusted.
     let asks = matches!(on_untrusted, OnUntrusted::Ask | OnUntrusted::AskAboutWords);
     let may_ask = asks && options.notices.can_ask() && options.yes.is_none() && options.mode != Mode::Plan;
@@ -94,7 +96,7 @@ pub fn load(
         if found.has_untrusted() && options.notices.asks_for_trust(&found.untrusted())? {
             trusted = as_asked;
             store.put(workspace, trusted.clone()).context("the trust in this project cannot be recorded")?;
-            found = Found::of(&project, &trusted, on_untrusted).without(left_out);
+            found = ProjectTrustState::of(&project, &trusted, on_untrusted).without(left_out);
         }
     }
     let (warnings, told) = (found.warnings(), found.told());
@@ -113,7 +115,7 @@ pub fn load(
 pub fn load_again(
     settings: &Settings,
     workspace: &Path,
-    vouched: Option<&Trusted>,
+    vouched: Option<&FolderTrust>,
     notices: &dyn Notices,
 ) -> anyhow::Result<(ProjectFiles, Vec<String>)> {
     let project = looked_at(settings, workspace)?;
@@ -123,7 +125,7 @@ pub fn load_again(
 }
 
 /// Trusts everything in a project, with a copy of the code that it can run. Returns what cannot be trusted.
-pub fn vouched_for(project: &Project, store: &TrustStore) -> anyhow::Result<(Trusted, LeftOut)> {
+pub fn vouched_for(project: &Project, store: &TrustStore) -> anyhow::Result<(FolderTrust, TrustRefusals)> {
     let (mut trusted, left_out) = project.vouch();
     store
         .copy_code(project, &mut trusted)
@@ -132,7 +134,7 @@ pub fn vouched_for(project: &Project, store: &TrustStore) -> anyhow::Result<(Tru
 }
 
 /// Returns what is trusted of a workspace.
-pub fn trusted_in(settings: &Settings, workspace: &Path, notices: &dyn Notices) -> Trusted {
+pub fn trusted_in(settings: &Settings, workspace: &Path, notices: &dyn Notices) -> FolderTrust {
     known(&TrustStore::new(&settings.environment.state_folder), workspace, notices)
 }
 
@@ -140,7 +142,7 @@ pub fn trusted_in(settings: &Settings, workspace: &Path, notices: &dyn Notices) 
 pub fn load_copy(
     settings: &Settings,
     copy: &Path,
-    vouched: Option<Trusted>,
+    vouched: Option<FolderTrust>,
 ) -> anyhow::Result<(ProjectFiles, Vec<String>)> {
     let project = looked_at(settings, copy)?;
     let (trusted, left_out) = match vouched {
@@ -160,8 +162,8 @@ pub fn looked_at(settings: &Settings, workspace: &Path) -> anyhow::Result<Arc<Pr
     Ok(Arc::new(project.with_memory(&settings.limits.memory_file)))
 }
 
-fn loaded_again(project: &Arc<Project>, trusted: Trusted, left_out: LeftOut) -> (ProjectFiles, Vec<String>) {
-    let found = Found::of(project, &trusted, OnUntrusted::Report).without(left_out);
+fn loaded_again(project: &Arc<Project>, trusted: FolderTrust, left_out: TrustRefusals) -> (ProjectFiles, Vec<String>) {
+    let found = ProjectTrustState::of(project, &trusted, OnUntrusted::Report).without(left_out);
     let told = found.warnings().into_iter().chain(found.told()).collect();
     (ProjectFiles { trusted, ..found.loaded }, told)
 }
@@ -171,36 +173,36 @@ fn is_of_tools(name: &str) -> bool {
     name == TOOL_LIST || name.starts_with(TOOLS)
 }
 
-fn known(store: &TrustStore, workspace: &Path, notices: &dyn Notices) -> Trusted {
+fn known(store: &TrustStore, workspace: &Path, notices: &dyn Notices) -> FolderTrust {
     store.of(workspace).unwrap_or_else(|error| {
         let place = store.path().display();
         notices.note(&format!(
             "note: nothing is trusted, because {place} cannot be read: {error}; remove it and trust again"
         ));
-        Trusted::default()
+        FolderTrust::default()
     })
 }
 
-/// What cannot be trusted, each with the reason.
-pub type LeftOut = Vec<(String, String)>;
+/// The names that cannot be trusted, each with the reason.
+pub type TrustRefusals = Vec<(String, String)>;
 
-/// How everything in the folder stands.
+/// The trust state of the project's files: loaded, new, changed, refused and gone ones.
 #[derive(Debug, Default)]
-struct Found {
+struct ProjectTrustState {
     loaded: ProjectFiles,
     new: Vec<String>,
     changed: Vec<(String, Vec<String>)>,
     /// What differs from the copy that runs.
     helpers: Vec<HelpersChanged>,
-    refused: LeftOut,
+    refused: TrustRefusals,
     /// What was trusted and is not there.
     gone: Vec<String>,
     /// Whether somebody trusted the rules of the project once.
     had_rules: bool,
 }
 
-impl Found {
-    fn of(project: &Arc<Project>, trusted: &Trusted, on_untrusted: OnUntrusted) -> Self {
+impl ProjectTrustState {
+    fn of(project: &Arc<Project>, trusted: &FolderTrust, on_untrusted: OnUntrusted) -> Self {
         let had_rules = trusted.code.contains_key(RULES);
         let for_agents = on_untrusted == OnUntrusted::AskAboutWords;
         // What lies beside haft's own folder is for other programs too: only agents are asked about it.
@@ -209,52 +211,52 @@ impl Found {
         let mut found = Self { refused, gone: project.gone(trusted), had_rules, ..Self::default() };
         for file in project.brought().iter().filter(|file| is_meant(&file.name)) {
             let standing = project.standing(file, trusted);
-            let held = Held::new(project.clone(), Arc::new(trusted.clone()), &file.name);
-            if let (Standing::Trusted(_), Some(changed)) = (&standing, held.helpers_changed())
+            let held = TrustCheck::new(project.clone(), Arc::new(trusted.clone()), &file.name);
+            if let (TrustStatus::Trusted(_), Some(changed)) = (&standing, held.helpers_changed())
                 && !found.helpers.contains(&changed)
             {
                 found.helpers.push(changed);
             }
             match standing {
-                Standing::Trusted(text) if file.name == CONFIG => {
+                TrustStatus::Trusted(text) if file.name == CONFIG => {
                     found.loaded.config = Some((text, held));
                 }
-                Standing::Trusted(text) if file.name == RULES => found.loaded.rules = Some(text),
-                Standing::Trusted(text) if is_of_tools(&file.name) => {
+                TrustStatus::Trusted(text) if file.name == RULES => found.loaded.rules = Some(text),
+                TrustStatus::Trusted(text) if is_of_tools(&file.name) => {
                     found.loaded.tools.push((file.name.clone(), text));
                 }
-                Standing::Trusted(text) if file.name.starts_with(PROMPTS) => {
+                TrustStatus::Trusted(text) if file.name.starts_with(PROMPTS) => {
                     found.loaded.prompts.push((file.name.clone(), text));
                 }
-                Standing::Trusted(text) if skill_folder(&file.name).is_some() => {
+                TrustStatus::Trusted(text) if skill_folder(&file.name).is_some() => {
                     found.loaded.skills.push((file.name.clone(), text));
                 }
-                Standing::Trusted(text) if file.name.starts_with(DIALECTS) => {
+                TrustStatus::Trusted(text) if file.name.starts_with(DIALECTS) => {
                     found.loaded.dialects.push((file.name.clone(), text));
                 }
-                Standing::Trusted(text) if file.name.starts_with(COMMANDS) => {
+                TrustStatus::Trusted(text) if file.name.starts_with(COMMANDS) => {
                     found.loaded.commands.push((file.name.clone(), text));
                 }
-                Standing::Trusted(text) if file.name == WORDS || !file.name.starts_with(FOLDER) => {
+                TrustStatus::Trusted(text) if file.name == WORDS || !file.name.starts_with(FOLDER) => {
                     found.loaded.words.push((file.name.clone(), text));
                 }
-                Standing::Trusted(_) => {}
-                Standing::New => found.new.push(file.name.clone()),
-                Standing::Changed { files, text } => {
+                TrustStatus::Trusted(_) => {}
+                TrustStatus::New => found.new.push(file.name.clone()),
+                TrustStatus::Changed { files, text } => {
                     // Its hooks stay: each refuses the calls that it would judge, until the user trusts it again.
                     if let (true, Some(text)) = (file.name == CONFIG, text) {
                         found.loaded.config = Some((text, held));
                     }
                     found.changed.push((file.name.clone(), files));
                 }
-                Standing::Refused(why) => found.refused.push((file.name.clone(), why)),
+                TrustStatus::Refused(why) => found.refused.push((file.name.clone(), why)),
             }
         }
         found
     }
 
     /// Says of what somebody trusts and cannot be loaded why that is so, and not that nobody trusts it.
-    fn without(mut self, left_out: LeftOut) -> Self {
+    fn without(mut self, left_out: TrustRefusals) -> Self {
         for (name, why) in left_out {
             let was_new = self.new.iter().position(|new| *new == name);
             if let Some(at) = was_new {
@@ -343,9 +345,9 @@ pub const MEANING: &str = "\
 haft loads code (settings, rules, tools, dialects, skills) as it is now, with every file of the workspace that tools and hooks name and every file of a skill. It does not load code that changed until you trust it again. haft copies now what tools, hooks and skills run of the workspace, and they run from the copy. Models read words (AGENTS.md, prompts); haft reports when they change. Commands are words too, and haft loads them only as they were trusted. The rules of a project only make things stricter.";
 
 /// Says what a kind is called.
-pub fn name_of(kind: Kind) -> &'static str {
+pub fn name_of(kind: ProjectFileKind) -> &'static str {
     match kind {
-        Kind::Code => "code",
-        Kind::Words => "words",
+        ProjectFileKind::Code => "code",
+        ProjectFileKind::Words => "words",
     }
 }

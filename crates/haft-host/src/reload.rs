@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_config::settings::Settings;
-use haft_contract::stamp::Stamp;
+use haft_contract::stamp::FileStamp;
 use haft_workspace::project::{FOLDER, SKILL_FOLDERS};
 use haft_workspace::state::stamps_of;
-use haft_workspace::state::trust::{TrustStore, Trusted};
+use haft_workspace::state::trust::{FolderTrust, TrustStore};
 
-use crate::described_tools::{Found, own_skill_folders};
+use crate::described_tools::{ToolDescriptions, own_skill_folders};
 use crate::host::described_in;
 use crate::notices::Notices;
 use crate::options::Options;
@@ -29,13 +29,14 @@ use crate::servers::watched;
 pub struct Reload {
     places: Vec<PathBuf>,
     /// What this run trusts whatever is remembered.
-    vouched: Option<Trusted>,
-    seen: Mutex<Seen>,
+    vouched: Option<FolderTrust>,
+    seen: Mutex<ReloadState>,
     notices: Arc<dyn Notices>,
 }
 
+/// The stamps of the files at the last look, and the notes that were given already.
 #[derive(Default)]
-struct Seen {
+struct ReloadState {
     places: Stamps,
     /// Definitions that lists name, wherever they lie.
     named: Stamps,
@@ -43,7 +44,7 @@ struct Seen {
     told: BTreeSet<String>,
 }
 
-type Stamps = BTreeMap<PathBuf, Option<Stamp>>;
+type Stamps = BTreeMap<PathBuf, Option<FileStamp>>;
 
 impl Reload {
     /// Looks for the first time.
@@ -58,7 +59,7 @@ impl Reload {
         let places = own.into_iter().chain(of_project).chain(skills).chain([trust.path().to_owned()]).chain(of_servers);
         let places: Vec<PathBuf> = places.collect();
         let told = loaded.told.iter().cloned().collect();
-        let seen = Seen { places: stamps_of(&places), named: Stamps::new(), told };
+        let seen = ReloadState { places: stamps_of(&places), named: Stamps::new(), told };
         Self {
             places,
             vouched: options.trust.then(|| loaded.trusted.clone()),
@@ -68,14 +69,14 @@ impl Reload {
     }
 
     /// Remembers which definitions lists name, and what is said of all of them.
-    pub fn note(&self, found: &Found) {
+    pub fn note(&self, found: &ToolDescriptions) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.named = stamps_of(&found.named);
         seen.told.extend(found.notes.iter().cloned());
     }
 
     /// Reads everything again where something is another one than before; what was said already is not said again.
-    pub fn found(&self, settings: &Settings, workspace: &Path) -> Option<Found> {
+    pub fn found(&self, settings: &Settings, workspace: &Path) -> Option<ToolDescriptions> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let named: Vec<PathBuf> = seen.named.keys().cloned().collect();
         // Before it is read: what changes meanwhile looks different the next time.
@@ -100,7 +101,7 @@ impl Reload {
 }
 
 /// Returns how a definition looked before it was read, or looks now where no list had named it yet.
-fn stamp_before(path: &Path, before: &Stamps) -> (PathBuf, Option<Stamp>) {
+fn stamp_before(path: &Path, before: &Stamps) -> (PathBuf, Option<FileStamp>) {
     let now = || stamps_of(&[path.to_owned()]).remove(path).flatten();
     (path.to_owned(), before.get(path).copied().unwrap_or_else(now))
 }

@@ -11,13 +11,13 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context as _;
 use haft_contract::door::{Breadth, Look};
-use haft_contract::path::{Extent, Place, RawPath, Target};
+use haft_contract::path::{Extent, FileLocation, RawPath, Target};
 use haft_runtime::redact::Redactor;
 use haft_workspace::files::Workspace;
-use haft_workspace::history::History;
+use haft_workspace::history::WorkspaceHistory;
 use haft_workspace::state::{WorkspaceState, check_folder, real_path_of};
 
-use crate::loaded_workspace::{LoadedWorkspace, Search};
+use crate::loaded_workspace::{LoadedWorkspace, WorkspaceSearch};
 use crate::options::Options;
 
 /// A workspace whose history can be read and changed.
@@ -25,7 +25,7 @@ pub struct Rescue {
     /// haft's own files about the workspace.
     pub state: WorkspaceState,
     /// Its change sets.
-    pub history: History,
+    pub history: WorkspaceHistory,
     /// Where haft keeps the state of all workspaces.
     pub state_folder: PathBuf,
     workspace: Workspace,
@@ -40,7 +40,7 @@ impl Rescue {
     /// Opens the nearest workspace with history, from the folder that the command line names upwards.
     pub fn open(options: &Options) -> anyhow::Result<Self> {
         let LoadedWorkspace { settings, workspace, .. } =
-            LoadedWorkspace::salvage(options, Search::NearestWithHistory)?;
+            LoadedWorkspace::salvage(options, WorkspaceSearch::NearestWithHistory)?;
         let secrets = settings.environment.secrets.clone();
         let limits = settings.journal.limits();
         let state_folder = settings.environment.state_folder;
@@ -85,6 +85,6 @@ impl Rescue {
         let is_plain = inside.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         anyhow::ensure!(is_plain, "{} is outside the workspace", path.display());
         let parts: PathBuf = inside.components().filter(|part| *part != Component::CurDir).collect();
-        Ok(Target::Inside(Place::new(parts, Extent::Entry)))
+        Ok(Target::Inside(FileLocation::new(parts, Extent::Entry)))
     }
 }

@@ -44,7 +44,7 @@ mod tests {
     use haft_contract::error::{Next, ToolError};
     use haft_contract::result::{Did, Status};
     use haft_contract::spec::Spec;
-    use haft_contract::tool::{AnyTool, Bound};
+    use haft_contract::tool::{AnyTool, ToolInvocation};
     use haft_runtime::toolset::ToolList;
     use serde_json::Value;
 
@@ -58,7 +58,7 @@ mod tests {
             &self.0
         }
 
-        fn bind(self: Arc<Self>, _: &Value) -> Result<Box<dyn Bound>, ToolError> {
+        fn bind(self: Arc<Self>, _: &Value) -> Result<Box<dyn ToolInvocation>, ToolError> {
             Err(ToolError::failed("it is never called", Next::FixArguments("call another".into())))
         }
 

@@ -9,8 +9,8 @@ use haft_config::rules::{self, FiledRule, Mistakes};
 use haft_config::settings::Settings;
 use haft_policy::policy::Policy;
 use haft_policy::rule::Rule;
-use haft_policy::rules::draft::Known;
-use haft_policy::rules::examples::Reader;
+use haft_policy::rules::draft::RuleCheckContext;
+use haft_policy::rules::examples::ExampleReader;
 use haft_policy::rules::paths::Roots;
 
 use crate::hosts::HostsOfSettings;
@@ -41,7 +41,7 @@ impl Rulebook {
     ) -> anyhow::Result<Self> {
         let tools = tools();
         let roots = Roots { home: settings.surroundings.home.clone(), workspace: Some(workspace.to_owned()) };
-        let known = Known { tools: &tools, roots: &roots, reader: Reader::default() };
+        let known = RuleCheckContext { tools: &tools, roots: &roots, reader: ExampleReader::default() };
         let own = rules::load(&settings.environment.rules_file(), known)?;
         let project = match project {
             None => Vec::new(),
@@ -58,7 +58,7 @@ impl Rulebook {
     pub fn salvage(settings: &Settings, workspace: &Path, project: Option<(&Path, &str)>) -> (Self, Vec<Mistake>) {
         let tools = tools();
         let roots = Roots { home: settings.surroundings.home.clone(), workspace: Some(workspace.to_owned()) };
-        let known = Known { tools: &tools, roots: &roots, reader: Reader::default() };
+        let known = RuleCheckContext { tools: &tools, roots: &roots, reader: ExampleReader::default() };
         let mut mistakes = Vec::new();
         let mut read = |rules: Result<Vec<FiledRule>, Mistakes>| {
             rules.unwrap_or_else(|Mistakes(found)| {
@@ -89,7 +89,7 @@ pub fn mistakes_in(file: &Path, text: &str, settings: &Settings) -> Mistakes {
     let tools = tools();
     let is_of_project = file.parent().is_some_and(|folder| folder.ends_with(haft_workspace::project::FOLDER));
     let roots = Roots { home: settings.surroundings.home.clone(), workspace: None };
-    let known = Known { tools: &tools, roots: &roots, reader: Reader::default() };
+    let known = RuleCheckContext { tools: &tools, roots: &roots, reader: ExampleReader::default() };
     match rules::parse(file, text, known) {
         Ok(rules) if is_of_project => Mistakes(rules::of_project(rules).1),
         Ok(_) => Mistakes(Vec::new()),

@@ -41,16 +41,16 @@ pub struct ConfiguredServer {
     /// The file.
     pub file: PathBuf,
     /// Whose file it is.
-    pub origin: Origin,
+    pub origin: ServerOrigin,
     /// What the file says of the server, or why that cannot be used.
     pub spec: Result<ServerSpec, String>,
     /// The file whose server of the same name counts instead.
     pub hidden_by: Option<PathBuf>,
 }
 
-/// Whose file names a server.
+/// The owner of the file that names a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ServerOrigin {
     /// haft's own configuration.
     Own,
     /// The user's file for another program.
@@ -63,7 +63,7 @@ pub enum Origin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSpec {
     /// How it is reached.
-    pub reach: Reach,
+    pub reach: ServerTransport,
     /// The program and its arguments, or the address, as the file has them: without the values of variables.
     pub written_reach: Vec<String>,
     /// The variables that it gets; for a server that runs elsewhere, the headers of each request.
@@ -120,9 +120,9 @@ impl LoginSpec {
     }
 }
 
-/// How a server is reached.
+/// The way to reach a server: a command that haft starts, or an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum ServerTransport {
     /// haft starts it.
     Command {
         /// The program and its arguments.
@@ -226,7 +226,7 @@ pub struct OfferedTool {
 /// other programs.
 pub(crate) fn watched(settings: &Settings, workspace: &Path) -> Vec<PathBuf> {
     let scope = ServerScope::new(settings.clone(), workspace.to_owned());
-    let places = foreign::Places { home: &settings.surroundings.home, workspace };
+    let places = foreign::ForeignFileRoots { home: &settings.surroundings.home, workspace };
     std::iter::once(records::ServerRecords::of(&scope).folder().to_owned()).chain(places.files()).collect()
 }
 
@@ -236,7 +236,7 @@ impl ServerSpec {
     pub fn of_words(words: Vec<String>) -> Self {
         Self {
             written_reach: words.clone(),
-            reach: Reach::Command { words, folder: None },
+            reach: ServerTransport::Command { words, folder: None },
             environment: BTreeMap::new(),
             written_environment: BTreeMap::new(),
             hosts: Vec::new(),
@@ -250,13 +250,13 @@ impl ServerSpec {
 
     fn of_section(section: &ServerSection) -> Self {
         let reach = match (section.words(), &section.url) {
-            (Some(words), _) => Reach::Command { words, folder: None },
-            (None, url) => Reach::Url(url.clone().unwrap_or_default()),
+            (Some(words), _) => ServerTransport::Command { words, folder: None },
+            (None, url) => ServerTransport::Url(url.clone().unwrap_or_default()),
         };
         let texts = if section.url.is_some() { &section.headers } else { &section.env };
         let written_reach = match &reach {
-            Reach::Command { words, .. } => words.clone(),
-            Reach::Url(url) => vec![url.clone()],
+            ServerTransport::Command { words, .. } => words.clone(),
+            ServerTransport::Url(url) => vec![url.clone()],
         };
         Self {
             reach,
@@ -273,11 +273,11 @@ impl ServerSpec {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ServerOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Origin::Own => "haft",
-            Origin::User(product) | Origin::Project(product) => product,
+            ServerOrigin::Own => "haft",
+            ServerOrigin::User(product) | ServerOrigin::Project(product) => product,
         })
     }
 }
@@ -296,13 +296,13 @@ pub fn configured(scope: &ServerScope) -> (Vec<ConfiguredServer>, Vec<String>) {
     let own = |(name, section): (&String, &ServerSection)| ConfiguredServer {
         name: name.clone(),
         file: settings.config_file.clone(),
-        origin: Origin::Own,
+        origin: ServerOrigin::Own,
         spec: Ok(ServerSpec::of_section(section)),
         hidden_by: None,
     };
     let mut servers: Vec<ConfiguredServer> = settings.mcp.servers.iter().map(own).collect();
     let mut problems = Vec::new();
-    let found = foreign::Places { home: &settings.surroundings.home, workspace };
+    let found = foreign::ForeignFileRoots { home: &settings.surroundings.home, workspace };
     for (mut more, problem) in found.read_all() {
         servers.append(&mut more);
         problems.extend(problem);

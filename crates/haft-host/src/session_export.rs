@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use haft_contract::grouped::Grouped;
-use haft_model::conversation::{Answer, Image, Message, Part, Reply};
+use haft_contract::grouped::GroupedNumber;
+use haft_model::conversation::{Image, Message, Reply, ReplyPart, ToolAnswer};
 use haft_runtime::record::VERSION;
 use haft_runtime::redact::Redactor;
 use haft_workspace::state::create_new_files;
-use haft_workspace::state::sessions::{Kept, SessionId};
+use haft_workspace::state::sessions::{SessionId, StoredSession};
 use serde_json::{Value, json};
 
 use crate::agent_records::arguments;
@@ -21,7 +21,7 @@ const LONGEST_RESULT: usize = 4_000;
 /// A session to be written as a document.
 pub struct SessionExport<'a> {
     id: &'a SessionId,
-    kept: &'a Kept,
+    kept: &'a StoredSession,
     session: ResumedSession,
     redactor: &'a Redactor,
 }
@@ -29,7 +29,7 @@ pub struct SessionExport<'a> {
 impl<'a> SessionExport<'a> {
     /// Takes a session as it was read.
     #[must_use]
-    pub fn new(id: &'a SessionId, kept: &'a Kept, redactor: &'a Redactor) -> Self {
+    pub fn new(id: &'a SessionId, kept: &'a StoredSession, redactor: &'a Redactor) -> Self {
         Self { id, kept, session: ResumedSession::of(kept), redactor }
     }
 
@@ -41,7 +41,7 @@ impl<'a> SessionExport<'a> {
         let began = self.kept.began_ms.map(utc).unwrap_or_else(|| "unknown".to_owned());
         let model = self.session.model.name.as_deref().unwrap_or("unknown");
         let tally = self.kept.tally;
-        let tokens = Grouped(tally.input.saturating_add(tally.output)).of("token");
+        let tokens = GroupedNumber(tally.input.saturating_add(tally.output)).of("token");
         text.push_str(&format!("Session {}, begun {began}, model {}, {tokens}\n", self.id, self.hide(model)));
         for message in &self.session.past.messages {
             match message {
@@ -60,13 +60,15 @@ impl<'a> SessionExport<'a> {
         text.push_str("\n## Model\n");
         for part in &reply.parts {
             match part {
-                Part::Text(said) | Part::Refusal(said) => text.push_str(&format!("\n{}\n", self.hide(said.trim()))),
-                Part::Thinking(thought) if thought.trim().is_empty() => {}
-                Part::Thinking(thought) => {
+                ReplyPart::Text(said) | ReplyPart::Refusal(said) => {
+                    text.push_str(&format!("\n{}\n", self.hide(said.trim())))
+                }
+                ReplyPart::Thinking(thought) if thought.trim().is_empty() => {}
+                ReplyPart::Thinking(thought) => {
                     let quoted: String = self.hide(thought.trim()).lines().map(|line| format!("> {line}\n")).collect();
                     text.push_str(&format!("\n{quoted}"));
                 }
-                Part::Call(call) => {
+                ReplyPart::Call(call) => {
                     let mut given = arguments(call);
                     self.redactor.redact_value(&mut given);
                     let given = serde_json::to_string_pretty(&given).unwrap_or_default();
@@ -77,7 +79,7 @@ impl<'a> SessionExport<'a> {
         }
     }
 
-    fn write_answer(&self, answer: &Answer, text: &mut String) {
+    fn write_answer(&self, answer: &ToolAnswer, text: &mut String) {
         let whole = self.hide(&answer.text);
         let shown: String = whole.chars().take(LONGEST_RESULT).collect();
         let left_out = whole.chars().count() - shown.chars().count();
@@ -85,7 +87,7 @@ impl<'a> SessionExport<'a> {
         let name = self.hide(&answer.name).replace('`', "");
         text.push_str(&format!("\nResult of `{name}`{failed}:\n\n{}\n", fenced(shown.trim_end(), "")));
         if left_out > 0 {
-            text.push_str(&format!("\n[{} more]\n", Grouped(left_out as u64).of("character")));
+            text.push_str(&format!("\n[{} more]\n", GroupedNumber(left_out as u64).of("character")));
         }
         note_images(answer.images.len(), text);
     }
@@ -147,19 +149,19 @@ fn message_record(message: &Message) -> Value {
 
 fn note_images(count: usize, text: &mut String) {
     if count > 0 {
-        text.push_str(&format!("\n[{}]\n", Grouped(count as u64).of("image")));
+        text.push_str(&format!("\n[{}]\n", GroupedNumber(count as u64).of("image")));
     }
 }
 
-fn thought(part: &Part) -> Option<&str> {
-    if let Part::Thinking(thought) = part { Some(thought) } else { None }
+fn thought(part: &ReplyPart) -> Option<&str> {
+    if let ReplyPart::Thinking(thought) = part { Some(thought) } else { None }
 }
 
 fn media_types(images: &[Image]) -> Vec<&str> {
     images.iter().map(|image| image.media_type.as_str()).collect()
 }
 
-fn answer_record(answer: &Answer) -> Value {
+fn answer_record(answer: &ToolAnswer) -> Value {
     let mut record = json!({
         "call": answer.call, "tool": answer.name, "text": answer.text, "is_error": answer.is_error
     });

@@ -1,10 +1,10 @@
 //! What a person sees of a session before they continue it: how it began, how it ended, what it changed.
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::history::Undone;
 use haft_model::conversation::Message;
 use haft_runtime::redact::Redactor;
-use haft_workspace::history::{ChangeSet, History, Kind, LogFilter};
+use haft_workspace::history::{ChangeSet, ChangeSetKind, LogFilter, WorkspaceHistory};
 use haft_workspace::state::sessions::{SessionId, Sessions};
 
 use crate::bounded_text::{one_line_of, paragraph};
@@ -19,7 +19,7 @@ const MOST_FILES: usize = 6;
 
 /// Returns the preview of a session, a fact on each line.
 #[must_use]
-pub fn preview(sessions: &Sessions, id: &SessionId, history: &History, redactor: &Redactor) -> Vec<String> {
+pub fn preview(sessions: &Sessions, id: &SessionId, history: &WorkspaceHistory, redactor: &Redactor) -> Vec<String> {
     let kept = match sessions.read(id) {
         Ok(kept) => kept,
         Err(error) => return vec![one_line_of(&error.to_string(), LONGEST_LINE)],
@@ -27,7 +27,7 @@ pub fn preview(sessions: &Sessions, id: &SessionId, history: &History, redactor:
     let session = ResumedSession::of(&kept);
     let said = |text: &str| one_line_of(&redactor.redact_known(text), LONGEST_LINE);
     let model = session.model.name.as_deref().map(said).unwrap_or_else(|| "no model yet".to_owned());
-    let messages = Grouped(session.past.messages.len() as u64).of("message");
+    let messages = GroupedNumber(session.past.messages.len() as u64).of("message");
     let mut lines = vec![format!("{model} · {messages}")];
     let mut asked = session.points.iter().map(|point| point.text.as_str());
     lines.extend(asked.next().map(|first| format!("first    {}", said(first))));
@@ -44,11 +44,11 @@ pub fn preview(sessions: &Sessions, id: &SessionId, history: &History, redactor:
 
 /// Returns the changes of a session that hold, since a moment in milliseconds since 1970, newest first.
 #[must_use]
-pub fn changes_since(history: &History, session: &str, at_ms: u64) -> Vec<ChangeSet> {
+pub fn changes_since(history: &WorkspaceHistory, session: &str, at_ms: u64) -> Vec<ChangeSet> {
     let filter = LogFilter { since: Some(at_ms), ..LogFilter::default() };
     // A history that cannot be read offers nothing; undo says why.
     let mut sets = history.newest_of(&filter, MOST_SETS).map(|log| log.sets).unwrap_or_default();
-    sets.retain(|set| set.session == session && set.kind == Kind::Change && set.undone != Undone::Yes);
+    sets.retain(|set| set.session == session && set.kind == ChangeSetKind::Change && set.undone != Undone::Yes);
     sets
 }
 
@@ -61,7 +61,7 @@ pub fn changed_words(sets: &[ChangeSet]) -> String {
     if files.is_empty() {
         return "nothing that holds".to_owned();
     }
-    let count = Grouped(files.len() as u64).of("file");
+    let count = GroupedNumber(files.len() as u64).of("file");
     let more = if files.len() > MOST_FILES { ", …" } else { "" };
     format!("{count}: {}{more}", files[..files.len().min(MOST_FILES)].join(", "))
 }

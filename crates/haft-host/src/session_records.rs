@@ -17,13 +17,13 @@ use haft_contract::path::one_line;
 use haft_contract::session_state::LASTING;
 #[cfg(feature = "model")]
 use haft_model::client::Endpoint;
-use haft_model::conversation::{Answer, Call, Message, Usage};
+use haft_model::conversation::{Message, ModelToolCall, ToolAnswer, Usage};
 use haft_model::wire::Wire;
 use haft_policy::policy::Mode;
 use haft_runtime::redact::Redactor;
 use haft_runtime::session::Session;
 use haft_tools::remember::{MEMORY_FILE, facts_in};
-use haft_workspace::state::sessions::{Damage, Kept, SessionLog, Tally};
+use haft_workspace::state::sessions::{Damage, SessionLog, StoredSession, Tally};
 use haft_workspace::state::{read_config_file, read_named_file};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -51,9 +51,9 @@ pub enum SessionRecord {
     /// Something was said.
     Message(Message),
     /// A call is about to run.
-    Began(Call),
+    Began(ModelToolCall),
     /// What came of a call, as the model reads it.
-    Answered(Answer),
+    Answered(ToolAnswer),
     /// The same as every program gets it, without what the model reads.
     Result(Value),
     /// The run ended like this.
@@ -214,7 +214,7 @@ impl SessionRecorder {
     /// # Errors
     ///
     /// Fails when the log cannot be read.
-    pub fn read_back(&self) -> io::Result<Kept> {
+    pub fn read_back(&self) -> io::Result<StoredSession> {
         self.log.read_back()
     }
 
@@ -249,11 +249,11 @@ impl Record for SessionRecorder {
         self.write(&SessionRecord::Message(message.clone()))
     }
 
-    fn began(&self, call: &Call) -> io::Result<()> {
+    fn began(&self, call: &ModelToolCall) -> io::Result<()> {
         self.write(&SessionRecord::Began(call.clone()))
     }
 
-    fn answered(&self, answer: &Answer) -> io::Result<()> {
+    fn answered(&self, answer: &ToolAnswer) -> io::Result<()> {
         self.write(&SessionRecord::Answered(answer.clone()))
     }
 
@@ -272,7 +272,7 @@ pub struct ResumedSession {
     /// How many records cannot be read.
     pub unread: usize,
     /// Calls that had begun when the process ended, and of which nobody knows what came.
-    pub open: Vec<Call>,
+    pub open: Vec<ModelToolCall>,
     /// Messages that waited.
     pub queued: Vec<QueuedMessage>,
     /// What was typed and not sent.
@@ -310,7 +310,7 @@ impl SharedValues {
 
 impl ResumedSession {
     /// Makes a conversation of what is left.
-    pub fn of(kept: &Kept) -> Self {
+    pub fn of(kept: &StoredSession) -> Self {
         let mut left = Self::default();
         left.past.lost = kept.damage.places;
         let times = kept.times.iter().copied().chain(std::iter::repeat(0));

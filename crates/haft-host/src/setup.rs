@@ -14,16 +14,16 @@ use anyhow::{Context, bail};
 use haft_config::environment::{own_program, variable};
 use haft_config::settings::Settings;
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, OldChanges, Purpose, SessionName};
+use haft_contract::door::{OldChanges, Provenance, Purpose, SessionName};
 use haft_contract::history::Undone;
 use haft_workspace::files::{AgentEdit, Workspace};
-use haft_workspace::history::{History, Kind, UndoRequest, Which};
+use haft_workspace::history::{ChangeSetKind, UndoRequest, UndoSelection, WorkspaceHistory};
 use haft_workspace::state::{
     WorkspaceState, make_own_folder, read_project_file, real_path_of, replace_own_file, stamps_of,
 };
 use serde_json::{Value, json};
 
-use crate::guard::Reach;
+use crate::guard::GuardMode;
 use crate::guard::setup_lines::{self, codex_exception, hook_command};
 use crate::options::Options;
 
@@ -45,13 +45,14 @@ pub struct SetupAgent {
     folder: (Option<&'static str>, &'static str),
     /// The file in that folder.
     file: &'static str,
-    how: How,
+    how: SetupMethod,
     /// How far haft covers it, as text for people.
     covered: &'static str,
 }
 
+/// The method by which an agent is set up: a hook, a plugin or a server.
 #[derive(Clone, Copy, Debug)]
-enum How {
+enum SetupMethod {
     /// It asks haft about its own tools.
     Hook,
     /// It does so through a plugin of haft, which is the whole file.
@@ -70,7 +71,7 @@ static AGENTS: [SetupAgent; 7] = [
         program: "claude",
         folder: (Some("CLAUDE_CONFIG_DIR"), ".claude"),
         file: "settings.json",
-        how: How::Hook,
+        how: SetupMethod::Hook,
         covered: ALL,
     },
     SetupAgent {
@@ -79,7 +80,7 @@ static AGENTS: [SetupAgent; 7] = [
         program: "codex",
         folder: (Some("CODEX_HOME"), ".codex"),
         file: "hooks.json",
-        how: How::Hook,
+        how: SetupMethod::Hook,
         covered: ALL,
     },
     SetupAgent {
@@ -88,7 +89,7 @@ static AGENTS: [SetupAgent; 7] = [
         program: "gemini",
         folder: (None, ".gemini"),
         file: "settings.json",
-        how: How::Hook,
+        how: SetupMethod::Hook,
         covered: ALL,
     },
     SetupAgent {
@@ -97,7 +98,7 @@ static AGENTS: [SetupAgent; 7] = [
         program: "cursor",
         folder: (None, ".cursor"),
         file: "hooks.json",
-        how: How::Hook,
+        how: SetupMethod::Hook,
         covered: "calls are judged; edits are undoable; commands are only judged",
     },
     SetupAgent {
@@ -106,7 +107,7 @@ static AGENTS: [SetupAgent; 7] = [
         program: "copilot",
         folder: (None, ".copilot"),
         file: "hooks/haft.json",
-        how: How::Hook,
+        how: SetupMethod::Hook,
         covered: ALL,
     },
     SetupAgent {
@@ -115,7 +116,7 @@ static AGENTS: [SetupAgent; 7] = [
         program: "opencode",
         folder: (None, ".config/opencode"),
         file: "plugin/haft.js",
-        how: How::Plugin(include_str!("setup/opencode.js")),
+        how: SetupMethod::Plugin(include_str!("setup/opencode.js")),
         covered: ALL,
     },
     SetupAgent {
@@ -124,7 +125,7 @@ static AGENTS: [SetupAgent; 7] = [
         program: "crush",
         folder: (None, ".config/crush"),
         file: "crush.json",
-        how: How::Server(
+        how: SetupMethod::Server(
             |program| json!({ "mcp": { "haft": { "type": "stdio", "command": program, "args": ["mcp", "serve"] } } }),
         ),
         covered: "haft's own tools are judged, sandboxed and undoable; the agent's tools are not covered",
@@ -229,28 +230,34 @@ impl Setup {
     /// # Errors
     ///
     /// Fails if a file cannot be read, or haft cannot add its lines to it.
-    pub fn propose(&self, agent: &SetupAgent, (options, reach): (&Options, Reach)) -> anyhow::Result<Vec<Proposal>> {
+    pub fn propose(
+        &self,
+        agent: &SetupAgent,
+        (options, reach): (&Options, GuardMode),
+    ) -> anyhow::Result<Vec<Proposal>> {
         let program = own_program().context("haft cannot find its own program")?;
         let program = program.to_str().context("the path of haft is not UTF-8")?;
         let command = hook_command(options, reach)?;
         let added = match agent.how {
-            How::Plugin(_) => Value::Null,
-            How::Hook => {
+            SetupMethod::Plugin(_) => Value::Null,
+            SetupMethod::Hook => {
                 let setup_lines::Agents(known) = setup_lines::agents(agent.name).map_err(|why| anyhow::anyhow!(why))?;
                 let known = known.first().context("the agent has no lines")?;
                 known.lines(&command)
             }
-            How::Server(lines) => lines(program),
+            SetupMethod::Server(lines) => lines(program),
         };
         let path = self.file(agent);
         let before = read_project_file(&path).with_context(|| format!("{} cannot be read", path.display()))?;
         let after = match agent.how {
-            How::Plugin(code) => code.replace("HOOK_COMMAND", &Value::from(command).to_string()),
-            How::Hook | How::Server(_) => json_text::merged(before.as_deref().unwrap_or_default(), &added)
-                .with_context(|| format!("haft cannot add its lines to {}", path.display()))?,
+            SetupMethod::Plugin(code) => code.replace("HOOK_COMMAND", &Value::from(command).to_string()),
+            SetupMethod::Hook | SetupMethod::Server(_) => {
+                json_text::merged(before.as_deref().unwrap_or_default(), &added)
+                    .with_context(|| format!("haft cannot add its lines to {}", path.display()))?
+            }
         };
         let mut all = vec![Proposal { path, before, after, why: None }];
-        if agent.name == "codex" && reach == Reach::Contains {
+        if agent.name == "codex" && reach == GuardMode::Contains {
             let path = self.folder(agent).join("rules/haft.rules");
             let before = read_project_file(&path)?;
             let why = "Codex runs commands in its own sandbox, where haft cannot write its journal. With this rule, commands that haft's hook has judged run outside that sandbox, in haft's. Without the rule haft only judges the commands of Codex.";
@@ -265,11 +272,11 @@ impl Setup {
     pub fn is_set_up(&self, agent: &SetupAgent) -> bool {
         let text = read_project_file(&self.file(agent)).ok().flatten().unwrap_or_default();
         match agent.how {
-            How::Hook | How::Plugin(_) => {
+            SetupMethod::Hook | SetupMethod::Plugin(_) => {
                 text.contains("haft guard")
                     || own_program().is_some_and(|program| text.contains(&format!("{} guard", program.display())))
             }
-            How::Server(_) => {
+            SetupMethod::Server(_) => {
                 serde_json::from_str::<Value>(&text).is_ok_and(|settings| settings["mcp"]["haft"].is_object())
             }
         }
@@ -280,10 +287,10 @@ impl Setup {
     /// # Errors
     ///
     /// Fails when a path is not text, or haft does not know its own place.
-    pub fn is_set_up_like(&self, agent: &SetupAgent, how: (&Options, Reach)) -> anyhow::Result<bool> {
+    pub fn is_set_up_like(&self, agent: &SetupAgent, how: (&Options, GuardMode)) -> anyhow::Result<bool> {
         let Some(command) = trial_command(agent, how)? else { return Ok(self.is_set_up(agent)) };
         let text = read_project_file(&self.file(agent)).ok().flatten().unwrap_or_default();
-        let is_kept_out = agent.name == "codex" && how.1 == Reach::Contains && !runs_outside_codex(&self.home);
+        let is_kept_out = agent.name == "codex" && how.1 == GuardMode::Contains && !runs_outside_codex(&self.home);
         Ok(text.contains(&Value::from(command).to_string()) && !is_kept_out)
     }
 
@@ -320,13 +327,13 @@ impl Setup {
     }
 
     /// Returns the history of an agent's file, and the changes of it that `haft setup` made and that stand.
-    fn own_changes(&self, agent: &SetupAgent, path: &Path) -> anyhow::Result<(History, Vec<u64>)> {
+    fn own_changes(&self, agent: &SetupAgent, path: &Path) -> anyhow::Result<(WorkspaceHistory, Vec<u64>)> {
         let (workspace, state) = self.opened(agent, path)?;
         let history = workspace.history(&state);
         let place = path.strip_prefix(workspace.path()).unwrap_or(path).to_string_lossy().into_owned();
         let sets = history.newest(MOST_SETS)?.sets;
         let is_ours = |set: &&haft_workspace::history::ChangeSet| {
-            let is_standing = matches!(set.kind, Kind::Change) && set.undone != Undone::Yes;
+            let is_standing = matches!(set.kind, ChangeSetKind::Change) && set.undone != Undone::Yes;
             set.tool == TOOL && is_standing && set.files.iter().any(|file| file.path == place)
         };
         let numbers = sets.iter().filter(is_ours).map(|set| set.number).collect();
@@ -348,7 +355,7 @@ impl Setup {
             let (history, numbers) = self.own_changes(agent, &path)?;
             for number in numbers {
                 history
-                    .request(&UndoRequest::all(Which::Number(number)))
+                    .request(&UndoRequest::all(UndoSelection::Number(number)))
                     .with_context(|| format!("{} has changed since; remove haft's lines by hand", path.display()))?;
                 restored.push(path.display().to_string());
             }
@@ -397,8 +404,8 @@ pub fn trial_event(folder: &Path) -> String {
 /// # Errors
 ///
 /// Fails when a path is not text, or haft does not know its own place.
-pub fn trial_command(agent: &SetupAgent, (options, reach): (&Options, Reach)) -> anyhow::Result<Option<String>> {
-    (!matches!(agent.how, How::Server(_))).then(|| hook_command(options, reach)).transpose()
+pub fn trial_command(agent: &SetupAgent, (options, reach): (&Options, GuardMode)) -> anyhow::Result<Option<String>> {
+    (!matches!(agent.how, SetupMethod::Server(_))).then(|| hook_command(options, reach)).transpose()
 }
 
 /// Returns whether the rules of Codex let haft run commands outside the sandbox of Codex.
@@ -422,8 +429,8 @@ fn is_installed(folder: &Path, program: &str) -> bool {
     stamps_of(&places).values().any(Option::is_some)
 }
 
-fn errand() -> Errand {
-    Errand {
+fn errand() -> Provenance {
+    Provenance {
         call: CallId::fresh(),
         tool: TOOL.to_owned(),
         session: SessionName::new(TOOL),

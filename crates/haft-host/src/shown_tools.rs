@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use haft_config::settings::Settings;
-use haft_model::lower::{LoweredList, Offered, Provider, lower_all};
+use haft_model::lower::{LoweredList, ProviderDialect, ToolOffer, lower_all};
 use haft_runtime::catalog::{Catalog, CatalogError};
-use haft_runtime::entry::Entry;
+use haft_runtime::entry::CatalogEntry;
 use haft_runtime::toolset::ToolList;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use crate::described_tools::Assembly;
 /// # Errors
 ///
 /// Fails if there is no such tool.
-pub fn find(catalog: &Catalog, name: &str) -> anyhow::Result<Arc<Entry>> {
+pub fn find(catalog: &Catalog, name: &str) -> anyhow::Result<Arc<CatalogEntry>> {
     match (catalog.find(name), catalog.nearest(name)) {
         (Some(entry), _) => Ok(entry),
         (None, Some(near)) => bail!("there is no tool \"{name}\"; did you mean \"{near}\"?"),
@@ -26,13 +26,13 @@ pub fn find(catalog: &Catalog, name: &str) -> anyhow::Result<Arc<Entry>> {
 }
 
 /// Lowers tools for a provider.
-pub fn lowered(entries: &[Arc<Entry>], provider: Provider) -> LoweredList {
-    let offered: Vec<Offered<'_>> = entries.iter().map(|entry| Offered::of(entry.shown())).collect();
+pub fn lowered(entries: &[Arc<CatalogEntry>], provider: ProviderDialect) -> LoweredList {
+    let offered: Vec<ToolOffer<'_>> = entries.iter().map(|entry| ToolOffer::of(entry.shown())).collect();
     lower_all(&offered, provider)
 }
 
 /// Marks the tools of a list that are deferred, load nothing before their first call, or run one call at a time.
-pub fn mark_traits(list: &mut Value, entries: &[Arc<Entry>]) {
+pub fn mark_traits(list: &mut Value, entries: &[Arc<CatalogEntry>]) {
     for tool in list.as_array_mut().into_iter().flatten() {
         let entry = entries.iter().find(|entry| tool.get("name").is_some_and(|name| *name == *entry.shown().name));
         let (Some(fields), Some(entry)) = (tool.as_object_mut(), entry) else { continue };
@@ -43,13 +43,13 @@ pub fn mark_traits(list: &mut Value, entries: &[Arc<Entry>]) {
 }
 
 /// Returns what is known of how a tool is loaded and run, by the names of records.
-fn traits_of(entry: &Entry) -> [(&'static str, bool); 3] {
+fn traits_of(entry: &CatalogEntry) -> [(&'static str, bool); 3] {
     let own = entry.tool().spec();
     [("deferred", entry.shown().deferred), ("lazy", own.lazy), ("exclusive", own.exclusive)]
 }
 
 /// Says how a tool is loaded and run, where that is not as usual: what is said, and the words.
-pub fn traits_in_words(entry: &Entry) -> Vec<(&'static str, &'static str)> {
+pub fn traits_in_words(entry: &CatalogEntry) -> Vec<(&'static str, &'static str)> {
     let words = |(name, holds): (&str, bool)| match name {
         "lazy" if holds => Some(("loaded", "at its first call, and nothing of it before (lazy)")),
         "exclusive" if holds => Some(("runs", "one call at a time (disable_parallel)")),

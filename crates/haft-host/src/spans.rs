@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use haft_agent::outcome::Outcome;
-use haft_agent::told::Told;
+use haft_agent::outcome::AgentOutcome;
+use haft_agent::told::RunEvent;
 use haft_config::environment::variable;
 use haft_model::client::Endpoint;
 use haft_runtime::events::EventKind;
@@ -26,10 +26,10 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::agent_records::name_of_end;
 use crate::notices::Notices;
-use content::Content;
+use content::SpanContentFilter;
 use export::Export;
-use tree::{About, Tree};
-use wanted::Wanted;
+use tree::{RunSpanContext, SpanTree};
+use wanted::SpanExportSettings;
 
 /// How long the end of a run waits for the last spans to arrive.
 const FLUSH: Duration = Duration::from_secs(2);
@@ -53,7 +53,7 @@ pub struct TracedRun<'a> {
 
 struct Sending {
     export: Export,
-    tree: Mutex<Tree>,
+    tree: Mutex<SpanTree>,
     ends_at_once: AtomicBool,
     notices: Arc<dyn Notices>,
 }
@@ -62,7 +62,7 @@ impl Spans {
     /// Begins the span of a run, where the environment names a collector.
     #[must_use]
     pub fn of(run: TracedRun<'_>, prompt: &str) -> Self {
-        let wanted = match Wanted::of(&variable) {
+        let wanted = match SpanExportSettings::of(&variable) {
             Ok(Some(wanted)) => wanted,
             Ok(None) => return Self(None),
             Err(why) => return Self::without(&why, &*run.notices),
@@ -74,12 +74,12 @@ impl Spans {
             Err(why) => return Self::without(&why, &*run.notices),
         };
         let runtime = run.runtime;
-        let about = About {
+        let about = RunSpanContext {
             session: run.session,
             verdicts: runtime.events().subscribe_only(EventKind::ApprovalGiven),
-            content: Content { redactor: wanted.has_content.then(|| runtime.redactor().clone()) },
+            content: SpanContentFilter { redactor: wanted.has_content.then(|| runtime.redactor().clone()) },
         };
-        let tree = Mutex::new(Tree::begin(export.tracer(), about, run.endpoint, prompt));
+        let tree = Mutex::new(SpanTree::begin(export.tracer(), about, run.endpoint, prompt));
         Self(Some(Sending { export, tree, ends_at_once: AtomicBool::new(false), notices: run.notices }))
     }
 
@@ -89,23 +89,27 @@ impl Spans {
     }
 
     /// Makes of what is told what belongs into a span.
-    pub fn tell(&self, told: Told<'_>) {
+    pub fn tell(&self, told: RunEvent<'_>) {
         let Some(sending) = &self.0 else { return };
         let mut tree = sending.tree();
         match told {
-            Told::Step(_) => tree.ask(),
-            Told::Text(_) | Told::Thinking(_) | Told::Writing(_) | Told::Arguments(_) => tree.hear(),
-            Told::Again(..) => tree.ask_again(),
-            Told::Replied { reply, .. } => tree.reply(reply),
-            Told::CallBegan { call, .. } => tree.begin_call(call),
-            Told::CallEnded { call, result, answer } => tree.end_call(call, result, &answer.text),
-            Told::NotRun { call, .. } => tree.leave_out(call),
-            Told::GoesOn(_) | Told::Finished(_) | Told::Unfit(_) | Told::Compacted(_) | Told::Steered(_) => {}
+            RunEvent::Step(_) => tree.ask(),
+            RunEvent::Text(_) | RunEvent::Thinking(_) | RunEvent::Writing(_) | RunEvent::Arguments(_) => tree.hear(),
+            RunEvent::Again(..) => tree.ask_again(),
+            RunEvent::Replied { reply, .. } => tree.reply(reply),
+            RunEvent::CallBegan { call, .. } => tree.begin_call(call),
+            RunEvent::CallEnded { call, result, answer } => tree.end_call(call, result, &answer.text),
+            RunEvent::NotRun { call, .. } => tree.leave_out(call),
+            RunEvent::GoesOn(_)
+            | RunEvent::Finished(_)
+            | RunEvent::Unfit(_)
+            | RunEvent::Compacted(_)
+            | RunEvent::Steered(_) => {}
         }
     }
 
     /// Ends all spans as the run has ended; without an outcome somebody wanted that at once.
-    pub fn end(&self, outcome: Option<&Outcome>) {
+    pub fn end(&self, outcome: Option<&AgentOutcome>) {
         let Some(sending) = &self.0 else { return };
         match outcome {
             Some(outcome) => sending.tree().end(name_of_end(&outcome.ended), Some(outcome)),
@@ -142,7 +146,7 @@ impl Spans {
 }
 
 impl Sending {
-    fn tree(&self) -> MutexGuard<'_, Tree> {
+    fn tree(&self) -> MutexGuard<'_, SpanTree> {
         self.tree.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

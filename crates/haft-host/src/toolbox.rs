@@ -18,7 +18,7 @@ use haft_policy::policy::Mode;
 use haft_runtime::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
 use haft_runtime::events::Subscription;
 use haft_runtime::session::Session;
-use haft_workspace::history::{HistoryError, Log, TakenBack, Which};
+use haft_workspace::history::{ChangeLog, HistoryError, TakenBack, UndoSelection};
 
 use crate::host::{Host, nobody};
 use crate::notices::Notices;
@@ -112,7 +112,7 @@ impl Toolbox {
     /// # Errors
     ///
     /// Fails when the journal cannot be read.
-    pub fn log(&self) -> Result<Log, HistoryError> {
+    pub fn log(&self) -> Result<ChangeLog, HistoryError> {
         self.host.history.log()
     }
 
@@ -122,7 +122,7 @@ impl Toolbox {
     ///
     /// Fails when there is nothing to take back, or later changes are in the way; then nothing is changed.
     pub fn undo(&self) -> Result<TakenBack, HistoryError> {
-        self.undo_what(Which::Newest)
+        self.undo_what(UndoSelection::Newest)
     }
 
     /// Takes back what this names: a number, a turn, a session, or the last undo.
@@ -130,7 +130,7 @@ impl Toolbox {
     /// # Errors
     ///
     /// As [`Toolbox::undo`].
-    pub fn undo_what(&self, which: Which) -> Result<TakenBack, HistoryError> {
+    pub fn undo_what(&self, which: UndoSelection) -> Result<TakenBack, HistoryError> {
         self.host.history.undo(which, None)
     }
 

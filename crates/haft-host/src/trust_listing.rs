@@ -1,7 +1,7 @@
 //! What is trusted in a project, in lines for people and as a record for programs (`haft trust`).
 
-use haft_workspace::project::{Kind, skill_folder};
-use haft_workspace::state::trust::Trusted;
+use haft_workspace::project::{ProjectFileKind, skill_folder};
+use haft_workspace::state::trust::FolderTrust;
 use serde_json::{Value, json};
 
 use crate::project_files::name_of;
@@ -10,10 +10,10 @@ use crate::project_files::name_of;
 const MOST_PLACES: usize = 12;
 
 /// Lists everything that is trusted.
-pub fn lines(trusted: &Trusted) -> Vec<String> {
+pub fn lines(trusted: &FolderTrust) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, fingerprint) in &trusted.code {
-        lines.push(format!("  {:<5}  {name}", name_of(Kind::Code)));
+        lines.push(format!("  {:<5}  {name}", name_of(ProjectFileKind::Code)));
         let named = fingerprint.keys().filter(|other| *other != name);
         match (skill_folder(name), fingerprint.len().saturating_sub(1)) {
             (Some(_), 0) => {}
@@ -23,13 +23,13 @@ pub fn lines(trusted: &Trusted) -> Vec<String> {
         }
     }
     let words = trusted.words.iter().flat_map(|words| words.keys());
-    lines.extend(words.map(|name| format!("  {:<5}  {name}", name_of(Kind::Words))));
+    lines.extend(words.map(|name| format!("  {:<5}  {name}", name_of(ProjectFileKind::Words))));
     lines.extend(trusted.code.keys().flat_map(|name| copied(trusted, name)));
     lines
 }
 
 /// Says what the copy has of what a file of code can run.
-fn copied(trusted: &Trusted, name: &str) -> Vec<String> {
+fn copied(trusted: &FolderTrust, name: &str) -> Vec<String> {
     let Some(reach) = trusted.copy.as_ref().and_then(|copy| copy.reaches.get(name)) else { return Vec::new() };
     let mut lines = Vec::new();
     if !reach.files.is_empty() {
@@ -49,7 +49,7 @@ fn copied(trusted: &Trusted, name: &str) -> Vec<String> {
 }
 
 /// Returns what is trusted in a folder, for programs.
-pub fn record(folder: &str, trusted: &Trusted) -> Value {
+pub fn record(folder: &str, trusted: &FolderTrust) -> Value {
     let words: Vec<&String> = trusted.words.iter().flat_map(|words| words.keys()).collect();
     let copy = trusted.copy.as_ref().map(|copy| json!({ "id": copy.id, "reaches": copy.reaches }));
     json!({ "folder": folder, "code": trusted.code, "words": words, "copy": copy })

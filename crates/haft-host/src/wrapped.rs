@@ -6,11 +6,11 @@ use crate::bounded_text::{columns_in, columns_of};
 #[must_use]
 pub fn wrapped(text: &str, columns: usize, indent: usize) -> Vec<String> {
     let indentation = " ".repeat(indent.min(columns / 2));
-    let mut rows = vec![Row::default()];
+    let mut rows = vec![WrappedRow::default()];
     for piece in text.split_inclusive(' ') {
         let row = rows.last_mut().expect("there is always a row");
         if row.columns > row.blank && row.columns + columns_in(piece.trim_end()) > columns {
-            rows.push(Row::beginning(&indentation));
+            rows.push(WrappedRow::beginning(&indentation));
         }
         for c in piece.chars() {
             let row = rows.last_mut().expect("there is always a row");
@@ -19,7 +19,7 @@ pub fn wrapped(text: &str, columns: usize, indent: usize) -> Vec<String> {
                 // A blank at the edge is where the row ends.
                 (true, ' ') => {}
                 (true, c) => {
-                    rows.push(Row::beginning(&indentation));
+                    rows.push(WrappedRow::beginning(&indentation));
                     rows.last_mut().expect("it was just made").push(c);
                 }
                 (false, c) => row.push(c),
@@ -29,15 +29,16 @@ pub fn wrapped(text: &str, columns: usize, indent: usize) -> Vec<String> {
     rows.into_iter().map(|row| row.text.trim_end().to_owned()).collect()
 }
 
+/// A row of wrapped text.
 #[derive(Default)]
-struct Row {
+struct WrappedRow {
     text: String,
     columns: usize,
     /// How many columns are the indentation.
     blank: usize,
 }
 
-impl Row {
+impl WrappedRow {
     fn beginning(indentation: &str) -> Self {
         Self { text: indentation.to_owned(), columns: indentation.len(), blank: indentation.len() }
     }

@@ -10,22 +10,22 @@ use crate::complaints::Complaints;
 use crate::doc;
 use crate::key::EffectKey;
 
-/// What a parameter is for.
-pub(crate) enum Input {
+/// The purpose of a parameter: the context of the call, or an argument.
+pub(crate) enum ParameterRole {
     /// It takes the context of the call.
     Context,
     /// It takes an argument.
-    Argument(Box<Argument>),
+    Argument(Box<ToolArgument>),
 }
 
 /// An argument that a model sends.
-pub(crate) struct Argument {
+pub(crate) struct ToolArgument {
     /// Its name.
     pub(crate) name: Ident,
     /// Its type, as written.
     pub(crate) ty: Type,
     /// What the macro knows of that type.
-    pub(crate) kind: Kind,
+    pub(crate) kind: ArgumentType,
     /// Whether the type is an `Option`.
     pub(crate) presence: Presence,
     /// What describes it in the schema: doc comment, `serde` and `schemars`.
@@ -34,9 +34,9 @@ pub(crate) struct Argument {
     pub(crate) effect: Option<EffectKey>,
 }
 
-/// What the macro knows of a type, by its name.
+/// The type of an argument, as far as the macro recognises it by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ArgumentType {
     /// `Target`: sent as a path, located while planning.
     Target,
     /// `RawPath`: sent as a path, passed on as text.
@@ -56,7 +56,7 @@ pub(crate) enum Presence {
     Optional,
 }
 
-impl Input {
+impl ParameterRole {
     /// Reads a parameter, and takes from it the attributes that rustc would not accept there.
     pub(crate) fn read(parameter: &mut PatType, complaints: &mut Complaints) -> Option<Self> {
         let (of_field, of_parameter) = std::mem::take(&mut parameter.attrs).into_iter().partition(describes_a_field);
@@ -70,7 +70,7 @@ impl Input {
             );
         }
         if is_context(&parameter.ty) {
-            return Some(Input::Context);
+            return Some(ParameterRole::Context);
         }
         if complain_about_context(&parameter.ty, complaints) {
             return None;
@@ -87,8 +87,8 @@ impl Input {
         }
         let (kind, presence) = recognise(&parameter.ty);
         let (name, ty) = (name.clone(), (*parameter.ty).clone());
-        let argument = Argument { name, ty, kind, presence, attributes: of_field, effect: None };
-        Some(Input::Argument(Box::new(argument)))
+        let argument = ToolArgument { name, ty, kind, presence, attributes: of_field, effect: None };
+        Some(ParameterRole::Argument(Box::new(argument)))
     }
 }
 
@@ -107,13 +107,13 @@ fn is_context(ty: &Type) -> bool {
     matches!(ty, Type::Reference(reference) if reference.mutability.is_none() && ends_in(&reference.elem, "RunContext"))
 }
 
-fn recognise(ty: &Type) -> (Kind, Presence) {
+fn recognise(ty: &Type) -> (ArgumentType, Presence) {
     let (ty, presence) = match option_of(ty) {
         Some(inner) => (inner, Presence::Optional),
         None => (ty, Presence::Required),
     };
-    let kinds = [("Target", Kind::Target), ("RawPath", Kind::RawPath), ("String", Kind::Text)];
-    let kind = kinds.into_iter().find(|(name, _)| ends_in(ty, name)).map_or(Kind::Other, |(_, kind)| kind);
+    let kinds = [("Target", ArgumentType::Target), ("RawPath", ArgumentType::RawPath), ("String", ArgumentType::Text)];
+    let kind = kinds.into_iter().find(|(name, _)| ends_in(ty, name)).map_or(ArgumentType::Other, |(_, kind)| kind);
     (kind, presence)
 }
 

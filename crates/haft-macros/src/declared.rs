@@ -7,7 +7,7 @@ use std::fmt::Display;
 use syn::ext::IdentExt;
 use syn::{Ident, LitStr};
 
-use crate::argument::{Argument, Kind};
+use crate::argument::{ArgumentType, ToolArgument};
 use crate::complaints::Complaints;
 use crate::doc;
 use crate::function::Function;
@@ -15,8 +15,8 @@ use crate::key::EffectKey;
 use crate::options::{EffectOption, Options};
 use crate::type_name;
 
-/// A tool as declared.
-pub(crate) struct Declared {
+/// A tool as its author declared it: function and options.
+pub(crate) struct ToolDeclaration {
     /// The function; its arguments know their effects.
     pub(crate) function: Function,
     /// The name of the type that implements `Tool`.
@@ -42,7 +42,7 @@ pub(crate) enum Words {
     File(LitStr),
 }
 
-impl Declared {
+impl ToolDeclaration {
     /// Brings options and function together, and complains about what does not fit.
     pub(crate) fn join(options: Options, mut function: Function, complaints: &mut Complaints) -> Self {
         let name = name_of(options.name.as_ref(), &function, complaints);
@@ -51,7 +51,7 @@ impl Declared {
         for effect in &options.effects {
             give_effect(effect, &mut function, complaints);
         }
-        for argument in function.arguments().filter(|argument| argument.kind == Kind::Target) {
+        for argument in function.arguments().filter(|argument| argument.kind == ArgumentType::Target) {
             if argument.effect.is_none() {
                 complaints.about(
                     &argument.ty,
@@ -125,14 +125,18 @@ fn named_twice(parameter: impl Display, first: EffectKey, second: EffectKey) -> 
     format!("`{parameter}` is named by `{}` already; {hint}", first.name())
 }
 
-fn wrong_type(argument: &Argument, key: EffectKey) -> Option<&'static str> {
+fn wrong_type(argument: &ToolArgument, key: EffectKey) -> Option<&'static str> {
     let (fits, wanted) = match key {
         EffectKey::Reads | EffectKey::ReadsTree | EffectKey::Changes => (
-            matches!(argument.kind, Kind::Target | Kind::RawPath),
+            matches!(argument.kind, ArgumentType::Target | ArgumentType::RawPath),
             "a path: a `Target` (what was located) or a `RawPath` (what was written), or an `Option` of one",
         ),
-        EffectKey::Runs => (argument.kind == Kind::Text, "the text of a command: a `String` or an `Option<String>`"),
-        EffectKey::Connects => (argument.kind == Kind::Text, "the name of a host: a `String` or an `Option<String>`"),
+        EffectKey::Runs => {
+            (argument.kind == ArgumentType::Text, "the text of a command: a `String` or an `Option<String>`")
+        }
+        EffectKey::Connects => {
+            (argument.kind == ArgumentType::Text, "the name of a host: a `String` or an `Option<String>`")
+        }
     };
     (!fits).then_some(wanted)
 }

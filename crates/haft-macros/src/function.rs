@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use syn::spanned::Spanned;
 use syn::{FnArg, GenericParam, Generics, Item, ItemFn, Safety, Signature};
 
-use crate::argument::{Argument, Input};
+use crate::argument::{ParameterRole, ToolArgument};
 use crate::complaints::Complaints;
 
 /// The function, with what its parameters are for.
@@ -12,7 +12,7 @@ pub(crate) struct Function {
     /// The function as written, but for attributes of parameters that only describe a field.
     pub(crate) item: ItemFn,
     /// Its parameters, in order.
-    pub(crate) inputs: Vec<Input>,
+    pub(crate) inputs: Vec<ParameterRole>,
 }
 
 impl Function {
@@ -33,8 +33,8 @@ impl Function {
         for parameter in &mut item.sig.inputs {
             match parameter {
                 FnArg::Typed(parameter) => {
-                    let input = Input::read(parameter, complaints);
-                    let is_context = |input: &Input| matches!(input, Input::Context);
+                    let input = ParameterRole::read(parameter, complaints);
+                    let is_context = |input: &ParameterRole| matches!(input, ParameterRole::Context);
                     if input.as_ref().is_some_and(is_context) && inputs.iter().any(is_context) {
                         complaints.about(parameter, "a call has one context; remove the second");
                     }
@@ -51,18 +51,18 @@ impl Function {
     }
 
     /// Returns the parameters that are arguments.
-    pub(crate) fn arguments(&self) -> impl Iterator<Item = &Argument> {
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = &ToolArgument> {
         self.inputs.iter().filter_map(|input| match input {
-            Input::Argument(argument) => Some(&**argument),
-            Input::Context => None,
+            ParameterRole::Argument(argument) => Some(&**argument),
+            ParameterRole::Context => None,
         })
     }
 
     /// Returns the parameters that are arguments.
-    pub(crate) fn arguments_mut(&mut self) -> impl Iterator<Item = &mut Argument> {
+    pub(crate) fn arguments_mut(&mut self) -> impl Iterator<Item = &mut ToolArgument> {
         self.inputs.iter_mut().filter_map(|input| match input {
-            Input::Argument(argument) => Some(&mut **argument),
-            Input::Context => None,
+            ParameterRole::Argument(argument) => Some(&mut **argument),
+            ParameterRole::Context => None,
         })
     }
 }

@@ -21,7 +21,7 @@ mod write;
 use proc_macro::TokenStream;
 
 use crate::complaints::Complaints;
-use crate::declared::Declared;
+use crate::declared::ToolDeclaration;
 use crate::function::Function;
 use crate::options::Options;
 
@@ -122,7 +122,7 @@ fn expand(options: proc_macro2::TokenStream, item: proc_macro2::TokenStream) -> 
     let mut complaints = Complaints::default();
     let options = Options::read(options, &mut complaints);
     let function = Function::read(item, &mut complaints)?;
-    let declared = Declared::join(options, function, &mut complaints);
+    let declared = ToolDeclaration::join(options, function, &mut complaints);
     complaints.into_result()?;
     Ok(write::tool(&declared))
 }

@@ -39,14 +39,14 @@ impl Options {
     /// Reads the options; complains about entries that cannot be used and goes on without them.
     pub(crate) fn read(tokens: TokenStream, complaints: &mut Complaints) -> Self {
         let mut options = Self::default();
-        let entries = complaints.keep(Punctuated::<Entry, Token![,]>::parse_terminated.parse2(tokens));
+        let entries = complaints.keep(Punctuated::<OptionEntry, Token![,]>::parse_terminated.parse2(tokens));
         for entry in entries.into_iter().flatten() {
             complaints.keep(options.set(&entry));
         }
         options
     }
 
-    fn set(&mut self, entry: &Entry) -> syn::Result<()> {
+    fn set(&mut self, entry: &OptionEntry) -> syn::Result<()> {
         match entry.key.to_string().as_str() {
             "name" => set_once(&mut self.name, entry),
             "title" => set_once(&mut self.title, entry),
@@ -68,7 +68,7 @@ impl Options {
     }
 }
 
-fn set_once(option: &mut Option<LitStr>, entry: &Entry) -> syn::Result<()> {
+fn set_once(option: &mut Option<LitStr>, entry: &OptionEntry) -> syn::Result<()> {
     let text = entry.text()?;
     if option.is_some() {
         let key = &entry.key;
@@ -78,14 +78,14 @@ fn set_once(option: &mut Option<LitStr>, entry: &Entry) -> syn::Result<()> {
     Ok(())
 }
 
-/// One `key = value`, before it is known what the key wants.
-struct Entry {
+/// One `key = value` of the attribute, not yet interpreted.
+struct OptionEntry {
     key: Ident,
     equals: Option<Token![=]>,
     value: TokenStream,
 }
 
-impl Parse for Entry {
+impl Parse for OptionEntry {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let key = input
             .call(Ident::parse_any)
@@ -99,7 +99,7 @@ impl Parse for Entry {
     }
 }
 
-impl Entry {
+impl OptionEntry {
     fn text(&self) -> syn::Result<LitStr> {
         let key = &self.key;
         self.value_as(<LitStr as Parse>::parse, format!("`{key}` takes a text in quotes: `{key} = \"…\"`"))

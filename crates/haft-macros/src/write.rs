@@ -12,12 +12,12 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Index, ReturnType};
 
-use crate::argument::{Argument, Input, Kind, Presence};
-use crate::declared::{Declared, Words};
+use crate::argument::{ArgumentType, ParameterRole, Presence, ToolArgument};
+use crate::declared::{ToolDeclaration, Words};
 use crate::key::EffectKey;
 
 /// Writes the function, the type beside it, and the implementation of `Tool`.
-pub(crate) fn tool(declared: &Declared) -> TokenStream {
+pub(crate) fn tool(declared: &ToolDeclaration) -> TokenStream {
     let item = &declared.function.item;
     let conditions = attributes(&item.attrs, &["cfg"]);
     let function = function(declared);
@@ -38,7 +38,7 @@ pub(crate) fn tool(declared: &Declared) -> TokenStream {
 }
 
 /// The function itself, as written.
-fn function(declared: &Declared) -> TokenStream {
+fn function(declared: &ToolDeclaration) -> TokenStream {
     let words = words_as_doc(declared);
     let function = &declared.function.item;
     // `async` is our demand, and the words for the model are no place for an `# Errors` section.
@@ -50,8 +50,8 @@ fn function(declared: &Declared) -> TokenStream {
 }
 
 /// The type that is the tool.
-fn unit(declared: &Declared) -> TokenStream {
-    let Declared { function, type_name, name, .. } = declared;
+fn unit(declared: &ToolDeclaration) -> TokenStream {
+    let ToolDeclaration { function, type_name, name, .. } = declared;
     let visibility = &function.item.vis;
     let attributes = attributes(&function.item.attrs, &["cfg", "doc", "allow"]);
     let headline = format!(" The tool `{name}`.");
@@ -67,7 +67,7 @@ fn unit(declared: &Declared) -> TokenStream {
 }
 
 /// A function whose words stand in a file needs no comment, but what people read of it does.
-fn words_as_doc(declared: &Declared) -> Option<TokenStream> {
+fn words_as_doc(declared: &ToolDeclaration) -> Option<TokenStream> {
     let Words::File(file) = &declared.words else { return None };
     let is_commented = attributes(&declared.function.item.attrs, &["doc"]).next().is_some();
     (!is_commented).then(|| quote_spanned! { file.span()=> #[doc = ::core::include_str!(#file)] })
@@ -78,9 +78,9 @@ fn attributes<'a>(all: &'a [Attribute], names: &'a [&str]) -> impl Iterator<Item
 }
 
 /// The struct that the arguments of a call are read into, and whose schema the model is shown.
-fn arguments(declared: &Declared, arguments_ident: &Ident) -> TokenStream {
+fn arguments(declared: &ToolDeclaration, arguments_ident: &Ident) -> TokenStream {
     let fields = declared.function.arguments().map(|argument| {
-        let Argument { name, attributes, .. } = argument;
+        let ToolArgument { name, attributes, .. } = argument;
         let ty = field_type(argument);
         quote! { #(#attributes)* #name: #ty }
     });
@@ -96,19 +96,19 @@ fn arguments(declared: &Declared, arguments_ident: &Ident) -> TokenStream {
 }
 
 /// A model sends a path where the function takes the located target.
-fn field_type(argument: &Argument) -> TokenStream {
+fn field_type(argument: &ToolArgument) -> TokenStream {
     let ty = &argument.ty;
     match (argument.kind, argument.presence) {
-        (Kind::Target, Presence::Required) => quote_spanned! { ty.span()=> ::haft_contract::path::RawPath },
-        (Kind::Target, Presence::Optional) => {
+        (ArgumentType::Target, Presence::Required) => quote_spanned! { ty.span()=> ::haft_contract::path::RawPath },
+        (ArgumentType::Target, Presence::Optional) => {
             quote_spanned! { ty.span()=> ::core::option::Option<::haft_contract::path::RawPath> }
         }
-        (Kind::RawPath | Kind::Text | Kind::Other, _) => quote! { #ty },
+        (ArgumentType::RawPath | ArgumentType::Text | ArgumentType::Other, _) => quote! { #ty },
     }
 }
 
 /// The most that a call can do, as its effects say.
-fn at_most(declared: &Declared) -> Ident {
+fn at_most(declared: &ToolDeclaration) -> Ident {
     let has = |wanted: &[EffectKey]| {
         declared.function.arguments().filter_map(|argument| argument.effect).any(|key| wanted.contains(&key))
     };
@@ -120,8 +120,8 @@ fn at_most(declared: &Declared) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-fn implementation(declared: &Declared, arguments_ident: &Ident) -> TokenStream {
-    let Declared { type_name, name, .. } = declared;
+fn implementation(declared: &ToolDeclaration, arguments_ident: &Ident) -> TokenStream {
+    let ToolDeclaration { type_name, name, .. } = declared;
     let manual = manual(&declared.words);
     let draft = located(declared).map(|argument| match argument.presence {
         Presence::Required => quote! { ::haft_contract::path::Target },
@@ -177,11 +177,11 @@ fn manual(words: &Words) -> TokenStream {
 }
 
 /// The arguments whose targets the draft carries from the plan to the function.
-fn located(declared: &Declared) -> impl Iterator<Item = &Argument> {
-    declared.function.arguments().filter(|argument| argument.kind == Kind::Target)
+fn located(declared: &ToolDeclaration) -> impl Iterator<Item = &ToolArgument> {
+    declared.function.arguments().filter(|argument| argument.kind == ArgumentType::Target)
 }
 
-fn plan(declared: &Declared) -> TokenStream {
+fn plan(declared: &ToolDeclaration) -> TokenStream {
     let session = &declared.session;
     let steps: Vec<TokenStream> = declared.function.arguments().filter_map(plan_argument).collect();
     if steps.is_empty() && session.is_empty() {
@@ -199,31 +199,35 @@ fn plan(declared: &Declared) -> TokenStream {
 }
 
 /// Names the variable that holds what an argument leads to.
-fn found(argument: &Argument) -> Ident {
+fn found(argument: &ToolArgument) -> Ident {
     format_ident!("__found_{}", argument.name.unraw(), span = Span::mixed_site())
 }
 
-fn plan_argument(argument: &Argument) -> Option<TokenStream> {
+fn plan_argument(argument: &ToolArgument) -> Option<TokenStream> {
     let ours = Span::mixed_site();
     let effect = plan_effect(argument.effect?);
     let name = &argument.name;
     let found = found(argument);
     Some(match (argument.kind, argument.presence) {
-        (Kind::Target, Presence::Required) => quote_spanned! { ours=>
+        (ArgumentType::Target, Presence::Required) => quote_spanned! { ours=>
             let #found = { let __argument = &__args.#name; #effect __target };
         },
-        (Kind::Target, Presence::Optional) => quote_spanned! { ours=>
+        (ArgumentType::Target, Presence::Optional) => quote_spanned! { ours=>
             let #found = match &__args.#name {
                 ::core::option::Option::Some(__argument) => { #effect ::core::option::Option::Some(__target) }
                 ::core::option::Option::None => ::core::option::Option::None,
             };
         },
-        (Kind::RawPath | Kind::Text | Kind::Other, Presence::Required) => quote_spanned! { ours=>
-            { let __argument = &__args.#name; #effect }
-        },
-        (Kind::RawPath | Kind::Text | Kind::Other, Presence::Optional) => quote_spanned! { ours=>
-            if let ::core::option::Option::Some(__argument) = &__args.#name { #effect }
-        },
+        (ArgumentType::RawPath | ArgumentType::Text | ArgumentType::Other, Presence::Required) => {
+            quote_spanned! { ours=>
+                { let __argument = &__args.#name; #effect }
+            }
+        }
+        (ArgumentType::RawPath | ArgumentType::Text | ArgumentType::Other, Presence::Optional) => {
+            quote_spanned! { ours=>
+                if let ::core::option::Option::Some(__argument) = &__args.#name { #effect }
+            }
+        }
     })
 }
 
@@ -258,17 +262,17 @@ fn plan_effect(key: EffectKey) -> TokenStream {
     }
 }
 
-fn run(declared: &Declared) -> TokenStream {
+fn run(declared: &ToolDeclaration) -> TokenStream {
     let ours = Span::mixed_site();
     let signature = &declared.function.item.sig;
     let mut targets = 0..;
     let inputs = declared.function.inputs.iter().map(|input| match input {
-        Input::Context => quote_spanned! { ours=> __cx },
-        Input::Argument(argument) if argument.kind == Kind::Target => {
+        ParameterRole::Context => quote_spanned! { ours=> __cx },
+        ParameterRole::Argument(argument) if argument.kind == ArgumentType::Target => {
             let index = targets.next().map(Index::from);
             quote_spanned! { ours=> __draft.#index }
         }
-        Input::Argument(argument) => {
+        ParameterRole::Argument(argument) => {
             let name = &argument.name;
             quote_spanned! { ours=> __args.#name }
         }

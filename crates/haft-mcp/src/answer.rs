@@ -5,7 +5,7 @@ use haft_contract::door::ChangeSetId;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::output::Content;
 use haft_contract::result::{Did, Status, ToolResult};
-use haft_runtime::entry::Entry;
+use haft_runtime::entry::CatalogEntry;
 use haft_runtime::runtime::Runtime;
 use rmcp::model::{Annotations, CallToolResult, ContentBlock, MetaObject, Role, TextContent};
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ const LONGEST_DATA: usize = 2_000;
 const MOST_FILES: usize = 50;
 
 /// Makes the answer to a call of a tool.
-pub(crate) fn of_result(result: &ToolResult, entry: &Entry, runtime: &Runtime) -> CallToolResult {
+pub(crate) fn of_result(result: &ToolResult, entry: &CatalogEntry, runtime: &Runtime) -> CallToolResult {
     let mut content: Vec<ContentBlock> = result.content.iter().map(block).collect();
     content.extend(for_user(result));
     let mut answer = match result.status {
@@ -55,7 +55,7 @@ fn for_user(result: &ToolResult) -> Option<ContentBlock> {
 
 /// The data of a result, where a client may show it instead of the text without losing anything: where it is promised, or
 /// where the text says the same.
-fn structured(result: &ToolResult, entry: &Entry, runtime: &Runtime) -> Option<Value> {
+fn structured(result: &ToolResult, entry: &CatalogEntry, runtime: &Runtime) -> Option<Value> {
     let data = result.data.as_ref().filter(|data| data.is_object())?;
     let is_promised = result.status == Status::Ok && promised(entry.shown(), runtime).is_some();
     let says_the_same = || serde_json::from_str::<Value>(&result.text()).is_ok_and(|said| said == *data);

@@ -33,7 +33,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 
 use crate::server::is_modern;
 use form::{Always, Titles};
-use postponed::Postponed;
+use postponed::PostponedQuestions;
 pub(crate) use seal::StateSeal;
 use seal::{Digest, Seal};
 
@@ -44,23 +44,23 @@ const QUESTION: &str = "approval";
 /// What to do about a question that came up while its call ran.
 const NEXT_TIME: &str = "send this call again: the user is then asked about it before the call runs";
 
-/// Asks the person behind the client. Clones ask the same.
+/// Asks the user of the connected client. Clones share their state.
 #[derive(Clone)]
-pub struct Asking {
-    shared: Arc<Shared>,
+pub struct ClientApprover {
+    shared: Arc<ClientApproverState>,
 }
 
-struct Shared {
+struct ClientApproverState {
     nobody: Nobody,
     /// How to ask about the calls that run.
-    ways: Mutex<HashMap<CallId, Arc<Way>>>,
+    ways: Mutex<HashMap<CallId, Arc<QuestionRoute>>>,
     seal: Seal,
-    postponed: Postponed,
+    postponed: PostponedQuestions,
     /// Where an answer that holds always is written.
     lists: Option<HostLists>,
 }
 
-impl Asking {
+impl ClientApprover {
     /// Says how a call could be allowed where a client cannot ask anybody.
     pub fn or_nobody_there(how: impl Into<String>) -> Self {
         Self::with(Nobody::there(how), None)
@@ -82,7 +82,7 @@ impl Asking {
 
     fn sealed((nobody, lists): (Nobody, Option<HostLists>), seal: Seal) -> Self {
         let (ways, postponed) = Default::default();
-        Self { shared: Arc::new(Shared { nobody, ways, seal, postponed, lists }) }
+        Self { shared: Arc::new(ClientApproverState { nobody, ways, seal, postponed, lists }) }
     }
 
     /// Finds out how the person can be asked about a call, and what was answered already.
@@ -94,16 +94,16 @@ impl Asking {
         &self,
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Way, ErrorData> {
+    ) -> Result<QuestionRoute, ErrorData> {
         if !context.client_capabilities().is_some_and(|client| has_forms(&client)) {
-            return Ok(Way::Nobody);
+            return Ok(QuestionRoute::Nobody);
         }
         if !is_modern(context) {
             let titles = match context.protocol_version() {
                 Some(version) if version >= ProtocolVersion::V_2025_11_25 => Titles::Beside,
                 _ => Titles::Apart,
             };
-            return Ok(Way::Peer { peer: context.peer.clone(), titles });
+            return Ok(QuestionRoute::Peer { peer: context.peer.clone(), titles });
         }
         let call = Digest::of_call(request);
         let shown = match &request.request_state {
@@ -112,21 +112,25 @@ impl Asking {
         };
         let sent = request.input_responses.as_ref().and_then(|answers| answers.get(QUESTION));
         let answer = sent.and_then(|answer| serde_json::from_value(answer.clone()).ok());
-        Ok(Way::Returned(Box::new(Returned { call, given: shown.zip(answer), question: Mutex::default() })))
+        Ok(QuestionRoute::Returned(Box::new(ResultQuestion {
+            call,
+            given: shown.zip(answer),
+            question: Mutex::default(),
+        })))
     }
 
     /// Asks about a call in this way until the guard is dropped.
-    pub(crate) fn about(&self, call: &CallId, way: Way) -> About<'_> {
+    pub(crate) fn about(&self, call: &CallId, way: QuestionRoute) -> QuestionGuard<'_> {
         let way = Arc::new(way);
         self.ways().insert(call.clone(), way.clone());
-        About { asking: self, call: call.clone(), way }
+        QuestionGuard { asking: self, call: call.clone(), way }
     }
 
     /// Returns the question that came up when the same call ran before, where it has no answer yet. An answer that came
     /// with this call holds for the session, because it is given before anything waits for it.
-    pub(crate) fn postponed(&self, way: &Way, session: &Session) -> Option<InputRequiredResult> {
-        let Way::Returned(returned) = way else { return None };
-        let Returned { call, given, .. } = &**returned;
+    pub(crate) fn postponed(&self, way: &QuestionRoute, session: &Session) -> Option<InputRequiredResult> {
+        let QuestionRoute::Returned(returned) = way else { return None };
+        let ResultQuestion { call, given, .. } = &**returned;
         let (plan, request) = self.shared.postponed.open(call)?;
         match given {
             Some((shown, answer)) if *shown == plan => {
@@ -162,21 +166,23 @@ impl Asking {
         InputRequiredResult::new(Some(asked), Some(self.shared.seal.close(&plan, call)))
     }
 
-    fn ways(&self) -> MutexGuard<'_, HashMap<CallId, Arc<Way>>> {
+    fn ways(&self) -> MutexGuard<'_, HashMap<CallId, Arc<QuestionRoute>>> {
         self.shared.ways.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn answer(&self, request: &ApprovalRequest) -> Verdict {
         let way = self.ways().get(&request.call).cloned();
         match way.as_deref() {
-            Some(Way::Peer { peer, titles }) => {
+            Some(QuestionRoute::Peer { peer, titles }) => {
                 match ask_peer(peer, form::params(request, (*titles, self.always()))).await {
                     Ok(answer) => self.verdict(request, &answer),
                     Err(how) => Verdict::NoAnswer { how },
                 }
             }
-            Some(Way::Returned(returned)) if request.is_running => self.answer_running(returned, request).await,
-            Some(Way::Returned(returned)) => {
+            Some(QuestionRoute::Returned(returned)) if request.is_running => {
+                self.answer_running(returned, request).await
+            }
+            Some(QuestionRoute::Returned(returned)) => {
                 let plan = Digest::of_plan(request);
                 match &returned.given {
                     Some((shown, answer)) if *shown == plan => self.verdict(request, answer),
@@ -187,7 +193,7 @@ impl Asking {
                     }
                 }
             }
-            Some(Way::Nobody) | None => self.shared.nobody.ask(request).await,
+            Some(QuestionRoute::Nobody) | None => self.shared.nobody.ask(request).await,
         }
     }
 
@@ -196,11 +202,13 @@ impl Asking {
     async fn put(&self, questionnaire: &Questionnaire) -> UserReply {
         let way = self.ways().get(&questionnaire.call).cloned();
         match way.as_deref() {
-            Some(Way::Peer { peer, titles }) => match ask_peer(peer, questions::params(questionnaire, *titles)).await {
-                Ok(answer) => questions::reply(questionnaire, &answer),
-                Err(_) => UserReply::Nobody("the client could not show the questions".to_owned()),
-            },
-            Some(Way::Returned(returned)) => {
+            Some(QuestionRoute::Peer { peer, titles }) => {
+                match ask_peer(peer, questions::params(questionnaire, *titles)).await {
+                    Ok(answer) => questions::reply(questionnaire, &answer),
+                    Err(_) => UserReply::Nobody("the client could not show the questions".to_owned()),
+                }
+            }
+            Some(QuestionRoute::Returned(returned)) => {
                 let asked = Digest::of_questions(questionnaire);
                 match &returned.given {
                     Some((shown, answer)) if *shown == asked => questions::reply(questionnaire, answer),
@@ -211,12 +219,12 @@ impl Asking {
                     }
                 }
             }
-            Some(Way::Nobody) | None => UserReply::Nobody("this client cannot show questions".to_owned()),
+            Some(QuestionRoute::Nobody) | None => UserReply::Nobody("this client cannot show questions".to_owned()),
         }
     }
 
     /// Answers a question about a call that runs: with what was said before it ran, or not at all.
-    async fn answer_running(&self, returned: &Returned, request: &ApprovalRequest) -> Verdict {
+    async fn answer_running(&self, returned: &ResultQuestion, request: &ApprovalRequest) -> Verdict {
         let plan = Digest::of_plan(request);
         match self.shared.postponed.take(&returned.call, &plan) {
             Some(verdict @ Verdict::Refuse { .. }) => verdict,
@@ -230,7 +238,7 @@ impl Asking {
     }
 }
 
-impl Approver for Asking {
+impl Approver for ClientApprover {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
         Box::pin(self.answer(request))
     }
@@ -240,18 +248,18 @@ impl Approver for Asking {
     }
 }
 
-/// How the person behind a client can be asked about one call.
-pub(crate) enum Way {
+/// How the user of a client can be asked about one call.
+pub(crate) enum QuestionRoute {
     /// Not at all.
     Nobody,
     /// While the call waits.
     Peer { peer: Peer<RoleServer>, titles: Titles },
     /// With the result, before the call is sent again.
-    Returned(Box<Returned>),
+    Returned(Box<ResultQuestion>),
 }
 
-/// A call that is asked about with its result.
-pub(crate) struct Returned {
+/// A question about a call that is returned as the result of the call.
+pub(crate) struct ResultQuestion {
     call: Digest,
     /// What was shown and answered, where the call was sent again.
     given: Option<(Digest, ElicitResult)>,
@@ -259,23 +267,23 @@ pub(crate) struct Returned {
     question: Mutex<Option<(Digest, ElicitRequestParams)>>,
 }
 
-/// Lets a call be asked about.
-pub(crate) struct About<'a> {
-    asking: &'a Asking,
+/// Registers the route for questions about one call, until it is dropped.
+pub(crate) struct QuestionGuard<'a> {
+    asking: &'a ClientApprover,
     call: CallId,
-    way: Arc<Way>,
+    way: Arc<QuestionRoute>,
 }
 
-impl About<'_> {
+impl QuestionGuard<'_> {
     /// Returns the question that must be answered before the call can be made, where there is one.
     pub(crate) fn question(&self) -> Option<InputRequiredResult> {
-        let Way::Returned(returned) = &*self.way else { return None };
+        let QuestionRoute::Returned(returned) = &*self.way else { return None };
         let question = returned.question.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         Some(self.asking.asked(question, &returned.call))
     }
 }
 
-impl Drop for About<'_> {
+impl Drop for QuestionGuard<'_> {
     fn drop(&mut self) {
         self.asking.ways().remove(&self.call);
     }

@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
+use haft_contract::call::{CallId, CallOrigin, RawArguments, ToolCall};
 use haft_contract::door::Breadth;
 use haft_contract::result::{Did, ToolResult};
 use haft_host::toolbox::Toolbox;
@@ -15,9 +15,9 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use rmcp::service::{RequestContext, RoleServer};
 
 use crate::client_session::ClientSession;
-use crate::listeners::Change;
-use crate::progress::{Listener, Progress};
-use crate::server::{Server, signed};
+use crate::listeners::ServerChange;
+use crate::progress::{ProgressReporter, ProgressTarget};
+use crate::server::{McpServer, signed};
 use crate::{answer, resources};
 
 /// Where a request says which client it comes from, in the era without handshakes.
@@ -56,7 +56,7 @@ impl Drop for UnderWay<'_> {
 
 /// Makes a call and answers it.
 pub(crate) async fn call(
-    server: &Server,
+    server: &McpServer,
     request: CallToolRequestParams,
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
@@ -83,7 +83,7 @@ pub(crate) async fn call(
     }
     let about = server.workspace.asking.about(&id, way);
     let arguments = RawArguments::Object(request.arguments.unwrap_or_default());
-    let call = ToolCall::new(request.name, arguments).with_id(id.as_str()).by(Origin::Model);
+    let call = ToolCall::new(request.name, arguments).with_id(id.as_str()).by(CallOrigin::Model);
     let result = run(server, toolbox, (call, &context)).await;
     if let Some(mut question) = about.question() {
         question.meta = signed(None, &context);
@@ -97,14 +97,14 @@ pub(crate) async fn call(
 }
 
 /// Notes the outputs and changes of a call, and tells those who listen.
-fn tell_what_changed(server: &Server, client: &ClientSession, result: &ToolResult) {
+fn tell_what_changed(server: &McpServer, client: &ClientSession, result: &ToolResult) {
     let listeners = &server.workspace.listeners;
     if let Some(spill) = &result.spilled {
         client.spills.add(spill, &result.tool);
-        listeners.tell(&Change::Resources);
+        listeners.tell(&ServerChange::Resources);
     }
     if matches!(result.did, Did::Changed { .. } | Did::Unknown(_)) {
-        listeners.tell(&Change::Resource(resources::LOG.to_owned()));
+        listeners.tell(&ServerChange::Resource(resources::LOG.to_owned()));
     }
 }
 
@@ -117,17 +117,17 @@ fn client_name(context: &RequestContext<RoleServer>) -> Option<String> {
 
 /// Runs a call to its end. Whoever does not want it any more stops it, and it says so.
 async fn run(
-    server: &Server,
+    server: &McpServer,
     toolbox: &Toolbox,
     (call, context): (ToolCall, &RequestContext<RoleServer>),
 ) -> ToolResult {
     let id = call.id.clone();
     let token = context.meta.get_progress_token();
     let listener = match &server.outbox {
-        Some(outbox) => Listener::Pipe(outbox.clone()),
-        None => Listener::Peer(context.peer.clone()),
+        Some(outbox) => ProgressTarget::Pipe(outbox.clone()),
+        None => ProgressTarget::Peer(context.peer.clone()),
     };
-    let mut progress = Progress::of(token, &id, (toolbox.host().runtime.events(), listener));
+    let mut progress = ProgressReporter::of(token, &id, (toolbox.host().runtime.events(), listener));
     let calling = toolbox.host().runtime.call(toolbox.session(), call);
     tokio::pin!(calling);
     tokio::select! {
@@ -144,7 +144,7 @@ async fn run(
 }
 
 /// Waits until nobody wants the answer any more.
-async fn stopped(server: &Server, context: &RequestContext<RoleServer>) {
+async fn stopped(server: &McpServer, context: &RequestContext<RoleServer>) {
     let session_ended = server.workspace.session_ends.of(context);
     tokio::select! {
         () = context.ct.cancelled() => {}

@@ -18,7 +18,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
 use crate::asking::StateSeal;
-use crate::listeners::{Change, Listeners};
+use crate::listeners::{Listeners, ServerChange};
 
 /// A red pixel.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
@@ -32,12 +32,12 @@ pub(crate) struct Fixture {
 }
 
 /// A call of one of the suite's tools.
-struct Call<'a> {
+struct FixtureCall<'a> {
     request: &'a CallToolRequestParams,
     context: &'a RequestContext<RoleServer>,
 }
 
-impl Call<'_> {
+impl FixtureCall<'_> {
     /// Returns an argument that is a text.
     fn text(&self, name: &str) -> Result<&str, ErrorData> {
         let given = self.request.arguments.as_ref().and_then(|arguments| arguments.get(name)?.as_str());
@@ -45,7 +45,7 @@ impl Call<'_> {
     }
 }
 
-type Called = Result<CallToolResponse, ErrorData>;
+type FixtureResult = Result<CallToolResponse, ErrorData>;
 
 impl Fixture {
     /// Declares what only the suite uses.
@@ -105,9 +105,9 @@ impl Fixture {
         request: CallToolRequestParams,
         context: &'a RequestContext<RoleServer>,
         listeners: &'a Listeners,
-    ) -> BoxFuture<'a, Called> {
+    ) -> BoxFuture<'a, FixtureResult> {
         Box::pin(async move {
-            let call = Call { request: &request, context };
+            let call = FixtureCall { request: &request, context };
             let name = &*request.name;
             if let Some(question) = name.strip_prefix("test_input_required_result_") {
                 return asked::answer(&self.seal, question, &call);
@@ -121,11 +121,11 @@ impl Fixture {
                     Ok(CallToolResult::error(vec![ContentBlock::text(why)]).into())
                 }
                 "test_trigger_tool_change" => {
-                    listeners.tell(&Change::Tools);
+                    listeners.tell(&ServerChange::Tools);
                     said("The list of tools has changed.")
                 }
                 "test_trigger_prompt_change" => {
-                    listeners.tell(&Change::Prompts);
+                    listeners.tell(&ServerChange::Prompts);
                     said("The list of prompts has changed.")
                 }
                 name => conversation::call(name, &call).await,
@@ -158,12 +158,12 @@ fn content(name: &str) -> Option<Value> {
     Some(found)
 }
 
-fn completed(content: Value) -> Called {
+fn completed(content: Value) -> FixtureResult {
     let content: Vec<ContentBlock> = read_as(content)?;
     Ok(CallToolResult::success(content).into())
 }
 
-fn said(text: impl Into<String>) -> Called {
+fn said(text: impl Into<String>) -> FixtureResult {
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
 }
 

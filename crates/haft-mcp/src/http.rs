@@ -25,14 +25,14 @@ use rmcp::ErrorData;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use crate::asking::Asking;
+use crate::asking::ClientApprover;
 use crate::client_session::ClientSession;
 use crate::fixture::Fixture;
 use crate::listeners::Listeners;
 use crate::serve::{LAST_CALLS, LAST_WORDS};
-use crate::server::Server;
+use crate::server::McpServer;
 use crate::weight;
-use crate::workspace_server::{Parts, WorkspaceServer};
+use crate::workspace_server::{WorkspaceServer, WorkspaceServerParts};
 pub use gate::{Gate, Token};
 use sessions::BoundedSessions;
 pub(crate) use sessions::SessionEnds;
@@ -40,10 +40,10 @@ pub(crate) use sessions::SessionEnds;
 /// The one path that is served.
 pub const PATH: &str = "/mcp";
 
-type Body = BoxBody<Bytes, Infallible>;
+type McpResponseBody = BoxBody<Bytes, Infallible>;
 
-/// What is served over HTTP.
-pub struct Served {
+/// The workspace that is served over HTTP, and how it is served.
+pub struct ServedWorkspace {
     /// How the workspace was opened.
     pub options: Options,
     /// The workspace.
@@ -89,11 +89,16 @@ impl HttpServer {
     }
 
     /// Answers clients until `ended` is told. What runs then is stopped.
-    pub async fn serve(self, served: Served, (asking, listeners): (Asking, Listeners), ended: CancellationToken) {
-        let Served { options, toolbox, with_fixture } = served;
+    pub async fn serve(
+        self,
+        served: ServedWorkspace,
+        (asking, listeners): (ClientApprover, Listeners),
+        ended: CancellationToken,
+    ) {
+        let ServedWorkspace { options, toolbox, with_fixture } = served;
         let fixture = (with_fixture == WithFixture::Conformance).then(Fixture::default);
         let host = Some(toolbox.host().clone());
-        let parts = Parts { options, host, asking, listeners, fixture };
+        let parts = WorkspaceServerParts { options, host, asking, listeners, fixture };
         let workspace = WorkspaceServer::new(parts, ended.clone());
         let single = Arc::new(ClientSession::of(Some(toolbox)));
         workspace.remember(&single);
@@ -105,7 +110,7 @@ impl HttpServer {
             .with_cancellation_token(ended.clone());
         let of_requests = (workspace.clone(), single.clone());
         let sessions = BoundedSessions::new(workspace.session_ends.clone());
-        let factory = move || Ok(Server::of_http(of_requests.0.clone(), of_requests.1.clone()));
+        let factory = move || Ok(McpServer::of_http(of_requests.0.clone(), of_requests.1.clone()));
         let protocol = StreamableHttpService::new(factory, Arc::new(sessions), config);
         let handler = Arc::new(Handler { gate: self.gate, protocol });
         tokio::select! {
@@ -123,13 +128,13 @@ impl HttpServer {
 
 struct Handler {
     gate: Gate,
-    protocol: StreamableHttpService<Server, BoundedSessions>,
+    protocol: StreamableHttpService<McpServer, BoundedSessions>,
 }
 
 impl RequestHandler for Handler {
-    type Body = Body;
+    type Body = McpResponseBody;
 
-    fn admit(&self, head: &Head) -> Result<(), Response<Body>> {
+    fn admit(&self, head: &Head) -> Result<(), Response<McpResponseBody>> {
         if head.uri.path() != PATH {
             return Err(refused(StatusCode::NOT_FOUND, &format!("haft serves the protocol at {PATH} only")));
         }
@@ -143,7 +148,7 @@ impl RequestHandler for Handler {
         })
     }
 
-    fn unreadable(&self, why: Unreadable) -> Response<Body> {
+    fn unreadable(&self, why: Unreadable) -> Response<McpResponseBody> {
         match why {
             Unreadable::TooLarge => refused(StatusCode::PAYLOAD_TOO_LARGE, "the message is larger than 4 MiB"),
             Unreadable::TooSlow => refused(StatusCode::REQUEST_TIMEOUT, "the message did not come within 60 s"),
@@ -151,7 +156,7 @@ impl RequestHandler for Handler {
         }
     }
 
-    async fn answer(&self, request: Request<Bytes>) -> Response<Body> {
+    async fn answer(&self, request: Request<Bytes>) -> Response<McpResponseBody> {
         if request.method() == Method::POST && weight::is_too_heavy(request.body()) {
             let words = "the message has more than 1,000,000 values and was skipped";
             return refused(StatusCode::PAYLOAD_TOO_LARGE, words);
@@ -161,7 +166,7 @@ impl RequestHandler for Handler {
 }
 
 /// Refuses a request with an error of the protocol, whose id is not known yet.
-fn refused(status: StatusCode, words: &str) -> Response<Body> {
+fn refused(status: StatusCode, words: &str) -> Response<McpResponseBody> {
     let error = ErrorData::invalid_request(words.to_owned(), None);
     let body = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
     let mut response = Response::new(Full::new(Bytes::from(body)).boxed());

@@ -21,14 +21,14 @@ const MOST_BYTES: usize = 128 * 1024 * 1024;
 /// The requests without an answer.
 #[derive(Default)]
 pub(crate) struct InFlight {
-    state: Mutex<State>,
+    state: Mutex<InFlightState>,
     changed: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct InFlightState {
     /// Those of the client.
-    taken: HashMap<RequestId, Taken>,
+    taken: HashMap<RequestId, InFlightRequest>,
     /// How many bytes they have.
     bytes: usize,
     /// How many of them are worked on.
@@ -37,7 +37,7 @@ struct State {
     asked: HashSet<RequestId>,
 }
 
-struct Taken {
+struct InFlightRequest {
     bytes: usize,
     has_begun: bool,
     is_cancelled: bool,
@@ -53,7 +53,9 @@ impl InFlight {
             return Err(InUse);
         }
         state.bytes += bytes;
-        state.taken.insert(id.clone(), Taken { bytes, has_begun: false, is_cancelled: false, is_handled: false });
+        state
+            .taken
+            .insert(id.clone(), InFlightRequest { bytes, has_begun: false, is_cancelled: false, is_handled: false });
         Ok(())
     }
 
@@ -72,7 +74,7 @@ impl InFlight {
         if state.begun >= most {
             return false;
         }
-        let State { taken, begun, .. } = &mut *state;
+        let InFlightState { taken, begun, .. } = &mut *state;
         if let Some(taken) = taken.get_mut(id)
             && !std::mem::replace(&mut taken.has_begun, true)
         {
@@ -140,7 +142,7 @@ impl InFlight {
         self.changed.notified().await;
     }
 
-    fn remove(&self, mut state: MutexGuard<'_, State>, id: &RequestId) {
+    fn remove(&self, mut state: MutexGuard<'_, InFlightState>, id: &RequestId) {
         if let Some(taken) = state.taken.remove(id) {
             state.bytes -= taken.bytes;
             state.begun -= usize::from(taken.has_begun);
@@ -148,7 +150,7 @@ impl InFlight {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, InFlightState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

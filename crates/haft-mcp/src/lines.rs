@@ -21,7 +21,7 @@ const STEP: usize = 64 * 1024;
 
 /// One line of input that is not blank.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum MessageLine {
     /// A line without its end.
     Message(Vec<u8>),
     /// A line that was longer than a message may be.
@@ -31,9 +31,9 @@ pub(crate) enum Line {
 /// The lines of an input.
 pub(crate) enum Lines {
     /// Of a pipe.
-    Watched(Watched),
+    Watched(WatchedPipe),
     /// Of something else. At most one waits to be taken.
-    Read(mpsc::Receiver<Line>),
+    Read(mpsc::Receiver<MessageLine>),
 }
 
 impl Lines {
@@ -47,15 +47,18 @@ impl Lines {
         #[expect(deprecated, reason = "what replaces it is unsafe, for descriptors that change; an owned one does not")]
         let watched = AsyncFd::try_with_interest(input, Interest::READABLE);
         match watched {
-            Ok(input) => {
-                Lines::Watched(Watched { input, cut: Cut::at(longest), step: vec![0; STEP], has_ended: false })
-            }
+            Ok(input) => Lines::Watched(WatchedPipe {
+                input,
+                cut: LineSplitter::at(longest),
+                step: vec![0; STEP],
+                has_ended: false,
+            }),
             Err(unwatched) => Lines::Read(read_on_thread(unwatched.into_parts().0, longest)),
         }
     }
 
     /// Waits for the next line; nothing when the input has ended. Can be given up at any moment without losing one.
-    pub(crate) async fn next(&mut self) -> Option<Line> {
+    pub(crate) async fn next(&mut self) -> Option<MessageLine> {
         match self {
             Lines::Watched(watched) => watched.next().await,
             Lines::Read(lines) => lines.recv().await,
@@ -63,16 +66,16 @@ impl Lines {
     }
 }
 
-/// A pipe that is watched.
-pub(crate) struct Watched {
+/// A pipe that is read as soon as it has input.
+pub(crate) struct WatchedPipe {
     input: AsyncFd<OwnedFd>,
-    cut: Cut,
+    cut: LineSplitter,
     step: Vec<u8>,
     has_ended: bool,
 }
 
-impl Watched {
-    async fn next(&mut self) -> Option<Line> {
+impl WatchedPipe {
+    async fn next(&mut self) -> Option<MessageLine> {
         loop {
             if let Some(line) = self.cut.ready.pop_front() {
                 return Some(line);
@@ -104,11 +107,11 @@ fn has_something(input: &impl AsFd) -> bool {
     poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&at_once)).is_ok_and(|ready| ready > 0)
 }
 
-fn read_on_thread(input: OwnedFd, longest: usize) -> mpsc::Receiver<Line> {
+fn read_on_thread(input: OwnedFd, longest: usize) -> mpsc::Receiver<MessageLine> {
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
         let (mut input, mut step) = (PipeReader::from(input), vec![0; STEP]);
-        let mut cut = Cut::at(longest);
+        let mut cut = LineSplitter::at(longest);
         loop {
             let many = match input.read(&mut step) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
@@ -132,15 +135,15 @@ fn read_on_thread(input: OwnedFd, longest: usize) -> mpsc::Receiver<Line> {
     receiver
 }
 
-/// Cuts what comes in pieces into lines.
-struct Cut {
+/// Splits input that arrives in pieces into lines.
+struct LineSplitter {
     longest: usize,
     line: Vec<u8>,
     is_too_long: bool,
-    ready: VecDeque<Line>,
+    ready: VecDeque<MessageLine>,
 }
 
-impl Cut {
+impl LineSplitter {
     fn at(longest: usize) -> Self {
         Self { longest, line: Vec::new(), is_too_long: false, ready: VecDeque::new() }
     }
@@ -167,9 +170,9 @@ impl Cut {
     fn end(&mut self) {
         let line = std::mem::take(&mut self.line);
         if std::mem::take(&mut self.is_too_long) {
-            self.ready.push_back(Line::TooLong);
+            self.ready.push_back(MessageLine::TooLong);
         } else if !line.trim_ascii().is_empty() {
-            self.ready.push_back(Line::Message(line));
+            self.ready.push_back(MessageLine::Message(line));
         }
     }
 }
@@ -179,15 +182,15 @@ mod tests {
     use super::*;
 
     /// The lines of a text that comes in pieces of so many bytes.
-    fn all(text: &str, longest: usize, pieces: usize) -> Vec<Line> {
-        let mut cut = Cut::at(longest);
+    fn all(text: &str, longest: usize, pieces: usize) -> Vec<MessageLine> {
+        let mut cut = LineSplitter::at(longest);
         text.as_bytes().chunks(pieces).for_each(|piece| cut.feed(piece));
         cut.end();
         cut.ready.into()
     }
 
-    fn message(text: &str) -> Line {
-        Line::Message(text.as_bytes().to_vec())
+    fn message(text: &str) -> MessageLine {
+        MessageLine::Message(text.as_bytes().to_vec())
     }
 
     #[test]
@@ -200,10 +203,10 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_skipped_and_the_next_one_is_whole() {
-        let expected = [message("0123456789"), Line::TooLong, message("ab")];
+        let expected = [message("0123456789"), MessageLine::TooLong, message("ab")];
         for pieces in 1..30 {
             assert_eq!(all("0123456789\n01234567890\nab\n", 10, pieces), expected);
-            assert_eq!(all("01234567890", 10, pieces), [Line::TooLong]);
+            assert_eq!(all("01234567890", 10, pieces), [MessageLine::TooLong]);
         }
     }
 }

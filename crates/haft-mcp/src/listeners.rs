@@ -30,9 +30,9 @@ const MOST_REPORTS: usize = 32;
 /// How long a client has to take one message.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What can change.
+/// A change that clients can be notified of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Change {
+pub(crate) enum ServerChange {
     Tools,
     Prompts,
     Resources,
@@ -83,10 +83,10 @@ pub(crate) struct TooMany;
 /// Everyone who is told about changes. Clones share them.
 #[derive(Clone, Default)]
 pub struct Listeners {
-    all: Arc<Mutex<Vec<Arc<Listener>>>>,
+    all: Arc<Mutex<Vec<Arc<ChangeListener>>>>,
 }
 
-struct Listener {
+struct ChangeListener {
     target: Target,
     pending: Mutex<Pending>,
     wake: Notify,
@@ -100,7 +100,7 @@ enum Target {
 
 #[derive(Default)]
 struct Pending {
-    changes: BTreeSet<Change>,
+    changes: BTreeSet<ServerChange>,
     reports: VecDeque<(LoggingLevel, String)>,
 }
 
@@ -127,7 +127,7 @@ impl Listeners {
             return None;
         }
         let gone = CancellationToken::new();
-        let listener = Listener { target, pending: Mutex::default(), wake: Notify::new(), gone: gone.clone() };
+        let listener = ChangeListener { target, pending: Mutex::default(), wake: Notify::new(), gone: gone.clone() };
         let listener = Arc::new(listener);
         all.push(listener.clone());
         tokio::spawn(listener.send_what_comes());
@@ -140,7 +140,7 @@ impl Listeners {
     }
 
     /// Tells everyone who wants to know.
-    pub(crate) fn tell(&self, change: &Change) {
+    pub(crate) fn tell(&self, change: &ServerChange) {
         for listener in &*self.all() {
             listener.pending().changes.insert(change.clone());
             listener.wake.notify_one();
@@ -159,12 +159,12 @@ impl Listeners {
         }
     }
 
-    fn all(&self) -> MutexGuard<'_, Vec<Arc<Listener>>> {
+    fn all(&self) -> MutexGuard<'_, Vec<Arc<ChangeListener>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Listener {
+impl ChangeListener {
     async fn send_what_comes(self: Arc<Self>) {
         loop {
             tokio::select! {
@@ -189,19 +189,19 @@ impl Listener {
     /// Returns the messages that this listener wants.
     fn messages(
         &self,
-        changes: BTreeSet<Change>,
+        changes: BTreeSet<ServerChange>,
         reports: VecDeque<(LoggingLevel, String)>,
     ) -> Vec<ServerNotification> {
-        let wants = |change: &Change| match (change, &self.target) {
-            (Change::Resource(uri), Target::Client(_, wishes)) => wishes.resources().contains(uri),
+        let wants = |change: &ServerChange| match (change, &self.target) {
+            (ServerChange::Resource(uri), Target::Client(_, wishes)) => wishes.resources().contains(uri),
             (_, Target::Client(..)) => true,
             (change, Target::Subscription(sink)) => {
                 let filter = sink.accepted();
                 match change {
-                    Change::Tools => filter.tools_list_changed == Some(true),
-                    Change::Prompts => filter.prompts_list_changed == Some(true),
-                    Change::Resources => filter.resources_list_changed == Some(true),
-                    Change::Resource(uri) => {
+                    ServerChange::Tools => filter.tools_list_changed == Some(true),
+                    ServerChange::Prompts => filter.prompts_list_changed == Some(true),
+                    ServerChange::Resources => filter.resources_list_changed == Some(true),
+                    ServerChange::Resource(uri) => {
                         filter.resource_subscriptions.as_ref().is_some_and(|uris| uris.contains(uri))
                     }
                 }
@@ -229,12 +229,14 @@ impl Listener {
     }
 }
 
-fn changed(change: Change) -> ServerNotification {
+fn changed(change: ServerChange) -> ServerNotification {
     match change {
-        Change::Tools => ToolListChangedNotification::default().into(),
-        Change::Prompts => PromptListChangedNotification::default().into(),
-        Change::Resources => ResourceListChangedNotification::default().into(),
-        Change::Resource(uri) => ResourceUpdatedNotification::new(ResourceUpdatedNotificationParam::new(uri)).into(),
+        ServerChange::Tools => ToolListChangedNotification::default().into(),
+        ServerChange::Prompts => PromptListChangedNotification::default().into(),
+        ServerChange::Resources => ResourceListChangedNotification::default().into(),
+        ServerChange::Resource(uri) => {
+            ResourceUpdatedNotification::new(ResourceUpdatedNotificationParam::new(uri)).into()
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use haft_contract::spec::{AtMost, Spec};
 use haft_host::host::BUILT_IN_TOOLS;
-use haft_runtime::entry::Entry;
+use haft_runtime::entry::CatalogEntry;
 use haft_runtime::runtime::Runtime;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ pub(crate) fn tools(runtime: &Runtime) -> Vec<Tool> {
 }
 
 /// Describes one tool.
-pub(crate) fn tool(entry: &Entry, runtime: &Runtime) -> Tool {
+pub(crate) fn tool(entry: &CatalogEntry, runtime: &Runtime) -> Tool {
     let spec = entry.shown();
     let words = spec.manual.words.clone();
     let tool = Tool::new(spec.name.clone(), words, object(&spec.input_schema));
@@ -42,7 +42,7 @@ pub(crate) fn promised<'s>(spec: &'s Spec, runtime: &Runtime) -> Option<&'s Valu
 }
 
 /// Says whether the results of a tool are also told as a report: those of haft's own tools are, under their own names.
-pub(crate) fn is_reported(entry: &Entry, runtime: &Runtime) -> bool {
+pub(crate) fn is_reported(entry: &CatalogEntry, runtime: &Runtime) -> bool {
     runtime.dialect().is_none() && entry.toolset() == BUILT_IN_TOOLS && entry.shown().output_schema.is_none()
 }
 

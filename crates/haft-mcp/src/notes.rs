@@ -15,9 +15,9 @@ const A_MOMENT: Duration = Duration::from_millis(100);
 /// Most notes that wait. They hold what was shown, which is bounded but not small.
 const MOST: usize = 64;
 
-/// Notes that wait to be written down. Clones share them.
+/// Notes about ended calls that wait to be written down. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct Notes {
+pub(crate) struct CallNoteQueue {
     waiting: Arc<Mutex<Vec<Note>>>,
 }
 
@@ -27,7 +27,7 @@ struct Note {
     result: ToolResult,
 }
 
-impl Notes {
+impl CallNoteQueue {
     /// Adds a note; it is written down soon.
     pub(crate) fn add(&self, host: Arc<Host>, result: ToolResult) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);

@@ -22,14 +22,14 @@ const SURE: usize = 4_096;
 /// Takes messages to be written.
 #[derive(Clone)]
 pub(crate) struct Outbox {
-    sender: mpsc::UnboundedSender<Waiting>,
+    sender: mpsc::UnboundedSender<OutboxLine>,
     /// The places in the queue.
     places: Arc<Semaphore>,
     pipe: Arc<Pipe>,
 }
 
-/// What the thread is to write.
-struct Waiting {
+/// A line that the thread has to write.
+struct OutboxLine {
     line: Vec<u8>,
     /// The rest of a message that has begun needs no place: there is never more than one.
     _place: Option<OwnedSemaphorePermit>,
@@ -42,20 +42,20 @@ struct Pipe {
     ended: CancellationToken,
 }
 
-/// Ends when everything was written, or cannot be any more.
-pub(crate) type Written = oneshot::Receiver<()>;
+/// Completes when everything was written, or can no longer be written.
+pub(crate) type FlushSignal = oneshot::Receiver<()>;
 
-/// Nobody reads any more.
+/// The error that nobody reads the output any more.
 #[derive(Debug)]
-pub(crate) struct Closed;
+pub(crate) struct ClosedOutbox;
 
-impl std::fmt::Display for Closed {
+impl std::fmt::Display for ClosedOutbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("the output has no reader any more")
     }
 }
 
-impl std::error::Error for Closed {}
+impl std::error::Error for ClosedOutbox {}
 
 impl Outbox {
     /// Writes what is put in, each message as a line. When that fails, `ended` is told.
@@ -63,11 +63,11 @@ impl Outbox {
     /// # Errors
     ///
     /// Fails where the system has no more files.
-    pub(crate) fn open(output: OwnedFd, ended: CancellationToken) -> std::io::Result<(Self, Written)> {
+    pub(crate) fn open(output: OwnedFd, ended: CancellationToken) -> std::io::Result<(Self, FlushSignal)> {
         let mut blocking = PipeWriter::from(output.try_clone()?);
         let pipe = Arc::new(Pipe { output, waiting: Mutex::default(), ended });
         let places = Arc::new(Semaphore::new(MOST_WAITING));
-        let (sender, mut receiver) = mpsc::unbounded_channel::<Waiting>();
+        let (sender, mut receiver) = mpsc::unbounded_channel::<OutboxLine>();
         let (written, all_written) = oneshot::channel();
         let of_thread = (pipe.clone(), places.clone());
         std::thread::spawn(move || {
@@ -86,18 +86,18 @@ impl Outbox {
     }
 
     /// Puts a message in as soon as there is room.
-    pub(crate) async fn put(&self, line: Vec<u8>) -> Result<(), Closed> {
+    pub(crate) async fn put(&self, line: Vec<u8>) -> Result<(), ClosedOutbox> {
         self.put_all(&mut VecDeque::from([line])).await
     }
 
     /// Puts all of these in. Can be given up at any moment: what is left has not been written.
-    pub(crate) async fn put_all(&self, lines: &mut VecDeque<Vec<u8>>) -> Result<(), Closed> {
+    pub(crate) async fn put_all(&self, lines: &mut VecDeque<Vec<u8>>) -> Result<(), ClosedOutbox> {
         while let Some(line) = lines.pop_front() {
             let Some(line) = self.now(line)? else { continue };
             lines.push_front(line);
-            let place = self.places.clone().acquire_owned().await.map_err(|_| Closed)?;
+            let place = self.places.clone().acquire_owned().await.map_err(|_| ClosedOutbox)?;
             if let Some(line) = lines.pop_front() {
-                self.leave(&mut self.pipe.waiting(), Waiting { line, _place: Some(place) })?;
+                self.leave(&mut self.pipe.waiting(), OutboxLine { line, _place: Some(place) })?;
             }
         }
         Ok(())
@@ -109,19 +109,19 @@ impl Outbox {
             && let Ok(place) = self.places.clone().try_acquire_owned()
         {
             // Who cannot be told any more misses nothing.
-            let _ = self.leave(&mut self.pipe.waiting(), Waiting { line, _place: Some(place) });
+            let _ = self.leave(&mut self.pipe.waiting(), OutboxLine { line, _place: Some(place) });
         }
     }
 
     /// Leaves a message to the thread.
-    fn leave(&self, waiting: &mut usize, message: Waiting) -> Result<(), Closed> {
+    fn leave(&self, waiting: &mut usize, message: OutboxLine) -> Result<(), ClosedOutbox> {
         *waiting += 1;
-        self.sender.send(message).map_err(|_| Closed)
+        self.sender.send(message).map_err(|_| ClosedOutbox)
     }
 
     /// Writes a message at once, as far as the pipe has room, and leaves the rest to the thread. Gives it back when
     /// others wait, or there is no room at all.
-    fn now(&self, mut line: Vec<u8>) -> Result<Option<Vec<u8>>, Closed> {
+    fn now(&self, mut line: Vec<u8>) -> Result<Option<Vec<u8>>, ClosedOutbox> {
         let mut waiting = self.pipe.waiting();
         if *waiting > 0 {
             return Ok(Some(line));
@@ -135,7 +135,7 @@ impl Outbox {
                 Err(Errno::AGAIN) => break,
                 Err(_) => {
                     self.pipe.ended.cancel();
-                    return Err(Closed);
+                    return Err(ClosedOutbox);
                 }
             }
         }
@@ -144,7 +144,7 @@ impl Outbox {
             all if all == line.len() => Ok(None),
             // A message that has begun must be ended before anything else is written.
             begun => {
-                self.leave(&mut waiting, Waiting { line: line.split_off(begun), _place: None })?;
+                self.leave(&mut waiting, OutboxLine { line: line.split_off(begun), _place: None })?;
                 Ok(None)
             }
         }

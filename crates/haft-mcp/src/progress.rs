@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use haft_contract::call::CallId;
-use haft_runtime::events::{EventKind, Events, Subscription, What};
+use haft_runtime::events::{CallEventContent, EventKind, Events, Subscription};
 use rmcp::model::{ProgressNotification, ProgressNotificationParam, ProgressToken, ServerJsonRpcMessage};
 use rmcp::service::{Peer, RoleServer};
 use tokio::time::Instant;
@@ -24,21 +24,22 @@ const MOST_LINES: usize = 2;
 /// Most characters of a message.
 const LONGEST: usize = 400;
 
-/// Tells one request how its call goes.
-pub(crate) struct Progress {
-    asked: Option<Asked>,
+/// Reports the progress of a call to the request that made it.
+pub(crate) struct ProgressReporter {
+    asked: Option<ProgressFeed>,
 }
 
-/// Where progress is sent.
-pub(crate) enum Listener {
+/// The destination of progress notifications.
+pub(crate) enum ProgressTarget {
     Pipe(Outbox),
     Peer(Peer<RoleServer>),
 }
 
-struct Asked {
+/// The progress notifications of one call whose client asked for them.
+struct ProgressFeed {
     token: ProgressToken,
     call: CallId,
-    listener: Listener,
+    listener: ProgressTarget,
     events: Subscription,
     began: Instant,
     told: f64,
@@ -47,11 +48,15 @@ struct Asked {
     waiting: Option<String>,
 }
 
-impl Progress {
+impl ProgressReporter {
     /// Tells nothing unless the client gave a token.
-    pub(crate) fn of(token: Option<ProgressToken>, call: &CallId, (events, listener): (&Events, Listener)) -> Self {
+    pub(crate) fn of(
+        token: Option<ProgressToken>,
+        call: &CallId,
+        (events, listener): (&Events, ProgressTarget),
+    ) -> Self {
         let now = Instant::now();
-        let asked = token.map(|token| Asked {
+        let asked = token.map(|token| ProgressFeed {
             token,
             call: call.clone(),
             listener,
@@ -82,7 +87,7 @@ impl Progress {
                 asked.tell().await;
             }
             event = asked.events.next() => {
-                if let (true, What::OutputChunk(text)) = (event.call == asked.call, &event.what) {
+                if let (true, CallEventContent::OutputChunk(text)) = (event.call == asked.call, &event.what) {
                     asked.waiting = last_lines(text).or(asked.waiting.take());
                 }
             }
@@ -90,7 +95,7 @@ impl Progress {
     }
 }
 
-impl Asked {
+impl ProgressFeed {
     async fn tell(&mut self) {
         let Some(message) = self.waiting.take() else { return };
         let seconds = (self.began.elapsed().as_secs_f64() * 1_000.0).round() / 1_000.0;
@@ -100,12 +105,12 @@ impl Asked {
         self.next = now + PAUSE;
         self.silent_until = now + SILENCE;
         match &self.listener {
-            Listener::Pipe(outbox) => {
+            ProgressTarget::Pipe(outbox) => {
                 let notification = ProgressNotification::new(param);
                 outbox.put_if_room(line_of(&ServerJsonRpcMessage::notification(notification.into())));
             }
             // A client that is gone misses nothing.
-            Listener::Peer(peer) => drop(peer.notify_progress(param).await),
+            ProgressTarget::Peer(peer) => drop(peer.notify_progress(param).await),
         }
     }
 }

@@ -10,16 +10,16 @@ use haft_host::options::Options;
 use rmcp::service::serve_directly_with_ct;
 use tokio_util::sync::CancellationToken;
 
-use crate::asking::Asking;
+use crate::asking::ClientApprover;
 use crate::client_session::ClientSession;
 use crate::in_flight::InFlight;
 use crate::lines::Lines;
 use crate::listeners::Listeners;
 use crate::outbox::Outbox;
-use crate::server::{Front, Server};
+use crate::server::{Front, McpServer};
 use crate::toolbox::Workspace;
 use crate::transport::Pipes;
-use crate::workspace_server::{Parts, WorkspaceServer};
+use crate::workspace_server::{WorkspaceServer, WorkspaceServerParts};
 
 /// How long calls have to end when they are stopped.
 pub(crate) const LAST_CALLS: Duration = Duration::from_millis(600);
@@ -33,7 +33,7 @@ pub(crate) const LAST_WORDS: Duration = Duration::from_millis(100);
 /// Fails where the system has no more files.
 pub async fn serve(
     (options, workspace): (Options, Workspace),
-    (asking, listeners): (Asking, Listeners),
+    (asking, listeners): (ClientApprover, Listeners),
     (input, output): (OwnedFd, OwnedFd),
     ended: CancellationToken,
 ) -> io::Result<()> {
@@ -45,10 +45,10 @@ pub async fn serve(
     };
     let host = toolbox.as_ref().map(|toolbox| toolbox.host().clone());
     let client = Arc::new(ClientSession::of(toolbox));
-    let parts = Parts { options, host, asking, listeners, fixture: None };
+    let parts = WorkspaceServerParts { options, host, asking, listeners, fixture: None };
     let workspace = WorkspaceServer::new(parts, ended.clone());
     workspace.remember(&client);
-    let server = Server::of_pipes(workspace.clone(), client.clone(), outbox.clone());
+    let server = McpServer::of_pipes(workspace.clone(), client.clone(), outbox.clone());
     let pipes = Pipes {
         lines: Lines::of(input),
         outbox,

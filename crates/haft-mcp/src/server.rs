@@ -34,7 +34,7 @@ use crate::{calling, listing, prompts, resources, words};
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Answers the requests of one client, or one request of a client that has no session.
-pub(crate) struct Server {
+pub(crate) struct McpServer {
     pub(crate) workspace: Arc<WorkspaceServer>,
     /// The client, once it has shaken hands.
     shaken: Arc<ClientSession>,
@@ -44,7 +44,7 @@ pub(crate) struct Server {
     pub(crate) outbox: Option<Outbox>,
 }
 
-impl Server {
+impl McpServer {
     /// Serves the one client of a pair of pipes.
     pub(crate) fn of_pipes(workspace: Arc<WorkspaceServer>, client: Arc<ClientSession>, outbox: Outbox) -> Self {
         Self { workspace, shaken: client.clone(), single: client, outbox: Some(outbox) }
@@ -104,7 +104,7 @@ fn no_such_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData
     }
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -346,20 +346,20 @@ fn fixture_signed(mut response: CallToolResponse, context: &RequestContext<RoleS
 
 /// Lets requests in that say which protocol they speak, and notes when their work has ended.
 pub(crate) struct Front {
-    server: Server,
+    server: McpServer,
     in_flight: Arc<InFlight>,
 }
 
 impl Front {
-    pub(crate) fn new(server: Server, in_flight: Arc<InFlight>) -> Self {
+    pub(crate) fn new(server: McpServer, in_flight: Arc<InFlight>) -> Self {
         Self { server, in_flight }
     }
 }
 
-/// Notes the end of a request's work, also when it is given up.
-struct Handled<'a>(&'a InFlight, RequestId);
+/// Records the end of a request's work when it is dropped, also when the work is abandoned.
+struct InFlightGuard<'a>(&'a InFlight, RequestId);
 
-impl Drop for Handled<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         self.0.handled(&self.1);
     }
@@ -371,7 +371,7 @@ impl Service<RoleServer> for Front {
         request: ClientRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let _handled = Handled(&self.in_flight, context.id.clone());
+        let _handled = InFlightGuard(&self.in_flight, context.id.clone());
         let begins = matches!(
             request,
             ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_)

@@ -12,7 +12,7 @@ use haft_host::toolbox::Toolbox;
 use haft_runtime::approval::{Approver, YesToOrdinary};
 use haft_runtime::session::{Readers, Session};
 
-use crate::asking::Asking;
+use crate::asking::ClientApprover;
 
 /// What sessions of clients are called, and how the names of those begin that have a place of their own.
 const SESSION: &str = "mcp";
@@ -23,7 +23,7 @@ const SESSION: &str = "mcp";
 /// # Errors
 ///
 /// Says what is wrong and what to do.
-pub fn open(options: &Options, asking: &Asking, root: Option<&Path>) -> Result<Toolbox, String> {
+pub fn open(options: &Options, asking: &ClientApprover, root: Option<&Path>) -> Result<Toolbox, String> {
     let folder = root.map(Path::to_owned).or_else(|| options.folder.clone());
     let mut options = Options { folder, ..options.clone() };
     let log = Arc::new(LogTool::default());
@@ -42,14 +42,14 @@ pub fn open(options: &Options, asking: &Asking, root: Option<&Path>) -> Result<T
 
 /// Opens a session of an opened workspace for one more client, which shares nothing but the workspace with the others:
 /// neither the place of its commands nor the outputs that are kept for it.
-pub(crate) fn of_client(host: Arc<Host>, options: &Options, asking: &Asking) -> Toolbox {
+pub(crate) fn of_client(host: Arc<Host>, options: &Options, asking: &ClientApprover) -> Toolbox {
     // Outputs are kept under the name of the session, also those of other servers in this workspace.
     let name = format!("{SESSION}-{}", uuid::Uuid::now_v7().simple());
     let session = host.session_apart(&name, approver(options, asking));
     of_session(host, session)
 }
 
-fn approver(options: &Options, asking: &Asking) -> Box<dyn Approver> {
+fn approver(options: &Options, asking: &ClientApprover) -> Box<dyn Approver> {
     YesToOrdinary::given(options.yes, Box::new(asking.clone()))
 }
 

@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client_session::ClientSession;
 use crate::in_flight::{InFlight, MOST};
-use crate::lines::{Line, Lines};
-use crate::outbox::{Closed, Outbox, line_of};
+use crate::lines::{Lines, MessageLine};
+use crate::outbox::{ClosedOutbox, Outbox, line_of};
 use crate::wire::{self, Incoming};
 
 /// How long calls may go on by themselves when the input has ended, before they are stopped.
@@ -47,10 +47,10 @@ pub(crate) struct Pipes {
 
 impl Pipes {
     /// Takes one line; returns the message that it is, or notes the error that it is answered with.
-    fn take(&mut self, line: Line) -> Option<ClientJsonRpcMessage> {
+    fn take(&mut self, line: MessageLine) -> Option<ClientJsonRpcMessage> {
         let line = match line {
-            Line::Message(line) => line,
-            Line::TooLong => {
+            MessageLine::Message(line) => line,
+            MessageLine::TooLong => {
                 let error = ErrorData::invalid_request("the message is longer than 64 MiB and was skipped", None);
                 self.owe(None, error);
                 return None;
@@ -137,9 +137,12 @@ impl Pipes {
 }
 
 impl Transport<RoleServer> for Pipes {
-    type Error = Closed;
+    type Error = ClosedOutbox;
 
-    fn send(&mut self, mut message: ServerJsonRpcMessage) -> impl Future<Output = Result<(), Closed>> + Send + 'static {
+    fn send(
+        &mut self,
+        mut message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), ClosedOutbox>> + Send + 'static {
         if let ServerJsonRpcMessage::Error(error) = &mut message {
             self.hide(&mut error.error);
         }
@@ -206,7 +209,7 @@ impl Transport<RoleServer> for Pipes {
         }
     }
 
-    async fn close(&mut self) -> Result<(), Closed> {
+    async fn close(&mut self) -> Result<(), ClosedOutbox> {
         Ok(())
     }
 }

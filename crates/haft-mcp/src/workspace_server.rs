@@ -12,12 +12,12 @@ use rmcp::service::{RequestContext, RoleServer};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::asking::Asking;
+use crate::asking::ClientApprover;
 use crate::client_session::ClientSession;
 use crate::fixture::Fixture;
 use crate::http::SessionEnds;
-use crate::listeners::{Change, Listeners};
-use crate::notes::Notes;
+use crate::listeners::{Listeners, ServerChange};
+use crate::notes::CallNoteQueue;
 use crate::roots;
 use crate::toolbox;
 
@@ -33,10 +33,10 @@ pub(crate) struct WorkspaceServer {
     pub(crate) options: Options,
     /// The workspace that the user chose; nothing where each client names its own.
     pub(crate) host: Option<Arc<Host>>,
-    pub(crate) asking: Asking,
+    pub(crate) asking: ClientApprover,
     pub(crate) ended: CancellationToken,
     pub(crate) places: Semaphore,
-    pub(crate) notes: Notes,
+    pub(crate) notes: CallNoteQueue,
     pub(crate) listeners: Listeners,
     /// The tools of the conformance suite, where it is served too.
     pub(crate) fixture: Option<Fixture>,
@@ -46,25 +46,25 @@ pub(crate) struct WorkspaceServer {
     sessions: Mutex<Vec<Weak<ClientSession>>>,
 }
 
-/// What a server is made of.
-pub(crate) struct Parts {
+/// The parts that a workspace server is made of.
+pub(crate) struct WorkspaceServerParts {
     pub(crate) options: Options,
     pub(crate) host: Option<Arc<Host>>,
-    pub(crate) asking: Asking,
+    pub(crate) asking: ClientApprover,
     pub(crate) listeners: Listeners,
     pub(crate) fixture: Option<Fixture>,
 }
 
 impl WorkspaceServer {
-    pub(crate) fn new(parts: Parts, ended: CancellationToken) -> Arc<Self> {
-        let Parts { options, host, asking, listeners, fixture } = parts;
+    pub(crate) fn new(parts: WorkspaceServerParts, ended: CancellationToken) -> Arc<Self> {
+        let WorkspaceServerParts { options, host, asking, listeners, fixture } = parts;
         Arc::new(Self {
             options,
             host,
             asking,
             ended,
             places: Semaphore::new(MOST_CALLS),
-            notes: Notes::default(),
+            notes: CallNoteQueue::default(),
             listeners,
             fixture,
             session_ends: SessionEnds::default(),
@@ -120,7 +120,7 @@ impl WorkspaceServer {
     /// Reloads the definitions of tools that changed, and tells everyone.
     pub(crate) async fn look_again(&self, host: &Host) {
         if host.reload().await {
-            self.listeners.tell(&Change::Tools);
+            self.listeners.tell(&ServerChange::Tools);
         }
     }
 

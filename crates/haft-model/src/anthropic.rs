@@ -7,8 +7,8 @@ mod reading;
 mod request;
 mod thinking;
 
-use crate::form::{Form, Reading};
-use crate::provider::Request;
+use crate::form::{ReplyReader, WireFormat};
+use crate::provider::ModelRequest;
 
 /// The version of the form. The oldest that has all that is used here, because gateways and other servers that speak
 /// this form know it; what it promises is kept by later ones.
@@ -17,7 +17,7 @@ const VERSION: &str = "2023-06-01";
 /// Anthropic's Messages.
 pub(crate) struct Anthropic;
 
-impl Form for Anthropic {
+impl WireFormat for Anthropic {
     fn path(&self, _model: &str) -> String {
         "/v1/messages".to_owned()
     }
@@ -28,11 +28,11 @@ impl Form for Anthropic {
         headers
     }
 
-    fn request(&self, model: &str, request: &Request<'_>) -> Vec<u8> {
+    fn request(&self, model: &str, request: &ModelRequest<'_>) -> Vec<u8> {
         request::written(model, request)
     }
 
-    fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading> {
+    fn reading(&self, model: &str, request: &ModelRequest<'_>) -> Box<dyn ReplyReader> {
         Box::new(reading::MessageReading::new(model, request))
     }
 }

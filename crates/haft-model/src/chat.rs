@@ -18,11 +18,11 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Answer, Call, Image, Message, Part, Reply};
-use crate::form::{Form, Reading};
+use crate::conversation::{Image, Message, ModelToolCall, Reply, ReplyPart, ToolAnswer};
+use crate::form::{ReplyReader, WireFormat};
 use crate::made_ids::{is_nine, nine};
 use crate::offered_names::OfferedNames;
-use crate::provider::Request;
+use crate::provider::ModelRequest;
 use crate::quirks::{
     AfterResults, CacheComes, EffortGoes, ForeignThoughts, IdForm, InstructionsRole, LengthMember, Quirks,
     SeveralCalls, UsageComes,
@@ -39,7 +39,7 @@ pub(crate) struct Chat {
     pub(crate) quirks: Quirks,
 }
 
-impl Form for Chat {
+impl WireFormat for Chat {
     fn path(&self, _model: &str) -> String {
         "/chat/completions".to_owned()
     }
@@ -48,25 +48,25 @@ impl Form for Chat {
         key.map(|key| ("authorization", format!("Bearer {key}"))).into_iter().collect()
     }
 
-    fn request(&self, model: &str, request: &Request<'_>) -> Vec<u8> {
-        let body = Body { messages: self.messages(model, request), rest: self.members(model, request) };
+    fn request(&self, model: &str, request: &ModelRequest<'_>) -> Vec<u8> {
+        let body = ChatRequest { messages: self.messages(model, request), rest: self.members(model, request) };
         serde_json::to_vec(&body).expect("texts, numbers and JSON that was read before can be written")
     }
 
-    fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading> {
+    fn reading(&self, model: &str, request: &ModelRequest<'_>) -> Box<dyn ReplyReader> {
         Box::new(reading::ChatReading::new(self.quirks, model, request))
     }
 }
 
 #[derive(Serialize)]
-struct Body {
+struct ChatRequest {
     #[serde(flatten)]
     rest: Map<String, Value>,
     messages: Vec<Box<RawValue>>,
 }
 
 impl Chat {
-    fn members(&self, model: &str, request: &Request<'_>) -> Map<String, Value> {
+    fn members(&self, model: &str, request: &ModelRequest<'_>) -> Map<String, Value> {
         let mut members = Map::new();
         let mut put = |name: &str, value: Value| members.insert(name.to_owned(), value);
         put("model", json!(model));
@@ -103,7 +103,7 @@ impl Chat {
         members
     }
 
-    fn messages(&self, model: &str, request: &Request<'_>) -> Vec<Box<RawValue>> {
+    fn messages(&self, model: &str, request: &ModelRequest<'_>) -> Vec<Box<RawValue>> {
         let plainly = Plainly { quirks: self.quirks, model, names: OfferedNames::of(request.tools) };
         let mut said = Vec::new();
         if !request.instructions.is_empty() {
@@ -171,9 +171,9 @@ impl Plainly<'_> {
     /// Says whether nothing would stand for a reply. What was only thought is nothing, but where it stands in the text.
     fn is_empty(&self, reply: &Reply) -> bool {
         let says_nothing = reply.parts.iter().all(|part| match part {
-            Part::Text(text) | Part::Refusal(text) => text.is_empty(),
-            Part::Thinking(_) => true,
-            Part::Call(_) => false,
+            ReplyPart::Text(text) | ReplyPart::Refusal(text) => text.is_empty(),
+            ReplyPart::Thinking(_) => true,
+            ReplyPart::Call(_) => false,
         });
         says_nothing && !(self.is_its_own(reply) && has_text(&reply.native.json))
     }
@@ -222,7 +222,7 @@ impl Plainly<'_> {
         raw(&message)
     }
 
-    fn answer(&self, answer: &Answer) -> Box<RawValue> {
+    fn answer(&self, answer: &ToolAnswer) -> Box<RawValue> {
         let content = match answer.images.is_empty() || !self.model_answers_results() {
             true => json!(answer.text),
             false => images::inside(answer),
@@ -231,7 +231,7 @@ impl Plainly<'_> {
     }
 
     /// Returns by which name and id the call of an answer goes.
-    fn called(&self, answer: &Answer) -> (String, String) {
+    fn called(&self, answer: &ToolAnswer) -> (String, String) {
         (self.names.wire(&answer.name), self.id(&answer.call))
     }
 
@@ -260,8 +260,8 @@ impl Plainly<'_> {
 
 fn thoughts(reply: &Reply) -> String {
     let thoughts = reply.parts.iter().filter_map(|part| match part {
-        Part::Thinking(thought) => Some(thought.as_str()),
-        Part::Text(_) | Part::Refusal(_) | Part::Call(_) => None,
+        ReplyPart::Thinking(thought) => Some(thought.as_str()),
+        ReplyPart::Text(_) | ReplyPart::Refusal(_) | ReplyPart::Call(_) => None,
     });
     thoughts.collect()
 }
@@ -273,7 +273,7 @@ fn has_text(native: &RawValue) -> bool {
 
 /// Returns arguments as the text of an object. vLLM, Ollama and llama.cpp read them in every later request, and one text
 /// that is no object would end the conversation. What was cut is left out: its answer says so.
-fn arguments_of(call: &Call) -> String {
+fn arguments_of(call: &ModelToolCall) -> String {
     if call.is_cut || call.arguments.trim().is_empty() {
         "{}".to_owned()
     } else if Object::read(&call.arguments).is_some() {

@@ -27,16 +27,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::anthropic::Anthropic;
 use crate::chat::Chat;
-use crate::conversation::{Reply, Stop};
-use crate::form::Form;
+use crate::conversation::{Reply, StopReason};
+use crate::form::WireFormat;
 use crate::gemini::Gemini;
-use crate::provider::{Heard, LanguageModel, ModelError, Piece, Request};
+use crate::provider::{LanguageModel, ModelError, ModelRequest, ReplyEvent, ReplyListener};
 use crate::quirks::Quirks;
 use crate::responses::Responses;
 use crate::wire::Wire;
-use again::{Failure, Tried};
-use answer::{Answering, Bounds};
-use sight::Sight;
+use again::{AttemptCount, ReplyFailure};
+use answer::{Bounds, ResponseReader};
+use sight::ImageSupport;
 use transport::Transport;
 
 /// What is said of a reply that its provider ended in order, but not as one that is whole.
@@ -86,46 +86,46 @@ impl Default for Times {
     }
 }
 
-/// A model at an address.
-pub struct Connection {
+/// A model at an HTTP endpoint.
+pub struct ModelConnection {
     endpoint: Endpoint,
-    form: Box<dyn Form>,
+    form: Box<dyn WireFormat>,
     transport: Transport,
-    sight: Sight,
+    sight: ImageSupport,
 }
 
-impl Connection {
+impl ModelConnection {
     /// Makes a connection over an HTTP client, which knows the proxy where there is one. Nothing is sent and nothing is
     /// looked at before the first request.
-    pub fn new(endpoint: Endpoint, client: HttpClient) -> Connection {
-        let form: Box<dyn Form> = match endpoint.wire {
+    pub fn new(endpoint: Endpoint, client: HttpClient) -> ModelConnection {
+        let form: Box<dyn WireFormat> = match endpoint.wire {
             Wire::Anthropic => Box::new(Anthropic),
             Wire::Responses => Box::new(Responses::default()),
             Wire::Chat => Box::new(Chat { quirks: endpoint.quirks }),
             Wire::Gemini => Box::new(Gemini),
         };
         let transport = Transport::new(client.connecting_within(endpoint.times.connect));
-        Connection { transport, form, endpoint, sight: Sight::default() }
+        ModelConnection { transport, form, endpoint, sight: ImageSupport::default() }
     }
 
     /// Shows the model no images: a note says that they are there.
     #[must_use]
-    pub fn without_images(mut self) -> Connection {
-        self.sight = Sight::turned_off();
+    pub fn without_images(mut self) -> ModelConnection {
+        self.sight = ImageSupport::turned_off();
         self
     }
 
     async fn ask(
         &self,
-        request: &Request<'_>,
-        heard: Heard<'_>,
+        request: &ModelRequest<'_>,
+        heard: ReplyListener<'_>,
         stop: &CancellationToken,
     ) -> Result<Reply, ModelError> {
         let times = &self.endpoint.times;
         let bounds = Bounds::new(times, stop);
         let written = || self.written(request);
         let mut body = written();
-        let mut tried = Tried::default();
+        let mut tried = AttemptCount::default();
         loop {
             let failure = match self.ask_once(request, body.clone(), heard, &bounds).await {
                 Ok(reply) => return Ok(reply),
@@ -137,7 +137,7 @@ impl Connection {
             }
             if self.sight.learns_from(&failure.error, request.messages) {
                 // Whoever watches should know why the model answers as one that has not seen it.
-                heard(Piece::Again(Duration::ZERO, &failure.error.what));
+                heard(ReplyEvent::Again(Duration::ZERO, &failure.error.what));
                 body = written();
                 continue;
             }
@@ -146,50 +146,50 @@ impl Connection {
                 Ok(pause) => return Err(failure.too_long_a_pause(pause)),
                 Err(given_up) => return Err(given_up),
             };
-            heard(Piece::Again(pause, &failure.error.what));
+            heard(ReplyEvent::Again(pause, &failure.error.what));
             bounds.rest(pause).await?;
         }
     }
 
-    fn written(&self, request: &Request<'_>) -> Bytes {
+    fn written(&self, request: &ModelRequest<'_>) -> Bytes {
         let messages = self.sight.shown(request.messages);
-        Bytes::from(self.form.request(&self.endpoint.model, &Request { messages: &messages, ..request.clone() }))
+        Bytes::from(self.form.request(&self.endpoint.model, &ModelRequest { messages: &messages, ..request.clone() }))
     }
 
     /// Asks once. A failure is returned only where nothing of the reply was told.
     async fn ask_once(
         &self,
-        request: &Request<'_>,
+        request: &ModelRequest<'_>,
         body: Bytes,
-        heard: Heard<'_>,
+        heard: ReplyListener<'_>,
         bounds: &Bounds<'_>,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<Reply, ReplyFailure> {
         let was_told = AtomicBool::new(false);
-        let listen = |piece: Piece<'_>| {
-            if !matches!(piece, Piece::Usage(_) | Piece::Again(..)) {
+        let listen = |piece: ReplyEvent<'_>| {
+            if !matches!(piece, ReplyEvent::Usage(_) | ReplyEvent::Again(..)) {
                 was_told.store(true, Ordering::Relaxed);
             }
             heard(piece);
         };
-        let mut answering = Answering::new(self.form.reading(&self.endpoint.model, request), &listen);
+        let mut answering = ResponseReader::new(self.form.reading(&self.endpoint.model, request), &listen);
         let outcome = match self.send(body, bounds).await {
             Ok(response) => answering.read(response, bounds).await,
             Err(failure) => Err(failure),
         };
         // A reply that is whole counts although its farewell was cut; one that is not counts when somebody heard of it.
-        let counts = |reply: &Reply| reply.stop != Stop::Cut || was_told.load(Ordering::Relaxed);
+        let counts = |reply: &Reply| reply.stop != StopReason::Cut || was_told.load(Ordering::Relaxed);
         let failure = outcome.err().map(|failure| failure.without(self.key()));
         match answering.end().filter(counts) {
-            Some(reply) if reply.stop == Stop::Cut => {
+            Some(reply) if reply.stop == StopReason::Cut => {
                 let why = failure.map_or_else(|| ENDED_EARLY.to_owned(), |failure| failure.clause());
                 Ok(Reply { why_cut: Some(why), ..reply })
             }
             Some(reply) => Ok(reply),
-            None => Err(failure.unwrap_or_else(Failure::empty)),
+            None => Err(failure.unwrap_or_else(ReplyFailure::empty)),
         }
     }
 
-    async fn send(&self, body: Bytes, bounds: &Bounds<'_>) -> Result<Incoming, Failure> {
+    async fn send(&self, body: Bytes, bounds: &Bounds<'_>) -> Result<Incoming, ReplyFailure> {
         let address = address::joined(&self.endpoint.base_url, &self.form.path(&self.endpoint.model))?;
         let sending = self.transport.post(address, self.form.headers(self.key()), body);
         let response = bounds.hold(sending).await?.map_err(|error| self.unanswered(error))?;
@@ -199,7 +199,7 @@ impl Connection {
         Err(answer::refused(response, bounds).await)
     }
 
-    fn unanswered(&self, error: SendError) -> Failure {
+    fn unanswered(&self, error: SendError) -> ReplyFailure {
         self.transport.failure(error, &self.endpoint)
     }
 
@@ -208,7 +208,7 @@ impl Connection {
     }
 }
 
-impl LanguageModel for Connection {
+impl LanguageModel for ModelConnection {
     fn name(&self) -> &str {
         &self.endpoint.model
     }
@@ -223,8 +223,8 @@ impl LanguageModel for Connection {
 
     fn reply<'a>(
         &'a self,
-        request: &'a Request<'a>,
-        heard: Heard<'a>,
+        request: &'a ModelRequest<'a>,
+        heard: ReplyListener<'a>,
         stop: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<Reply, ModelError>> {
         Box::pin(self.ask(request, heard, stop))

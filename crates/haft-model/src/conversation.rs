@@ -27,7 +27,7 @@ pub enum Message {
     /// What came of the model's calls: exactly one answer for each, in their order.
     Tools {
         /// The answers.
-        answers: Vec<Answer>,
+        answers: Vec<ToolAnswer>,
     },
 }
 
@@ -42,11 +42,11 @@ impl Message {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reply {
     /// What it says, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ReplyPart>,
     /// What stands for it in later requests to the same provider.
     pub native: Native,
     /// Why it ended.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// What it cost.
     pub usage: Usage,
     /// Why it broke off where it did, without a capital and a full stop; nothing where that is not known.
@@ -56,24 +56,24 @@ pub struct Reply {
 
 impl Reply {
     /// Returns the calls that it makes, in order.
-    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+    pub fn calls(&self) -> impl Iterator<Item = &ModelToolCall> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Call(call) => Some(call),
-            Part::Text(_) | Part::Thinking(_) | Part::Refusal(_) => None,
+            ReplyPart::Call(call) => Some(call),
+            ReplyPart::Text(_) | ReplyPart::Thinking(_) | ReplyPart::Refusal(_) => None,
         })
     }
 
     /// Returns its text without everything else.
     pub fn text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {
-            Part::Text(text) | Part::Refusal(text) => Some(text.as_str()),
-            Part::Thinking(_) | Part::Call(_) => None,
+            ReplyPart::Text(text) | ReplyPart::Refusal(text) => Some(text.as_str()),
+            ReplyPart::Thinking(_) | ReplyPart::Call(_) => None,
         });
         texts.collect()
     }
 
     /// Returns the reply in other words, such as with shorter arguments: what the provider sent does not stand for it any more.
-    pub fn put_differently(self, parts: Vec<Part>) -> Reply {
+    pub fn put_differently(self, parts: Vec<ReplyPart>) -> Reply {
         // A reply of another form is written from its parts by every form.
         let wire = if self.native.wire == Wire::Chat { Wire::Anthropic } else { Wire::Chat };
         Reply { parts, native: Native { wire, json: RawValue::NULL.to_owned(), ..self.native }, ..self }
@@ -110,7 +110,7 @@ mod as_text {
 /// One part of a reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum ReplyPart {
     /// Text for the user.
     Text(String),
     /// What the model thought, as far as it is shown.
@@ -118,12 +118,12 @@ pub enum Part {
     /// Why it does not answer.
     Refusal(String),
     /// A call of a tool.
-    Call(Call),
+    Call(ModelToolCall),
 }
 
 /// A call of a tool, as the model wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Call {
+pub struct ModelToolCall {
     /// What its answer refers to. Unique in the conversation: where a provider gives none, one is made.
     pub id: String,
     /// The name as the model wrote it, mapped back to the name that haft has for the tool.
@@ -134,9 +134,9 @@ pub struct Call {
     pub is_cut: bool,
 }
 
-/// What came of a call.
+/// The answer to one tool call, as the model reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// The id of the call.
     pub call: String,
     /// The name of the tool, as haft has it.
@@ -175,7 +175,7 @@ impl fmt::Debug for Image {
 /// Why a reply ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stop {
+pub enum StopReason {
     /// It has nothing more to say.
     Finished,
     /// It waits for the answers to its calls.
@@ -228,7 +228,7 @@ mod tests {
         let message = Message::Model(Reply {
             parts: Vec::new(),
             native,
-            stop: Stop::Finished,
+            stop: StopReason::Finished,
             usage: Usage::default(),
             why_cut: None,
         });
@@ -249,7 +249,7 @@ mod tests {
         answers[0].images.push(Image { media_type: "image/png".to_owned(), base64: "AAAA".to_owned() });
         let record = serde_json::to_string(&answers).expect("answers can be written");
         assert!(record.contains(r#""images":[{"media_type":"image/png","base64":"AAAA"}]"#), "{record}");
-        assert_eq!(serde_json::from_str::<Vec<Answer>>(&record).expect("they can be read"), answers);
+        assert_eq!(serde_json::from_str::<Vec<ToolAnswer>>(&record).expect("they can be read"), answers);
     }
 
     #[test]
@@ -258,6 +258,6 @@ mod tests {
             "usage":{"input":1,"output":1,"cache_read":0,"cache_written":0}}"#;
         let back: Message = serde_json::from_str(record).expect("it was written before there were reasons");
         let Message::Model(reply) = back else { panic!("it is no reply: {back:?}") };
-        assert_eq!((reply.stop, reply.why_cut), (Stop::Cut, None));
+        assert_eq!((reply.stop, reply.why_cut), (StopReason::Cut, None));
     }
 }

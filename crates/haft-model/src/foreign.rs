@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::conversation::Call;
+use crate::conversation::ModelToolCall;
 
 /// The longest id that everybody takes.
 const LONGEST_ID: usize = 64;
@@ -22,7 +22,7 @@ pub(crate) fn safe_id(id: &str) -> String {
 
 /// Returns the arguments of a call as an object. What is none, or was cut, is an empty one: an answer that says so
 /// follows it.
-pub(crate) fn arguments_or_nothing(call: &Call) -> Value {
+pub(crate) fn arguments_or_nothing(call: &ModelToolCall) -> Value {
     let arguments = serde_json::from_str::<Map<String, Value>>(&call.arguments).ok().filter(|_| !call.is_cut);
     Value::Object(arguments.unwrap_or_default())
 }

@@ -14,22 +14,22 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{Answer, Call, Image, Message, Part, Reply};
+use crate::conversation::{Image, Message, ModelToolCall, Reply, ReplyPart, ToolAnswer};
 use crate::effort::Effort;
-use crate::form::{Form, Reading};
+use crate::form::{ReplyReader, WireFormat};
 use crate::offered_names::OfferedNames;
-use crate::provider::Request;
+use crate::provider::ModelRequest;
 use crate::raw_json::Object;
 use crate::wire::Wire;
 
 /// What stands for the signature of a call that another model made. From its documentation of signatures.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// The form.
+/// The wire format of Google Gemini.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gemini;
 
-impl Form for Gemini {
+impl WireFormat for Gemini {
     fn path(&self, model: &str) -> String {
         let folder = if model.contains('/') { "" } else { "models/" };
         format!("/v1beta/{folder}{}:streamGenerateContent?alt=sse", in_address(model))
@@ -39,24 +39,24 @@ impl Form for Gemini {
         key.map(|key| ("x-goog-api-key", key.to_owned())).into_iter().collect()
     }
 
-    fn request(&self, model: &str, request: &Request<'_>) -> Vec<u8> {
-        let body = Body { rest: members(model, request), contents: contents(model, request) };
+    fn request(&self, model: &str, request: &ModelRequest<'_>) -> Vec<u8> {
+        let body = GeminiRequest { rest: members(model, request), contents: contents(model, request) };
         serde_json::to_vec(&body).expect("texts, numbers and JSON that was read before can be written")
     }
 
-    fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading> {
+    fn reading(&self, model: &str, request: &ModelRequest<'_>) -> Box<dyn ReplyReader> {
         Box::new(reading::GeminiReading::new(model, request))
     }
 }
 
 #[derive(Serialize)]
-struct Body {
+struct GeminiRequest {
     #[serde(flatten)]
     rest: Map<String, Value>,
     contents: Vec<Box<RawValue>>,
 }
 
-fn members(model: &str, request: &Request<'_>) -> Map<String, Value> {
+fn members(model: &str, request: &ModelRequest<'_>) -> Map<String, Value> {
     let mut members = Map::new();
     let mut put = |name: &str, value: Value| members.insert(name.to_owned(), value);
     if !request.instructions.is_empty() {
@@ -110,10 +110,10 @@ fn is_from_version_3_on(model: &str) -> bool {
     model.contains("gemini-") && !is_before_version_3(model)
 }
 
-fn contents(model: &str, request: &Request<'_>) -> Vec<Box<RawValue>> {
+fn contents(model: &str, request: &ModelRequest<'_>) -> Vec<Box<RawValue>> {
     let names = OfferedNames::of(request.tools);
     let mut contents = Vec::new();
-    let mut asked: Vec<Asked> = Vec::new();
+    let mut asked: Vec<CallReference> = Vec::new();
     for message in request.messages {
         match message {
             Message::User { text, images } => {
@@ -128,11 +128,11 @@ fn contents(model: &str, request: &Request<'_>) -> Vec<Box<RawValue>> {
                 }
             }
             Message::Model(reply) => {
-                asked = reply.calls().map(|call| Asked::again(call, &names)).collect();
+                asked = reply.calls().map(|call| CallReference::again(call, &names)).collect();
                 contents.extend(plain(model, reply, &names).as_ref().map(raw));
             }
             Message::Tools { answers } => {
-                let seen = Seen::of(model);
+                let seen = ImagePlacement::of(model);
                 let said_back = |(at, answer)| said_back(answer, asked.get(at), &names, seen);
                 let parts: Vec<Value> = answers.iter().enumerate().flat_map(said_back).collect();
                 contents.push(raw(&json!({ "role": "user", "parts": parts })));
@@ -142,22 +142,22 @@ fn contents(model: &str, request: &Request<'_>) -> Vec<Box<RawValue>> {
     contents
 }
 
-/// What an answer refers to: by its id where the call had one, else by name and order.
-struct Asked {
+/// Identifies the call that an answer refers to: by its id where the call had one, else by name and order.
+struct CallReference {
     id: Option<String>,
     name: String,
 }
 
-impl Asked {
-    fn again(call: &Call, names: &OfferedNames) -> Asked {
-        Asked { id: Some(call.id.clone()), name: names.wire(&call.name) }
+impl CallReference {
+    fn again(call: &ModelToolCall, names: &OfferedNames) -> CallReference {
+        CallReference { id: Some(call.id.clone()), name: names.wire(&call.name) }
     }
 }
 
-fn asked_in(native: &RawValue) -> Vec<Asked> {
+fn asked_in(native: &RawValue) -> Vec<CallReference> {
     let parts = Object::read(native.get()).map(|content| content.objects("parts")).unwrap_or_default();
     let calls = parts.iter().filter_map(|part| part.object("functionCall"));
-    let asked = calls.filter_map(|call| Some(Asked { id: call.text("id"), name: call.text("name")? }));
+    let asked = calls.filter_map(|call| Some(CallReference { id: call.text("id"), name: call.text("name")? }));
     asked.collect()
 }
 
@@ -166,22 +166,27 @@ fn has_parts(native: &RawValue) -> bool {
     parts.is_some_and(|parts| !parts.is_empty())
 }
 
-/// Where the images of a result stand.
+/// Where the images of a tool result are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seen {
+enum ImagePlacement {
     /// In it, where the published types have them; they do not say for which models, so only for those from version 3 on.
     Inside,
     /// Right behind it, as parts of their own.
     Behind,
 }
 
-impl Seen {
-    fn of(model: &str) -> Seen {
-        if is_from_version_3_on(model) { Seen::Inside } else { Seen::Behind }
+impl ImagePlacement {
+    fn of(model: &str) -> ImagePlacement {
+        if is_from_version_3_on(model) { ImagePlacement::Inside } else { ImagePlacement::Behind }
     }
 }
 
-fn said_back(answer: &Answer, asked: Option<&Asked>, names: &OfferedNames, seen: Seen) -> Vec<Value> {
+fn said_back(
+    answer: &ToolAnswer,
+    asked: Option<&CallReference>,
+    names: &OfferedNames,
+    seen: ImagePlacement,
+) -> Vec<Value> {
     let member = if answer.is_error { "error" } else { "output" };
     let name = asked.map_or_else(|| names.wire(&answer.name), |asked| asked.name.clone());
     let mut response = Map::new();
@@ -191,7 +196,7 @@ fn said_back(answer: &Answer, asked: Option<&Asked>, names: &OfferedNames, seen:
     response.insert("name".to_owned(), json!(name));
     response.insert("response".to_owned(), json!({ member: answer.text }));
     let mut images: Vec<Value> = answer.images.iter().map(inline).collect();
-    if seen == Seen::Inside && !images.is_empty() {
+    if seen == ImagePlacement::Inside && !images.is_empty() {
         response.insert("parts".to_owned(), Value::Array(std::mem::take(&mut images)));
     }
     images.insert(0, json!({ "functionResponse": response }));
@@ -209,9 +214,9 @@ fn plain(model: &str, reply: &Reply, names: &OfferedNames) -> Option<Value> {
     let mut needs_signature = is_from_version_3_on(model);
     for part in &reply.parts {
         match part {
-            Part::Text(text) | Part::Refusal(text) if !text.is_empty() => parts.push(json!({ "text": text })),
-            Part::Text(_) | Part::Refusal(_) | Part::Thinking(_) => {}
-            Part::Call(call) => {
+            ReplyPart::Text(text) | ReplyPart::Refusal(text) if !text.is_empty() => parts.push(json!({ "text": text })),
+            ReplyPart::Text(_) | ReplyPart::Refusal(_) | ReplyPart::Thinking(_) => {}
+            ReplyPart::Call(call) => {
                 let function = json!({ "id": call.id, "name": names.wire(&call.name), "args": arguments(call) });
                 let mut part = json!({ "functionCall": function });
                 if std::mem::take(&mut needs_signature) {
@@ -224,7 +229,7 @@ fn plain(model: &str, reply: &Reply, names: &OfferedNames) -> Option<Value> {
     (!parts.is_empty()).then(|| json!({ "role": "model", "parts": parts }))
 }
 
-fn arguments(call: &Call) -> Value {
+fn arguments(call: &ModelToolCall) -> Value {
     match serde_json::from_str(&call.arguments) {
         Ok(Value::Object(arguments)) => Value::Object(arguments),
         // What was cut is left out: its answer says so.

@@ -2,10 +2,10 @@
 //!
 //! Not here: how each form sends those that are shown, and who takes none (`client/sight.rs`).
 
-use crate::conversation::{Answer, Image, Message};
+use crate::conversation::{Image, Message, ToolAnswer};
 
 /// Returns the answers of a conversation, in order.
-pub fn answers(messages: &[Message]) -> impl DoubleEndedIterator<Item = &Answer> {
+pub fn answers(messages: &[Message]) -> impl DoubleEndedIterator<Item = &ToolAnswer> {
     messages.iter().flat_map(|message| match message {
         Message::Tools { answers } => answers.as_slice(),
         Message::User { .. } | Message::Model(_) => &[],
@@ -23,14 +23,14 @@ pub fn images_in(messages: &[Message]) -> impl Iterator<Item = &Image> {
 
 /// A text with its images.
 #[derive(Debug)]
-pub struct Illustrated<'m> {
+pub struct IllustratedText<'m> {
     text: &'m mut String,
     images: &'m mut Vec<Image>,
 }
 
-impl<'m> Illustrated<'m> {
+impl<'m> IllustratedText<'m> {
     /// An answer with its images.
-    pub fn answer(answer: &'m mut Answer) -> Self {
+    pub fn answer(answer: &'m mut ToolAnswer) -> Self {
         Self { text: &mut answer.text, images: &mut answer.images }
     }
 
@@ -53,7 +53,7 @@ impl<'m> Illustrated<'m> {
 
 /// Leaves all images out of a conversation for this reason.
 pub fn leave_out_all(messages: &mut [Message], why: &str) {
-    for illustrated in messages.iter_mut().flat_map(Illustrated::all_of) {
+    for illustrated in messages.iter_mut().flat_map(IllustratedText::all_of) {
         illustrated.leave_out(|_| true, why);
     }
 }

@@ -3,7 +3,7 @@
 //! Tools come from Rust types, YAML files and arbitrary MCP servers, in two drafts of JSON Schema.
 //! Every provider accepts a different part of it and refuses the *whole* request for one keyword it
 //! does not know. So each tool is lowered by itself: what cannot be said is said in another form
-//! (undone by the [`Lift`] of the tool), moved into the description, or dropped with a [`Loss`];
+//! (undone by the [`InverseLowering`] of the tool), moved into the description, or dropped with a [`Loss`];
 //! a tool that cannot be offered at all is quarantined with the reason, and the others stay.
 //!
 //! Deliberately not here: validation of arguments. The tool's own schema judges them after the lift,
@@ -28,13 +28,13 @@ mod write;
 use std::fmt;
 use std::str::FromStr;
 
-use haft_contract::lift::Lift;
+use haft_contract::lift::InverseLowering;
 use haft_contract::spec::{AtMost, Spec};
 use serde_json::Value;
 
 /// A provider's dialect of tool declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Provider {
+pub enum ProviderDialect {
     /// OpenAI, Chat Completions form, schema as a hint.
     OpenAi,
     /// OpenAI, Chat Completions form, schema enforced while decoding (`"strict": true`).
@@ -47,34 +47,39 @@ pub enum Provider {
     Gemini,
 }
 
-impl Provider {
+impl ProviderDialect {
     /// Every provider.
-    pub const ALL: [Provider; 5] =
-        [Provider::OpenAi, Provider::OpenAiStrict, Provider::Anthropic, Provider::Mcp, Provider::Gemini];
+    pub const ALL: [ProviderDialect; 5] = [
+        ProviderDialect::OpenAi,
+        ProviderDialect::OpenAiStrict,
+        ProviderDialect::Anthropic,
+        ProviderDialect::Mcp,
+        ProviderDialect::Gemini,
+    ];
 
     /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Provider::OpenAi => "openai",
-            Provider::OpenAiStrict => "openai-strict",
-            Provider::Anthropic => "anthropic",
-            Provider::Mcp => "mcp",
-            Provider::Gemini => "gemini",
+            ProviderDialect::OpenAi => "openai",
+            ProviderDialect::OpenAiStrict => "openai-strict",
+            ProviderDialect::Anthropic => "anthropic",
+            ProviderDialect::Mcp => "mcp",
+            ProviderDialect::Gemini => "gemini",
         }
     }
 }
 
-impl fmt::Display for Provider {
+impl fmt::Display for ProviderDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Provider {
+impl FromStr for ProviderDialect {
     type Err = UnknownProvider;
 
-    fn from_str(name: &str) -> Result<Provider, UnknownProvider> {
-        Provider::ALL
+    fn from_str(name: &str) -> Result<ProviderDialect, UnknownProvider> {
+        ProviderDialect::ALL
             .into_iter()
             .find(|provider| provider.name() == name)
             .ok_or_else(|| UnknownProvider(name.to_owned()))
@@ -88,7 +93,7 @@ pub struct UnknownProvider(pub String);
 
 /// A tool as the catalogue shows it.
 #[derive(Clone, Copy, Debug)]
-pub struct Offered<'a> {
+pub struct ToolOffer<'a> {
     /// Its own name, unique in the catalogue.
     pub name: &'a str,
     /// A name for people.
@@ -101,7 +106,7 @@ pub struct Offered<'a> {
     pub read_only: Option<bool>,
 }
 
-impl<'a> Offered<'a> {
+impl<'a> ToolOffer<'a> {
     /// Offers a tool as it is described.
     pub fn of(spec: &'a Spec) -> Self {
         Self {
@@ -116,13 +121,13 @@ impl<'a> Offered<'a> {
 
 /// A tool in a provider's form.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lowered {
+pub struct LoweredTool {
     /// The name the model calls it by.
     pub name: String,
     /// One element of the tools list.
     pub value: Value,
     /// Turns the model's arguments back into arguments of the tool's own schema.
-    pub lift: Lift,
+    pub lift: InverseLowering,
     /// What the provider could not be told, in the order of the schema.
     pub losses: Vec<Loss>,
 }
@@ -148,7 +153,7 @@ impl fmt::Display for Loss {
 /// A tool that is not offered to the provider.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} is not offered: {reason}")]
-pub struct Quarantined {
+pub struct QuarantinedTool {
     /// The tool's own name.
     pub name: String,
     /// What is wrong and what to do about it.
@@ -159,11 +164,11 @@ pub struct Quarantined {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoweredList {
     /// The provider.
-    pub provider: Provider,
+    pub provider: ProviderDialect,
     /// The tools that can be offered, in the order of the catalogue.
-    pub tools: Vec<Lowered>,
+    pub tools: Vec<LoweredTool>,
     /// The tools that cannot.
-    pub quarantined: Vec<Quarantined>,
+    pub quarantined: Vec<QuarantinedTool>,
     native: Vec<String>,
 }
 
@@ -183,7 +188,7 @@ impl LoweredList {
 
 /// Lowers a list of tools. Names come out unique; a tool that cannot be offered does not stop the
 /// others.
-pub fn lower_all(tools: &[Offered<'_>], provider: Provider) -> LoweredList {
+pub fn lower_all(tools: &[ToolOffer<'_>], provider: ProviderDialect) -> LoweredList {
     let native: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
     let mut list = LoweredList { provider, tools: Vec::new(), quarantined: Vec::new(), native: Vec::new() };
     for (tool, name) in tools.iter().zip(names::wire_names(&native)) {
@@ -200,17 +205,17 @@ pub fn lower_all(tools: &[Offered<'_>], provider: Provider) -> LoweredList {
 
 /// Lowers one tool by itself. Its name can still collide with another's: use [`lower_all`] for a
 /// list.
-pub fn lower(tool: &Offered<'_>, provider: Provider) -> Result<Lowered, Quarantined> {
+pub fn lower(tool: &ToolOffer<'_>, provider: ProviderDialect) -> Result<LoweredTool, QuarantinedTool> {
     lower_named(tool, provider, names::safe_name(tool.name))
 }
 
-fn lower_named(tool: &Offered<'_>, provider: Provider, name: String) -> Result<Lowered, Quarantined> {
+fn lower_named(tool: &ToolOffer<'_>, provider: ProviderDialect, name: String) -> Result<LoweredTool, QuarantinedTool> {
     let mut parameters = lower_schema(tool.input_schema, provider)
-        .map_err(|refusal| Quarantined { name: tool.name.to_owned(), reason: refusal.0 })?;
-    if provider != Provider::Mcp {
+        .map_err(|refusal| QuarantinedTool { name: tool.name.to_owned(), reason: refusal.0 })?;
+    if provider != ProviderDialect::Mcp {
         said_once::say_once(&mut parameters.schema);
     }
-    Ok(Lowered {
+    Ok(LoweredTool {
         value: forms::tool(provider, tool, &name, &parameters),
         name,
         lift: parameters.lift,
@@ -221,7 +226,7 @@ fn lower_named(tool: &Offered<'_>, provider: Provider, name: String) -> Result<L
 /// A schema in a provider's form.
 struct Parameters {
     schema: Value,
-    lift: Lift,
+    lift: InverseLowering,
     losses: Vec<Loss>,
     /// What the tool's description has to say because the schema cannot.
     words: Option<String>,
@@ -229,15 +234,15 @@ struct Parameters {
 
 /// Why a schema cannot be offered, and what to do about it.
 #[derive(Debug)]
-struct Refusal(String);
+struct SchemaRefusal(String);
 
-fn lower_schema(schema: &Value, provider: Provider) -> Result<Parameters, Refusal> {
+fn lower_schema(schema: &Value, provider: ProviderDialect) -> Result<Parameters, SchemaRefusal> {
     bounds::check(schema)?;
     let document = modern::read(schema)?;
     cycles::refuse_loops(&document)?;
     match provider {
-        Provider::OpenAi | Provider::Anthropic | Provider::Mcp => plain::lower(document, provider),
-        Provider::OpenAiStrict => strict::lower(document),
-        Provider::Gemini => gemini::lower(document),
+        ProviderDialect::OpenAi | ProviderDialect::Anthropic | ProviderDialect::Mcp => plain::lower(document, provider),
+        ProviderDialect::OpenAiStrict => strict::lower(document),
+        ProviderDialect::Gemini => gemini::lower(document),
     }
 }

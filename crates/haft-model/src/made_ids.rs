@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use crate::conversation::Message;
 use crate::foreign::safe_id;
-use crate::provider::Request;
+use crate::provider::ModelRequest;
 
 const LENGTH: usize = 9;
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -21,7 +21,7 @@ pub(crate) struct Ids {
 
 impl Ids {
     /// Returns those that were used before the reply to this request.
-    pub(crate) fn of(request: &Request<'_>) -> Ids {
+    pub(crate) fn of(request: &ModelRequest<'_>) -> Ids {
         let mut used = HashSet::new();
         for message in request.messages {
             if let Message::Model(reply) = message {
@@ -74,12 +74,12 @@ pub(crate) fn is_nine(id: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lower::{Provider, lower_all};
+    use crate::lower::{ProviderDialect, lower_all};
 
     #[test]
     fn an_id_is_given_once_and_made_where_it_is_missing() {
-        let tools = lower_all(&[], Provider::OpenAi);
-        let request = Request {
+        let tools = lower_all(&[], ProviderDialect::OpenAi);
+        let request = ModelRequest {
             instructions: "",
             tools: &tools,
             messages: &[],

@@ -27,22 +27,22 @@ pub trait LanguageModel: Send + Sync {
     /// Asks for the next reply. What comes is told piece by piece, and the whole is returned.
     ///
     /// What can be tried again is tried again in here, as long as nothing of the reply was told. Stops at once when told
-    /// to. A reply that broke off after something of it had come is `Ok`, with [`crate::conversation::Stop::Cut`]
+    /// to. A reply that broke off after something of it had come is `Ok`, with [`crate::conversation::StopReason::Cut`]
     /// and the reason.
     fn reply<'a>(
         &'a self,
-        request: &'a Request<'a>,
-        heard: Heard<'a>,
+        request: &'a ModelRequest<'a>,
+        heard: ReplyListener<'a>,
         stop: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<Reply, ModelError>>;
 }
 
-/// Is told what comes.
-pub type Heard<'a> = &'a (dyn Fn(Piece<'_>) + Send + Sync);
+/// A callback that receives the events of a reply.
+pub type ReplyListener<'a> = &'a (dyn Fn(ReplyEvent<'_>) + Send + Sync);
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
+pub struct ModelRequest<'a> {
     /// What it is told before everything else.
     pub instructions: &'a str,
     /// What it may call.
@@ -57,9 +57,9 @@ pub struct Request<'a> {
     pub must_call: bool,
 }
 
-/// A piece of a reply while it comes.
+/// One event while a reply is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum ReplyEvent<'a> {
     /// More text.
     Text(&'a str),
     /// More of what it thinks.

@@ -8,9 +8,9 @@
 
 use std::fmt;
 
-/// A server that is known.
+/// A server of OpenAI Chat Completions, as far as haft recognizes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Server {
+pub enum ChatServer {
     /// OpenAI itself.
     OpenAi,
     /// Ollama.
@@ -37,61 +37,65 @@ pub enum Server {
 }
 
 /// Whose address ends in this, or is this port.
-const HOSTS: [(&str, Server); 6] = [
-    ("api.openai.com", Server::OpenAi),
-    ("openrouter.ai", Server::OpenRouter),
-    ("api.groq.com", Server::Groq),
-    ("api.deepseek.com", Server::DeepSeek),
-    ("api.mistral.ai", Server::Mistral),
-    ("api.x.ai", Server::Xai),
+const HOSTS: [(&str, ChatServer); 6] = [
+    ("api.openai.com", ChatServer::OpenAi),
+    ("openrouter.ai", ChatServer::OpenRouter),
+    ("api.groq.com", ChatServer::Groq),
+    ("api.deepseek.com", ChatServer::DeepSeek),
+    ("api.mistral.ai", ChatServer::Mistral),
+    ("api.x.ai", ChatServer::Xai),
 ];
-const PORTS: [(&str, Server); 4] =
-    [("11434", Server::Ollama), ("1234", Server::LmStudio), ("8080", Server::LlamaCpp), ("8000", Server::Vllm)];
+const PORTS: [(&str, ChatServer); 4] = [
+    ("11434", ChatServer::Ollama),
+    ("1234", ChatServer::LmStudio),
+    ("8080", ChatServer::LlamaCpp),
+    ("8000", ChatServer::Vllm),
+];
 
-impl Server {
+impl ChatServer {
     /// All of them.
-    pub const ALL: [Server; 11] = [
-        Server::OpenAi,
-        Server::Ollama,
-        Server::LmStudio,
-        Server::LlamaCpp,
-        Server::Vllm,
-        Server::OpenRouter,
-        Server::Groq,
-        Server::DeepSeek,
-        Server::Mistral,
-        Server::Xai,
-        Server::Other,
+    pub const ALL: [ChatServer; 11] = [
+        ChatServer::OpenAi,
+        ChatServer::Ollama,
+        ChatServer::LmStudio,
+        ChatServer::LlamaCpp,
+        ChatServer::Vllm,
+        ChatServer::OpenRouter,
+        ChatServer::Groq,
+        ChatServer::DeepSeek,
+        ChatServer::Mistral,
+        ChatServer::Xai,
+        ChatServer::Other,
     ];
 
     /// Returns who answers at an address, by its host or by the port that a local server has if nobody says another.
-    pub fn of(base_url: &str) -> Server {
+    pub fn of(base_url: &str) -> ChatServer {
         let (host, port) = host_and_port(base_url);
         let is_at = |name: &str| host == name || host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
         let by_host = HOSTS.iter().find(|(name, _)| is_at(name));
         let by_port = || PORTS.iter().find(|(usual, _)| *usual == port);
-        by_host.or_else(by_port).map_or(Server::Other, |(_, server)| *server)
+        by_host.or_else(by_port).map_or(ChatServer::Other, |(_, server)| *server)
     }
 
     /// Returns the name used in settings.
     pub fn name(self) -> &'static str {
         match self {
-            Server::OpenAi => "openai",
-            Server::Ollama => "ollama",
-            Server::LmStudio => "lm-studio",
-            Server::LlamaCpp => "llama.cpp",
-            Server::Vllm => "vllm",
-            Server::OpenRouter => "openrouter",
-            Server::Groq => "groq",
-            Server::DeepSeek => "deepseek",
-            Server::Mistral => "mistral",
-            Server::Xai => "xai",
-            Server::Other => "other",
+            ChatServer::OpenAi => "openai",
+            ChatServer::Ollama => "ollama",
+            ChatServer::LmStudio => "lm-studio",
+            ChatServer::LlamaCpp => "llama.cpp",
+            ChatServer::Vllm => "vllm",
+            ChatServer::OpenRouter => "openrouter",
+            ChatServer::Groq => "groq",
+            ChatServer::DeepSeek => "deepseek",
+            ChatServer::Mistral => "mistral",
+            ChatServer::Xai => "xai",
+            ChatServer::Other => "other",
         }
     }
 }
 
-impl fmt::Display for Server {
+impl fmt::Display for ChatServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -236,14 +240,14 @@ impl Default for Quirks {
 impl Quirks {
     /// Returns what the server at an address wants.
     pub fn of(base_url: &str) -> Quirks {
-        Quirks::of_server(Server::of(base_url))
+        Quirks::of_server(ChatServer::of(base_url))
     }
 
     /// Returns what a server wants.
-    pub fn of_server(server: Server) -> Quirks {
+    pub fn of_server(server: ChatServer) -> Quirks {
         let usual = Quirks::default();
         match server {
-            Server::OpenAi => Quirks {
+            ChatServer::OpenAi => Quirks {
                 // API reference: max_tokens is deprecated and refused by reasoning models.
                 length: LengthMember::MaxCompletionTokens,
                 // API reference: replaces system messages from o1 on.
@@ -252,14 +256,14 @@ impl Quirks {
                 text: TextMay::BeTextOnly,
                 ..usual
             },
-            Server::LlamaCpp => Quirks {
+            ChatServer::LlamaCpp => Quirks {
                 // Its function calling guide: several calls are off unless the request asks for them.
                 several_calls: SeveralCalls::WhenAsked,
                 // Its change 26941: before it, `reasoning_effort` was read only from the values for the template.
                 effort: EffortGoes::IntoTheTemplateToo,
                 ..usual
             },
-            Server::OpenRouter => Quirks {
+            ChatServer::OpenRouter => Quirks {
                 // Published types: max_tokens is deprecated.
                 length: LengthMember::MaxCompletionTokens,
                 // Published types: set beside the messages, it marks the last block that can be kept.
@@ -269,14 +273,14 @@ impl Quirks {
                 after_results: AfterResults::TheModelForMistral,
                 ..usual
             },
-            Server::Groq => Quirks {
+            ChatServer::Groq => Quirks {
                 // Published types: max_tokens is deprecated.
                 length: LengthMember::MaxCompletionTokens,
                 // Published types: no stream_options; the last chunk has the usage in `x_groq`.
                 usage: UsageComes::Always,
                 ..usual
             },
-            Server::Mistral => Quirks {
+            ChatServer::Mistral => Quirks {
                 // Published types: no stream_options; the last chunk has the usage.
                 usage: UsageComes::Always,
                 // Its answer to others: "must be a-z, A-Z, 0-9, with a length of 9".
@@ -286,10 +290,10 @@ impl Quirks {
                 ..usual
             },
             // Guide to thinking: a message with calls that does not say what was thought is refused.
-            Server::DeepSeek => Quirks { foreign_thoughts: ForeignThoughts::WithCalls, ..usual },
+            ChatServer::DeepSeek => Quirks { foreign_thoughts: ForeignThoughts::WithCalls, ..usual },
             // Ollama's list of supported members has max_tokens and stream_options, and not the newer name. Of the others
             // nothing was found documented that differs.
-            Server::Ollama | Server::LmStudio | Server::Vllm | Server::Xai | Server::Other => usual,
+            ChatServer::Ollama | ChatServer::LmStudio | ChatServer::Vllm | ChatServer::Xai | ChatServer::Other => usual,
         }
     }
 }
@@ -315,26 +319,26 @@ mod tests {
     #[test]
     fn a_server_is_known_by_its_address() {
         let cases = [
-            ("https://api.openai.com/v1", Server::OpenAi),
-            ("https://API.OpenAI.com:443/v1", Server::OpenAi),
-            ("https://eu.api.openai.com/v1", Server::OpenAi),
-            ("https://openrouter.ai/api/v1", Server::OpenRouter),
-            ("https://api.groq.com/openai/v1", Server::Groq),
-            ("https://api.deepseek.com", Server::DeepSeek),
-            ("https://user:secret@api.mistral.ai/v1", Server::Mistral),
-            ("https://api.x.ai/v1", Server::Xai),
-            ("http://localhost:11434/v1", Server::Ollama),
-            ("http://192.168.1.5:1234/v1", Server::LmStudio),
-            ("http://[::1]:8080/v1", Server::LlamaCpp),
-            ("127.0.0.1:8000", Server::Vllm),
-            ("http://[::1]/v1", Server::Other),
-            ("https://notopenrouter.ai/v1", Server::Other),
-            ("https://example.com/api.openai.com", Server::Other),
-            ("", Server::Other),
-            ("://@:", Server::Other),
+            ("https://api.openai.com/v1", ChatServer::OpenAi),
+            ("https://API.OpenAI.com:443/v1", ChatServer::OpenAi),
+            ("https://eu.api.openai.com/v1", ChatServer::OpenAi),
+            ("https://openrouter.ai/api/v1", ChatServer::OpenRouter),
+            ("https://api.groq.com/openai/v1", ChatServer::Groq),
+            ("https://api.deepseek.com", ChatServer::DeepSeek),
+            ("https://user:secret@api.mistral.ai/v1", ChatServer::Mistral),
+            ("https://api.x.ai/v1", ChatServer::Xai),
+            ("http://localhost:11434/v1", ChatServer::Ollama),
+            ("http://192.168.1.5:1234/v1", ChatServer::LmStudio),
+            ("http://[::1]:8080/v1", ChatServer::LlamaCpp),
+            ("127.0.0.1:8000", ChatServer::Vllm),
+            ("http://[::1]/v1", ChatServer::Other),
+            ("https://notopenrouter.ai/v1", ChatServer::Other),
+            ("https://example.com/api.openai.com", ChatServer::Other),
+            ("", ChatServer::Other),
+            ("://@:", ChatServer::Other),
         ];
         for (base_url, server) in cases {
-            assert_eq!(Server::of(base_url), server, "{base_url}");
+            assert_eq!(ChatServer::of(base_url), server, "{base_url}");
         }
     }
 }

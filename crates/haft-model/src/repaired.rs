@@ -8,15 +8,15 @@
 
 use serde_json::value::RawValue;
 
-use crate::conversation::{Call, Part, Reply};
+use crate::conversation::{ModelToolCall, Reply, ReplyPart};
 use crate::raw_json::{Object, joined, list};
 use crate::wire::Wire;
 
 impl Reply {
     /// Returns the reply with other arguments for those calls for which `repair` knows some. It is asked about whole calls
     /// whose arguments are no JSON object; what it returns is the text of one.
-    pub fn with_repaired_arguments(self, repair: impl Fn(&Call) -> Option<String>) -> Reply {
-        let is_broken = |call: &Call| !call.is_cut && Object::read(&call.arguments).is_none();
+    pub fn with_repaired_arguments(self, repair: impl Fn(&ModelToolCall) -> Option<String>) -> Reply {
+        let is_broken = |call: &ModelToolCall| !call.is_cut && Object::read(&call.arguments).is_none();
         let repaired: Vec<Option<String>> =
             self.calls().map(|call| if is_broken(call) { repair(call) } else { None }).collect();
         if repaired.iter().all(Option::is_none) {
@@ -24,13 +24,13 @@ impl Reply {
         }
         let mut of_calls = repaired.iter();
         let parts = self.parts.iter().map(|part| match part {
-            Part::Call(call) => Part::Call(match of_calls.next() {
-                Some(Some(arguments)) => Call { arguments: arguments.clone(), ..call.clone() },
+            ReplyPart::Call(call) => ReplyPart::Call(match of_calls.next() {
+                Some(Some(arguments)) => ModelToolCall { arguments: arguments.clone(), ..call.clone() },
                 Some(None) | None => call.clone(),
             }),
-            Part::Text(_) | Part::Thinking(_) | Part::Refusal(_) => part.clone(),
+            ReplyPart::Text(_) | ReplyPart::Thinking(_) | ReplyPart::Refusal(_) => part.clone(),
         });
-        let parts: Vec<Part> = parts.collect();
+        let parts: Vec<ReplyPart> = parts.collect();
         match native(self.native.wire, &self.native.json, &repaired) {
             Some(json) => Reply { parts, native: crate::conversation::Native { json, ..self.native }, ..self },
             None => self.put_differently(parts),
@@ -100,23 +100,28 @@ fn raw(json: &str) -> Option<Box<RawValue>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::{Native, Stop, Usage};
+    use crate::conversation::{Native, StopReason, Usage};
 
     /// What a provider sent, with three calls of which the second is broken, comes back with the arguments `{"b":2}` there.
     #[track_caller]
     fn check(wire: Wire, sent: &str, expected: &str) {
         let call = |id: &str, arguments: &str| {
-            Part::Call(Call { id: id.into(), name: "t".into(), arguments: arguments.into(), is_cut: false })
+            ReplyPart::Call(ModelToolCall {
+                id: id.into(),
+                name: "t".into(),
+                arguments: arguments.into(),
+                is_cut: false,
+            })
         };
         let reply = Reply {
             parts: vec![
-                Part::Thinking("hm".into()),
+                ReplyPart::Thinking("hm".into()),
                 call("1", r#"{"a": 1.50}"#),
                 call("2", "{b: 2}"),
                 call("3", r#"{"c":3}"#),
             ],
             native: Native { wire, model: "m".into(), json: raw(sent).expect("it is JSON") },
-            stop: Stop::Calls,
+            stop: StopReason::Calls,
             usage: Usage::default(),
             why_cut: None,
         };

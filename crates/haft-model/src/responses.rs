@@ -8,8 +8,8 @@ mod request;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::form::{Form, Reading};
-use crate::provider::{ModelError, ModelErrorKind, Request};
+use crate::form::{ReplyReader, WireFormat};
+use crate::provider::{ModelError, ModelErrorKind, ModelRequest};
 
 /// OpenAI's Responses.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Responses {
     does_not_think: AtomicBool,
 }
 
-impl Form for Responses {
+impl WireFormat for Responses {
     fn path(&self, _model: &str) -> String {
         "/responses".to_owned()
     }
@@ -27,7 +27,7 @@ impl Form for Responses {
         key.map(|key| ("authorization", format!("Bearer {key}"))).into_iter().collect()
     }
 
-    fn request(&self, model: &str, request: &Request<'_>) -> Vec<u8> {
+    fn request(&self, model: &str, request: &ModelRequest<'_>) -> Vec<u8> {
         let thoughts = match self.does_not_think.load(Ordering::Relaxed) {
             true => request::Thoughts::LeftOut,
             false => request::Thoughts::of(model),
@@ -44,7 +44,7 @@ impl Form for Responses {
         learns && !self.does_not_think.swap(true, Ordering::Relaxed)
     }
 
-    fn reading(&self, model: &str, request: &Request<'_>) -> Box<dyn Reading> {
+    fn reading(&self, model: &str, request: &ModelRequest<'_>) -> Box<dyn ReplyReader> {
         Box::new(reading::ItemsReading::new(model, request))
     }
 }

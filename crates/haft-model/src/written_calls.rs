@@ -25,9 +25,9 @@ mod xml;
 use self::markers::Begins;
 use crate::offered_names::OfferedNames;
 
-/// A piece of a text.
+/// A segment of a reply's text: plain text or a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum ReplySegment {
     /// Text.
     Text(String),
     /// A call.
@@ -41,10 +41,10 @@ pub(crate) enum Written {
     },
 }
 
-/// Calls that stand at the beginning of a text, and how long they are.
+/// The calls at the beginning of a text, and their length.
 #[derive(Debug)]
-struct Found {
-    calls: Vec<Written>,
+struct CallMatch {
+    calls: Vec<ReplySegment>,
     length: usize,
 }
 
@@ -53,16 +53,16 @@ const MOST_TRIED: usize = 1000;
 const FENCE: &str = "```";
 
 /// Returns a text in pieces; nothing where it holds no call.
-pub(crate) fn find(text: &str, names: &OfferedNames) -> Option<Vec<Written>> {
+pub(crate) fn find(text: &str, names: &OfferedNames) -> Option<Vec<ReplySegment>> {
     if names.is_empty() {
         return None;
     }
     let start = end_of_thoughts(text);
     if let Some(calls) = json::only_calls(text.get(start..)?, names) {
         let before = text.get(..start).unwrap_or_default();
-        return Some(pieces(vec![Written::Text(before.to_owned())], calls));
+        return Some(pieces(vec![ReplySegment::Text(before.to_owned())], calls));
     }
-    let mut search = Search { text, names, at: start, taken: 0, pieces: Vec::new(), tried: 0 };
+    let mut search = CallSearch { text, names, at: start, taken: 0, pieces: Vec::new(), tried: 0 };
     search.run();
     search.end()
 }
@@ -79,18 +79,18 @@ fn end_of_thoughts(text: &str) -> usize {
     }
 }
 
-struct Search<'a> {
+struct CallSearch<'a> {
     text: &'a str,
     names: &'a OfferedNames,
     /// Where a call may begin.
     at: usize,
     /// How much of the text stands in the pieces.
     taken: usize,
-    pieces: Vec<Written>,
+    pieces: Vec<ReplySegment>,
     tried: usize,
 }
 
-impl<'a> Search<'a> {
+impl<'a> CallSearch<'a> {
     fn run(&mut self) {
         while self.tried < MOST_TRIED {
             self.skip_space();
@@ -128,7 +128,7 @@ impl<'a> Search<'a> {
         self.at += skipped.max(1).min(rest.len());
     }
 
-    fn marked(&mut self, rest: &str) -> Option<Found> {
+    fn marked(&mut self, rest: &str) -> Option<CallMatch> {
         if markers::begins(rest) != Begins::Yes {
             return None;
         }
@@ -137,7 +137,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the calls of fences, if there is nothing else up to the end of the text.
-    fn fenced(&mut self, rest: &str) -> Option<Found> {
+    fn fenced(&mut self, rest: &str) -> Option<CallMatch> {
         self.tried += 1;
         let mut calls = Vec::new();
         let mut left = rest.trim_end();
@@ -147,31 +147,31 @@ impl<'a> Search<'a> {
             calls.extend(calls_of_fence(fence, self.names)?);
             left = left.get(length..)?.trim_start();
         }
-        Some(Found { calls, length: rest.len() })
+        Some(CallMatch { calls, length: rest.len() })
     }
 
-    fn take(&mut self, found: Found) {
+    fn take(&mut self, found: CallMatch) {
         let before = self.text.get(self.taken..self.at).unwrap_or_default();
-        self.pieces.push(Written::Text(before.to_owned()));
+        self.pieces.push(ReplySegment::Text(before.to_owned()));
         self.pieces.extend(found.calls);
         self.at += found.length;
         self.taken = self.at;
     }
 
-    fn end(mut self) -> Option<Vec<Written>> {
+    fn end(mut self) -> Option<Vec<ReplySegment>> {
         if self.pieces.is_empty() {
             return None;
         }
         let after = self.text.get(self.taken..).unwrap_or_default().to_owned();
-        Some(pieces(std::mem::take(&mut self.pieces), vec![Written::Text(after)]))
+        Some(pieces(std::mem::take(&mut self.pieces), vec![ReplySegment::Text(after)]))
     }
 }
 
 /// Joins pieces, without text that is only white space.
-fn pieces(before: Vec<Written>, after: Vec<Written>) -> Vec<Written> {
-    let is_something = |piece: &Written| match piece {
-        Written::Text(text) => !text.trim().is_empty(),
-        Written::Call { .. } => true,
+fn pieces(before: Vec<ReplySegment>, after: Vec<ReplySegment>) -> Vec<ReplySegment> {
+    let is_something = |piece: &ReplySegment| match piece {
+        ReplySegment::Text(text) => !text.trim().is_empty(),
+        ReplySegment::Call { .. } => true,
     };
     before.into_iter().chain(after).filter(is_something).collect()
 }
@@ -189,7 +189,7 @@ fn fence_length(text: &str) -> usize {
     text.len()
 }
 
-fn calls_of_fence(fence: &str, names: &OfferedNames) -> Option<Vec<Written>> {
+fn calls_of_fence(fence: &str, names: &OfferedNames) -> Option<Vec<ReplySegment>> {
     let (_, body) = fence.split_once('\n')?;
     let body = body.trim_end();
     let body = body.strip_suffix(FENCE).unwrap_or(body).trim();

@@ -12,28 +12,28 @@ use std::sync::Mutex;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::conversation::{Answer, Call, Message, Native, Part, Reply, Stop, Usage};
-use crate::form::{Form, Progress};
-use crate::lower::{LoweredList, Offered, Provider, lower_all};
-use crate::provider::{ModelError, Piece, Request};
+use crate::conversation::{Message, ModelToolCall, Native, Reply, ReplyPart, StopReason, ToolAnswer, Usage};
+use crate::form::{ReplyProgress, WireFormat};
+use crate::lower::{LoweredList, ProviderDialect, ToolOffer, lower_all};
+use crate::provider::{ModelError, ModelRequest, ReplyEvent};
 use crate::raw_json::{Object, list};
 use crate::wire::Wire;
 
-/// A stream and its scene.
-pub(crate) struct Written {
+/// A hand-written stream and the settings under which it is read.
+pub(crate) struct StreamFixture {
     pub(crate) name: String,
     text: String,
 }
 
 /// Returns the streams of a form.
-pub(crate) fn streams(wire: Wire) -> Vec<Written> {
+pub(crate) fn streams(wire: Wire) -> Vec<StreamFixture> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/streams").join(wire.name());
     let mut streams = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("it can be listed").path();
         if path.extension().is_some_and(|kind| kind == "sse" || kind == "json") {
             let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
-            streams.push(Written::of(&name, &std::fs::read_to_string(&path).expect("it is a text")));
+            streams.push(StreamFixture::of(&name, &std::fs::read_to_string(&path).expect("it is a text")));
         }
     }
     streams.sort_by(|a, b| a.name.cmp(&b.name));
@@ -41,9 +41,9 @@ pub(crate) fn streams(wire: Wire) -> Vec<Written> {
     streams
 }
 
-impl Written {
-    pub(crate) fn of(name: &str, text: &str) -> Written {
-        Written { name: name.to_owned(), text: text.to_owned() }
+impl StreamFixture {
+    pub(crate) fn of(name: &str, text: &str) -> StreamFixture {
+        StreamFixture { name: name.to_owned(), text: text.to_owned() }
     }
 
     pub(crate) fn setting(&self, name: &str) -> Option<&str> {
@@ -73,14 +73,15 @@ impl Written {
     fn messages(&self) -> Vec<Message> {
         let mut messages = vec![Message::user("Do it.")];
         if let Some(id) = self.setting("earlier_id") {
-            let call = Call { id: id.to_owned(), name: "bash".to_owned(), arguments: "{}".to_owned(), is_cut: false };
+            let call =
+                ModelToolCall { id: id.to_owned(), name: "bash".to_owned(), arguments: "{}".to_owned(), is_cut: false };
             let json = RawValue::from_string("{}".to_owned()).expect("it is JSON");
             let native = Native { wire: Wire::Anthropic, model: "another".to_owned(), json };
-            let parts = vec![Part::Call(call)];
+            let parts = vec![ReplyPart::Call(call)];
             messages.push(Message::Model(Reply {
                 parts,
                 native,
-                stop: Stop::Calls,
+                stop: StopReason::Calls,
                 usage: Usage::default(),
                 why_cut: None,
             }));
@@ -92,19 +93,19 @@ impl Written {
     /// Reads the stream up to an event.
     fn read(
         &self,
-        form: &dyn Form,
+        form: &dyn WireFormat,
         tools: &LoweredList,
         up_to: usize,
     ) -> (Vec<String>, Result<Option<Reply>, ModelError>) {
         let messages = self.messages();
         let request = request(tools, &messages);
         let told = Mutex::new(Vec::new());
-        let heard = |piece: Piece<'_>| told.lock().expect("no thread panicked").push(format!("{piece:?}"));
+        let heard = |piece: ReplyEvent<'_>| told.lock().expect("no thread panicked").push(format!("{piece:?}"));
         let mut reading = form.reading(self.model(), &request);
         for (name, data) in self.events().iter().take(up_to) {
             match reading.event(name, data, &heard) {
-                Ok(Progress::More) => {}
-                Ok(Progress::Whole) => break,
+                Ok(ReplyProgress::More) => {}
+                Ok(ReplyProgress::Whole) => break,
                 Err(error) => return (told.into_inner().expect("no thread panicked"), Err(error)),
             }
         }
@@ -113,7 +114,7 @@ impl Written {
     }
 
     /// Says all that comes of the stream.
-    pub(crate) fn said(&self, form: &dyn Form, provider: Provider) -> String {
+    pub(crate) fn said(&self, form: &dyn WireFormat, provider: ProviderDialect) -> String {
         let tools = tools(provider);
         let (told, reply) = self.read(form, &tools, usize::MAX);
         let mut said = format!("heard:\n  {}\n", told.join("\n  "));
@@ -134,7 +135,7 @@ impl Written {
 
     /// Returns the request that follows, after the reply was kept in a log. What stands for the reply is in it byte for
     /// byte.
-    fn next_request(&self, form: &dyn Form, tools: &LoweredList, reply: &Reply) -> String {
+    fn next_request(&self, form: &dyn WireFormat, tools: &LoweredList, reply: &Reply) -> String {
         let kept = serde_json::to_string(reply).expect("it can be kept");
         assert!(!kept.contains('\n'), "{}: a record is one line: {kept}", self.name);
         let reply: Reply = serde_json::from_str(&kept).expect("it can be read again");
@@ -161,7 +162,7 @@ impl Written {
     }
 
     /// Ends the stream behind every event, and checks that what is left can go on.
-    pub(crate) fn check_every_end(&self, form: &dyn Form, provider: Provider, check: impl Fn(&Value)) {
+    pub(crate) fn check_every_end(&self, form: &dyn WireFormat, provider: ProviderDialect, check: impl Fn(&Value)) {
         let tools = tools(provider);
         for up_to in 0..=self.events().len() {
             if let (_, Ok(Some(reply))) = self.read(form, &tools, up_to) {
@@ -174,16 +175,17 @@ impl Written {
 
     /// What came by half must not be run.
     fn check_no_half_call(&self, reply: &Reply) {
-        let ended_early = !matches!(reply.stop, Stop::Finished | Stop::Calls);
-        let is_half = |call: &&Call| !call.is_cut && serde_json::from_str::<&RawValue>(&call.arguments).is_err();
-        let half: Vec<&Call> = reply.calls().filter(is_half).filter(|_| ended_early).collect();
+        let ended_early = !matches!(reply.stop, StopReason::Finished | StopReason::Calls);
+        let is_half =
+            |call: &&ModelToolCall| !call.is_cut && serde_json::from_str::<&RawValue>(&call.arguments).is_err();
+        let half: Vec<&ModelToolCall> = reply.calls().filter(is_half).filter(|_| ended_early).collect();
         assert!(half.is_empty(), "{}: {half:?}", self.name);
     }
 }
 
-fn tools(provider: Provider) -> LoweredList {
+fn tools(provider: ProviderDialect) -> LoweredList {
     let schema = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
-    let offered = ["read_file", "bash", "docs.search/v2"].map(|name| Offered {
+    let offered = ["read_file", "bash", "docs.search/v2"].map(|name| ToolOffer {
         name,
         title: None,
         description: "Does it.",
@@ -193,16 +195,16 @@ fn tools(provider: Provider) -> LoweredList {
     lower_all(&offered, provider)
 }
 
-fn request<'a>(tools: &'a LoweredList, messages: &'a [Message]) -> Request<'a> {
-    Request { instructions: "Be short.", tools, messages, most_tokens: Some(100), effort: None, must_call: false }
+fn request<'a>(tools: &'a LoweredList, messages: &'a [Message]) -> ModelRequest<'a> {
+    ModelRequest { instructions: "Be short.", tools, messages, most_tokens: Some(100), effort: None, must_call: false }
 }
 
 /// Returns what follows the last reply: an answer to each of its calls, or the user's next words.
 fn answers_to(messages: &[Message]) -> Message {
     let Some(Message::Model(reply)) = messages.last() else { return Message::Tools { answers: Vec::new() } };
-    let answers: Vec<Answer> = reply
+    let answers: Vec<ToolAnswer> = reply
         .calls()
-        .map(|call| Answer {
+        .map(|call| ToolAnswer {
             call: call.id.clone(),
             name: call.name.clone(),
             text: format!("answer to {}", call.arguments),

@@ -18,7 +18,7 @@ use reqwest::{Client, Proxy, RequestBuilder, redirect};
 
 use crate::address::Address;
 use crate::method;
-use crate::names::Names;
+use crate::names::NameResolver;
 use crate::send_error::{SendError, innermost};
 use crate::trusted_tls::{HTTP_2_OR_1, TrustedRoots, client_config};
 
@@ -153,7 +153,7 @@ impl HttpClient {
             builder = builder.connect_timeout(time);
         }
         if self.names == LookUp::OnlyPublic {
-            builder = builder.dns_resolver(Names);
+            builder = builder.dns_resolver(NameResolver);
         }
         let is_plain = |address: &Address| address.scheme() == "http";
         let proxy_is_plain = |proxy: &str| Address::parse(proxy).is_ok_and(|proxy| is_plain(&proxy));

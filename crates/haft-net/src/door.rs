@@ -9,15 +9,15 @@ use haft_contract::door::{Permit, Receipt};
 use haft_contract::effect::{Effect, Host};
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::net::{Net, Request, Response};
-use haft_contract::web::{Fetch, Fetched, SearchAccess, WebUrl};
+use haft_contract::net::{HttpRequest, Net, Response};
+use haft_contract::web::{Fetch, FetchedDocument, SearchAccess, WebUrl};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Url};
 
 use crate::failing::{told, too_late};
 use crate::fetch::{Fetcher, Security};
 use crate::method;
-use crate::names::Names;
+use crate::names::NameResolver;
 use crate::session_network::HostRules;
 use crate::supervisor::HostDial;
 use crate::trusted_tls::{HTTP_2_OR_1, TrustedRoots, client_config};
@@ -73,7 +73,7 @@ impl HttpDoor {
             .no_proxy()
             .referer(false)
             .redirect(Policy::custom(stays))
-            .dns_resolver(Names)
+            .dns_resolver(NameResolver)
             .connect_timeout(TO_CONNECT)
             .pool_max_idle_per_host(0)
             .user_agent(concat!("haft/", env!("CARGO_PKG_VERSION")))
@@ -82,7 +82,7 @@ impl HttpDoor {
         Ok(self.client.get_or_init(|| built))
     }
 
-    async fn send(&self, request: &Request, (url, host): (Url, &str)) -> Result<Response, ToolError> {
+    async fn send(&self, request: &HttpRequest, (url, host): (Url, &str)) -> Result<Response, ToolError> {
         let mut building = self.client()?.request(method::on_the_wire(request.method), url).timeout(request.time);
         for (name, value) in &request.headers {
             building = building.header(name, value);
@@ -118,7 +118,11 @@ impl HttpDoor {
 }
 
 impl Net for HttpDoor {
-    fn request<'a>(&'a self, permit: &'a Permit, request: &'a Request) -> BoxFuture<'a, Result<Response, ToolError>> {
+    fn request<'a>(
+        &'a self,
+        permit: &'a Permit,
+        request: &'a HttpRequest,
+    ) -> BoxFuture<'a, Result<Response, ToolError>> {
         Box::pin(async move {
             let (url, host) = addressed(&request.url)?;
             permit.admit(&Effect::Connect(Host(host.clone())))?;
@@ -147,7 +151,7 @@ impl Net for HttpDoor {
         })
     }
 
-    fn fetch<'a>(&'a self, permit: &'a Permit, fetch: &'a Fetch) -> BoxFuture<'a, Result<Fetched, ToolError>> {
+    fn fetch<'a>(&'a self, permit: &'a Permit, fetch: &'a Fetch) -> BoxFuture<'a, Result<FetchedDocument, ToolError>> {
         Box::pin(self.fetcher.fetch(permit, fetch))
     }
 }

@@ -11,5 +11,5 @@ mod message;
 #[cfg(test)]
 mod tests;
 
-pub use connection::{Connection, Listener, PlainEnd, Receiver, Sender, connect, pair};
-pub use message::{AgentCall, CommandRequest, FromClient, Outcome, Paper, ToClient, VERSION};
+pub use connection::{ExecConnection, ExecListener, PlainEnd, Receiver, Sender, connect, pair};
+pub use message::{AgentCall, CommandRequest, ExecOutcome, FromClient, Paper, ToClient, VERSION};

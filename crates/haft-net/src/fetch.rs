@@ -21,19 +21,19 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use haft_contract::connection::{Decision, HostOutcome, ReachedHost, Speaks, Wanted};
+use haft_contract::connection::{ConnectionRequest, Decision, HostOutcome, ReachedHost, Speaks};
 use haft_contract::door::Permit;
 use haft_contract::effect::Effect;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::visible::quoted;
-use haft_contract::web::{Fetch, Fetched, WebScheme, WebUrl};
+use haft_contract::web::{Fetch, FetchedDocument, WebScheme, WebUrl};
 
-use self::cache::{Cache, Kept};
-use self::exchange::{Answer, Exchange, FetchError};
+use self::cache::{AnswerCache, CachedAnswer};
+use self::exchange::{Exchange, FetchAnswer, FetchError};
 pub(crate) use self::tls::Security;
 use crate::session_network::HostRules;
-use crate::supervisor::{Destination, Dial, DialError};
+use crate::supervisor::{Dial, DialError, DialTarget};
 
 /// Longest reason of an error that may have words of a server, in characters.
 const LONGEST_REASON: usize = 200;
@@ -45,12 +45,12 @@ pub(crate) struct Fetcher {
     dialler: Arc<dyn Dial>,
     security: Security,
     rules: Option<Arc<dyn HostRules>>,
-    cache: Mutex<Cache>,
+    cache: Mutex<AnswerCache>,
 }
 
-/// What the user's settings say of the addresses of a host.
+/// Says whether the user's settings name a host, so that it may be on a private address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Named {
+enum PrivateAccess {
     /// They name the host, so it may be on a private address.
     Yes,
     No,
@@ -74,17 +74,17 @@ impl Fetcher {
     }
 
     /// Refuses a host of this machine or its network that the settings do not name.
-    fn check_name(&self, url: &WebUrl) -> Result<Named, ToolError> {
+    fn check_name(&self, url: &WebUrl) -> Result<PrivateAccess, ToolError> {
         let is_named = self.rules.as_ref().is_some_and(|rules| rules.names(&url.host, url.port));
         match (is_named, url::is_private(&url.host)) {
-            (true, _) => Ok(Named::Yes),
-            (false, false) => Ok(Named::No),
+            (true, _) => Ok(PrivateAccess::Yes),
+            (false, false) => Ok(PrivateAccess::No),
             (false, true) => Err(private(&url.host, "it is this machine or one of its network")),
         }
     }
 
     /// Fetches a document within its limits.
-    pub(crate) async fn fetch(&self, permit: &Permit, fetch: &Fetch) -> Result<Fetched, ToolError> {
+    pub(crate) async fn fetch(&self, permit: &Permit, fetch: &Fetch) -> Result<FetchedDocument, ToolError> {
         // A person who is asked about a redirect takes longer than a server may, so that time does not count.
         let mut left = fetch.time;
         let mut url = fetch.url.clone();
@@ -144,7 +144,7 @@ impl Fetcher {
             WebScheme::Http => Speaks::Http,
             WebScheme::Https => Speaks::Tls,
         };
-        let wanted = Wanted { host: url.host.clone(), port: url.port, speaks };
+        let wanted = ConnectionRequest { host: url.host.clone(), port: url.port, speaks };
         let granted = self.granted(&wanted).await;
         let decision = match (granted, permit.desk()) {
             (Some(Decision::Refuse { why }), _) => Decision::Refuse { why },
@@ -166,7 +166,7 @@ impl Fetcher {
     }
 
     /// Returns what the settings say of a host. Finding that out may take a while.
-    async fn granted(&self, wanted: &Wanted) -> Option<Decision> {
+    async fn granted(&self, wanted: &ConnectionRequest) -> Option<Decision> {
         let rules = self.rules.clone()?;
         if rules.is_denied(&wanted.host) {
             return Some(Decision::Refuse { why: format!("The settings deny {}.", wanted.host) });
@@ -180,12 +180,17 @@ impl Fetcher {
     }
 
     /// Gets one answer: from what is kept while that is fresh, else from the server.
-    async fn hop(&self, permit: &Permit, (url, named): (&WebUrl, Named), fetch: &Fetch) -> Result<Answer, FetchError> {
+    async fn hop(
+        &self,
+        permit: &Permit,
+        (url, named): (&WebUrl, PrivateAccess),
+        fetch: &Fetch,
+    ) -> Result<FetchAnswer, FetchError> {
         let kept = self.kept().get(&url.text);
         if let Some(kept) = kept.as_ref().filter(|kept| kept.is_fresh(SystemTime::now()) && kept.serves(fetch.most)) {
             return Ok(kept.answer());
         }
-        let traffic = exchange::Traffic::default();
+        let traffic = exchange::ByteCounters::default();
         let answered = self.ask(url, named, (fetch, kept.as_ref(), &traffic)).await;
         permit.receipts().note_reached(&[reached(url, &traffic, answered.as_ref().err())]);
         let (answer, headers) = answered?;
@@ -196,7 +201,7 @@ impl Fetcher {
             cache.put(&url.text, renewed);
             return Ok(answer);
         }
-        match Kept::of(&answer, &headers, SystemTime::now()) {
+        match CachedAnswer::of(&answer, &headers, SystemTime::now()) {
             Some(kept) => cache.put(&url.text, kept),
             None => cache.forget(&url.text),
         }
@@ -206,26 +211,26 @@ impl Fetcher {
     async fn ask(
         &self,
         url: &WebUrl,
-        named: Named,
-        (fetch, kept, traffic): (&Fetch, Option<&Kept>, &exchange::Traffic),
-    ) -> Result<(Answer, hyper::HeaderMap), FetchError> {
+        named: PrivateAccess,
+        (fetch, kept, traffic): (&Fetch, Option<&CachedAnswer>, &exchange::ByteCounters),
+    ) -> Result<(FetchAnswer, hyper::HeaderMap), FetchError> {
         let rules = self.rules.as_ref();
         // An address of the link or of a provider's own service needs its own name in the settings.
         let granted = |address: IpAddr| rules.is_some_and(|rules| rules.names(&address.to_string(), url.port));
         let destination =
-            Destination { host: &url.host, port: url.port, private: named == Named::Yes, granted: &granted };
+            DialTarget { host: &url.host, port: url.port, private: named == PrivateAccess::Yes, granted: &granted };
         let stream = destination.reach(&self.dialler).await.map_err(FetchError::NotReached)?;
         let stream = self.security.around(stream, url).await?;
         Exchange { url, most: fetch.most, idle: fetch.idle, traffic }.run(stream, kept).await
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Cache> {
+    fn kept(&self) -> std::sync::MutexGuard<'_, AnswerCache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Returns what the record says of a hop.
-fn reached(url: &WebUrl, traffic: &exchange::Traffic, error: Option<&FetchError>) -> ReachedHost {
+fn reached(url: &WebUrl, traffic: &exchange::ByteCounters, error: Option<&FetchError>) -> ReachedHost {
     let (sent, received) = traffic.so_far();
     let outcome = match error {
         Some(FetchError::NotReached(refused @ DialError::AddressRefused(_))) => {

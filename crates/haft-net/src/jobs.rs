@@ -16,5 +16,5 @@ mod tests;
 
 pub use client::{NoAnswer, ask, connect};
 pub use forward::{Forward, LocalPort};
-pub use message::{Answer, Ask, JobRecord, LONGEST_WAIT};
+pub use message::{Ask, JobAnswer, JobRecord, LONGEST_WAIT};
 pub use service::{ServedJobs, serve};

@@ -7,9 +7,9 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use crate::addresses::is_public;
 
-/// Looks names up for the client.
+/// Looks names up for the client, and returns only addresses that may be connected to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Names;
+pub(crate) struct NameResolver;
 
 /// Why a name leads nowhere.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl fmt::Display for LeadsNowhere {
 
 impl std::error::Error for LeadsNowhere {}
 
-impl Resolve for Names {
+impl Resolve for NameResolver {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
             // No server of names is asked where this machine is meant.

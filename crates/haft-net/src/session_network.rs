@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
 use haft_contract::connection::{
-    ConnectionDesk, Decision, HostOutcome, NetworkSockets, NetworkUse, ProxyAddress, ReachedHost, SessionNetwork,
-    Wanted,
+    ConnectionDesk, ConnectionRequest, Decision, HostOutcome, NetworkSockets, NetworkUse, ProxyAddress, ReachedHost,
+    SessionNetwork,
 };
 use tokio::sync::oneshot;
 
-use crate::supervisor::{Dial, Flow, Judge, Outcome, Supervisor, Traffic};
+use crate::supervisor::{ConnectionJudge, ConnectionOutcome, Dial, Flow, NetworkTraffic, Supervisor};
 
 /// The ports on which hosts are usually reached: the web, git over ssh.
 const PORTS: [u16; 3] = [80, 443, 22];
@@ -31,7 +31,7 @@ pub trait HostRules: Send + Sync {
     fn is_denied(&self, host: &str) -> bool;
 
     /// Returns what the user's settings say of a connection, where they say something.
-    fn granted(&self, wanted: &Wanted) -> Option<Decision>;
+    fn granted(&self, wanted: &ConnectionRequest) -> Option<Decision>;
 
     /// Returns whether the settings allow exactly this host by its name or address, and not as one of many: then a fetch may
     /// reach it also on a private address.
@@ -52,11 +52,11 @@ pub trait HostRules: Send + Sync {
 pub struct NetworkOfSession {
     ports: Vec<u16>,
     dialler: Arc<dyn Dial>,
-    inner: Arc<Inner>,
+    inner: Arc<NetworkCore>,
     proxy: Mutex<Option<ProxyAddress>>,
 }
 
-struct Inner {
+struct NetworkCore {
     desks: Arc<Desks>,
     supervision: OnceLock<Supervision>,
 }
@@ -71,7 +71,7 @@ struct Supervision {
 struct Desks {
     rules: Arc<dyn HostRules>,
     open: Mutex<Vec<OpenDesk>>,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<DecisionClock>,
 }
 
 /// A call whose command runs.
@@ -83,17 +83,17 @@ struct OpenDesk {
     refused: HashSet<String>,
 }
 
-/// How long decisions have taken.
+/// Measures how long decisions have taken.
 #[derive(Default)]
-struct Waiting {
+struct DecisionClock {
     /// How many are open, and since when there is one.
     open: Option<(usize, Instant)>,
     before: Duration,
 }
 
-/// Starts a supervisor, on the thread that it will work on; returns what its user must know.
-type Start<T> =
-    Box<dyn FnOnce(Arc<dyn Judge>, Arc<dyn Dial>) -> BoxFuture<'static, io::Result<(Supervisor, T)>> + Send>;
+/// Starts a supervisor on the thread on which it will work, and returns the facts that its user needs.
+type SupervisorStart<T> =
+    Box<dyn FnOnce(Arc<dyn ConnectionJudge>, Arc<dyn Dial>) -> BoxFuture<'static, io::Result<(Supervisor, T)>> + Send>;
 
 impl NetworkOfSession {
     /// Makes one whose hosts are judged by these rules first.
@@ -103,13 +103,13 @@ impl NetworkOfSession {
         ports.sort_unstable();
         ports.dedup();
         let desks = Arc::new(Desks { rules, open: Mutex::default(), waiting: Mutex::default() });
-        let inner = Arc::new(Inner { desks, supervision: OnceLock::new() });
+        let inner = Arc::new(NetworkCore { desks, supervision: OnceLock::new() });
         Self { ports, dialler, inner, proxy: Mutex::default() }
     }
 
     /// Starts a supervisor on a thread of its own.
-    fn supervise<T: Send + 'static>(&self, start: Start<T>) -> io::Result<T> {
-        let (judge, dialler): (Arc<dyn Judge>, _) = (self.inner.desks.clone(), self.dialler.clone());
+    fn supervise<T: Send + 'static>(&self, start: SupervisorStart<T>) -> io::Result<T> {
+        let (judge, dialler): (Arc<dyn ConnectionJudge>, _) = (self.inner.desks.clone(), self.dialler.clone());
         let (tell, begun) = std::sync::mpsc::sync_channel(1);
         let (end, ended) = oneshot::channel::<()>();
         let work = move || {
@@ -151,7 +151,8 @@ impl SessionNetwork for NetworkOfSession {
         if let Some(address) = &*known {
             return Ok(address.clone());
         }
-        let start: Start<ProxyAddress> = Box::new(|judge, dialler| Box::pin(Supervisor::as_proxy(judge, dialler)));
+        let start: SupervisorStart<ProxyAddress> =
+            Box::new(|judge, dialler| Box::pin(Supervisor::as_proxy(judge, dialler)));
         let address = self.supervise(start)?;
         *known = Some(address.clone());
         Ok(address)
@@ -173,10 +174,10 @@ impl SessionNetwork for NetworkOfSession {
 
 /// The use of one command.
 struct Use {
-    inner: Arc<Inner>,
+    inner: Arc<NetworkCore>,
     number: u64,
     /// The traffic until it began; nothing where the supervisor began with this command.
-    before: Option<Traffic>,
+    before: Option<NetworkTraffic>,
     waited: Duration,
 }
 
@@ -211,11 +212,13 @@ impl Drop for Use {
 
 fn of_flow(host: &str, port: u16, flow: &Flow) -> ReachedHost {
     let outcome = match &flow.outcome {
-        Outcome::Reached => HostOutcome::Reached,
-        Outcome::Refused(why) => HostOutcome::Refused(why.clone()),
-        Outcome::Failed(why) => HostOutcome::Failed(why.clone()),
+        ConnectionOutcome::Reached => HostOutcome::Reached,
+        ConnectionOutcome::Refused(why) => HostOutcome::Refused(why.clone()),
+        ConnectionOutcome::Failed(why) => HostOutcome::Failed(why.clone()),
         // It ended with its command, or its client did not wait.
-        Outcome::Waiting | Outcome::GaveUp => HostOutcome::Failed("the client closed the connection".into()),
+        ConnectionOutcome::Waiting | ConnectionOutcome::GaveUp => {
+            HostOutcome::Failed("the client closed the connection".into())
+        }
     };
     let Flow { connections, bytes_out: sent, bytes_in: received, gave_up, .. } = *flow;
     ReachedHost { host: host.to_owned(), port, connections, sent, received, gave_up, outcome }
@@ -226,7 +229,7 @@ impl Desks {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, DecisionClock> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -236,7 +239,7 @@ impl Desks {
     }
 
     /// Lets the call decide whose command runs: rules and modes of the session count also where the settings allow a host.
-    async fn ask(&self, wanted: &Wanted, granted: Option<Decision>) -> Decision {
+    async fn ask(&self, wanted: &ConnectionRequest, granted: Option<Decision>) -> Decision {
         let _open = OpenQuestion::begin(self);
         // A call that ends while it is asked leaves the question to one that still runs.
         loop {
@@ -288,7 +291,7 @@ impl Drop for OpenQuestion<'_> {
     }
 }
 
-impl Judge for Desks {
+impl ConnectionJudge for Desks {
     fn may_look_up(&self, host: &str) -> bool {
         !self.rules.is_denied(host)
     }
@@ -298,7 +301,7 @@ impl Judge for Desks {
         open.iter().rev().find(|open| open.desk.is_some()).is_some_and(|open| open.refused.contains(host))
     }
 
-    fn decide<'a>(&'a self, wanted: &'a Wanted) -> BoxFuture<'a, Decision> {
+    fn decide<'a>(&'a self, wanted: &'a ConnectionRequest) -> BoxFuture<'a, Decision> {
         Box::pin(async move {
             let granted = match self.rules.granted(wanted) {
                 Some(decision) => Some(decision),

@@ -9,9 +9,9 @@
 /// The longest event that is read, in bytes. A whole reply in one event is far shorter.
 const LONGEST_EVENT: usize = 16 * 1024 * 1024;
 
-/// One event.
+/// One server-sent event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Event {
+pub struct SseEvent {
     /// Its name; empty where it has none.
     pub name: String,
     /// Its data; the lines of it joined.
@@ -39,11 +39,11 @@ impl std::fmt::Display for TooLong {
 
 impl std::error::Error for TooLong {}
 
-/// Makes events of bytes.
+/// Reads server-sent events out of bytes.
 #[derive(Debug)]
-pub struct Decoder {
+pub struct SseDecoder {
     line: Vec<u8>,
-    event: Event,
+    event: SseEvent,
     has_data: bool,
     /// The line before ended with a carriage return, so a line feed that follows belongs to that end.
     after_return: bool,
@@ -52,11 +52,11 @@ pub struct Decoder {
     resumption: Resumption,
 }
 
-impl Default for Decoder {
+impl Default for SseDecoder {
     fn default() -> Self {
         Self {
             line: Vec::new(),
-            event: Event::default(),
+            event: SseEvent::default(),
             has_data: false,
             after_return: false,
             is_first_line: true,
@@ -66,13 +66,13 @@ impl Default for Decoder {
     }
 }
 
-impl Decoder {
+impl SseDecoder {
     /// Takes more bytes and returns the events that are whole now.
     ///
     /// # Errors
     ///
     /// Fails for an event that is too long.
-    pub fn push(&mut self, mut bytes: &[u8]) -> Result<Vec<Event>, TooLong> {
+    pub fn push(&mut self, mut bytes: &[u8]) -> Result<Vec<SseEvent>, TooLong> {
         let mut events = Vec::new();
         while let Some(first) = bytes.first() {
             if std::mem::take(&mut self.after_return) && *first == b'\n' {
@@ -101,12 +101,12 @@ impl Decoder {
     }
 
     /// Says that no more bytes come. Returns the event that was not ended by an empty line: many servers forget it.
-    pub fn end(mut self) -> Option<Event> {
+    pub fn end(mut self) -> Option<SseEvent> {
         let last = if self.line.is_empty() { None } else { self.end_line() };
         last.or_else(|| self.dispatch())
     }
 
-    fn end_line(&mut self) -> Option<Event> {
+    fn end_line(&mut self) -> Option<SseEvent> {
         let line = std::mem::take(&mut self.line);
         let mut line: &[u8] = &line;
         if std::mem::take(&mut self.is_first_line) {
@@ -135,7 +135,7 @@ impl Decoder {
         None
     }
 
-    fn dispatch(&mut self) -> Option<Event> {
+    fn dispatch(&mut self) -> Option<SseEvent> {
         let event = std::mem::take(&mut self.event);
         std::mem::take(&mut self.has_data).then_some(event)
     }
@@ -145,19 +145,19 @@ impl Decoder {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Decoder, Event, TooLong};
+    use super::{SseDecoder, SseEvent, TooLong};
 
-    fn decoded(chunks: &[&[u8]]) -> Vec<Event> {
-        let mut decoder = Decoder::default();
-        let mut events: Vec<Event> =
+    fn decoded(chunks: &[&[u8]]) -> Vec<SseEvent> {
+        let mut decoder = SseDecoder::default();
+        let mut events: Vec<SseEvent> =
             chunks.iter().flat_map(|chunk| decoder.push(chunk).expect("it is short")).collect();
         events.extend(decoder.end());
         events
     }
 
     fn check(stream: &str, expected: &[(&str, &str)]) {
-        let expected: Vec<Event> =
-            expected.iter().map(|(name, data)| Event { name: (*name).into(), data: (*data).into() }).collect();
+        let expected: Vec<SseEvent> =
+            expected.iter().map(|(name, data)| SseEvent { name: (*name).into(), data: (*data).into() }).collect();
         assert_eq!(decoded(&[stream.as_bytes()]), expected, "{stream:?}");
     }
 
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn an_event_has_a_longest_length_however_it_is_divided_into_lines() {
         let limit = |longest, chunks: &[&[u8]]| {
-            let mut decoder = Decoder { longest, ..Decoder::default() };
+            let mut decoder = SseDecoder { longest, ..SseDecoder::default() };
             chunks.iter().try_for_each(|chunk| decoder.push(chunk).map(|_| ()))
         };
         assert_eq!(limit(8, &[b"data:abc", b"\n\n", b"data:def\n\n"]), Ok(()));

@@ -15,7 +15,7 @@
 //!
 //! Where commands have no network namespace, the supervisor is a proxy on the loopback instead (`proxy`).
 //!
-//! Not here: deciding (`Judge`), making the namespace and its sockets (`haft-sandbox`), UDP, and what is inside TLS.
+//! Not here: deciding (`ConnectionJudge`), making the namespace and its sockets (`haft-sandbox`), UDP, and what is inside TLS.
 
 mod client_hello;
 mod connection;
@@ -46,13 +46,13 @@ use tokio::net::{TcpListener, UdpSocket};
 use tokio::runtime::Handle;
 use tokio::task::{AbortHandle, JoinSet};
 
-pub use haft_contract::connection::{Decision, NetworkSockets, ProxyAddress, Speaks, Wanted};
+pub use haft_contract::connection::{ConnectionRequest, Decision, NetworkSockets, ProxyAddress, Speaks};
 
-pub(crate) use self::dial::Destination;
+pub(crate) use self::dial::DialTarget;
 pub use self::dial::{Dial, DialError};
 pub use self::host_dial::HostDial;
-pub use self::judge::Judge;
-pub use self::traffic::{Flow, Outcome, RefusedName, Traffic};
+pub use self::judge::ConnectionJudge;
+pub use self::traffic::{ConnectionOutcome, Flow, NetworkTraffic, RefusedName};
 
 use self::session::{AFTER_AN_ERROR, Session};
 
@@ -60,11 +60,11 @@ use self::session::{AFTER_AN_ERROR, Session};
 pub struct Supervisor {
     session: Arc<Session>,
     runtime: Handle,
-    running: Mutex<Running>,
+    running: Mutex<SupervisorTasks>,
 }
 
 #[derive(Default)]
-struct Running {
+struct SupervisorTasks {
     ports: BTreeSet<u16>,
     tasks: Vec<AbortHandle>,
 }
@@ -75,7 +75,7 @@ impl Supervisor {
     /// # Errors
     ///
     /// Fails outside a runtime, and where a descriptor is not the socket that it should be.
-    pub fn start(sockets: NetworkSockets, judge: Arc<dyn Judge>, dialler: Arc<dyn Dial>) -> io::Result<Self> {
+    pub fn start(sockets: NetworkSockets, judge: Arc<dyn ConnectionJudge>, dialler: Arc<dyn Dial>) -> io::Result<Self> {
         let runtime = Handle::try_current().map_err(io::Error::other)?;
         let names_udp = std::net::UdpSocket::from(sockets.names_udp);
         names_udp.set_nonblocking(true)?;
@@ -95,7 +95,7 @@ impl Supervisor {
     /// # Errors
     ///
     /// Fails outside a runtime, and where the system has no port or no random bytes.
-    pub async fn as_proxy(judge: Arc<dyn Judge>, dialler: Arc<dyn Dial>) -> io::Result<(Self, ProxyAddress)> {
+    pub async fn as_proxy(judge: Arc<dyn ConnectionJudge>, dialler: Arc<dyn Dial>) -> io::Result<(Self, ProxyAddress)> {
         let runtime = Handle::try_current().map_err(io::Error::other)?;
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
         let address =
@@ -129,10 +129,10 @@ impl Supervisor {
 
     /// Returns the traffic of the session until now.
     ///
-    /// Take it at the beginning and at the end of a call: the difference ([`Traffic::since`]) belongs to the call. A
+    /// Take it at the beginning and at the end of a call: the difference ([`NetworkTraffic::since`]) belongs to the call. A
     /// connection does not say which process made it. So when calls overlap, each of them gets the traffic of all that
     /// ran beside it, and the sum over calls can be more than the traffic of the session.
-    pub fn traffic(&self) -> Traffic {
+    pub fn traffic(&self) -> NetworkTraffic {
         self.session.ledger.traffic()
     }
 
@@ -149,7 +149,7 @@ impl Supervisor {
         self.running().tasks.push(task);
     }
 
-    fn running(&self) -> MutexGuard<'_, Running> {
+    fn running(&self) -> MutexGuard<'_, SupervisorTasks> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

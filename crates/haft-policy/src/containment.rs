@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use haft_contract::effect::{Does, Effect};
+use haft_contract::effect::{Effect, StepEffect};
 
 /// Whether a command is contained, or what is missing. The order is by how much is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,12 +34,12 @@ impl Containment {
 
 /// What undo restores of what a command does, where a layer takes its changes. Its display says it, as the end of "it …".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Undo {
+pub struct UndoCoverage {
     /// Whether the command has the network, so that something may be sent.
     pub sends: bool,
 }
 
-impl fmt::Display for Undo {
+impl fmt::Display for UndoCoverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.sends { "changes to files can be undone, sent data cannot" } else { "can be undone" })
     }
@@ -51,7 +51,9 @@ pub fn only_looks(effects: &[Effect]) -> bool {
         Effect::Step(step) => Some(&step.does),
         _ => None,
     });
-    let looks = |does: &Does| matches!(does, Does::Nothing | Does::NothingElse | Does::Read(_) | Does::List(_));
+    let looks = |does: &StepEffect| {
+        matches!(does, StepEffect::Nothing | StepEffect::NothingElse | StepEffect::Read(_) | StepEffect::List(_))
+    };
     parts.clone().next().is_some() && parts.all(looks)
 }
 

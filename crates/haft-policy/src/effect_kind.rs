@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use haft_command::path_class::{PathClass, is_temporary_folder};
-use haft_contract::effect::{Change, Claim, Danger, Does, Effect};
+use haft_contract::effect::{Change, Claim, Danger, Effect, StepEffect};
 use haft_contract::guarded::{is_secret, may_hold_guarded, protected};
 use haft_contract::path::Target;
 
@@ -100,7 +100,7 @@ pub(crate) struct EffectFacts {
     pub(crate) name: &'static str,
     pub(crate) source: EffectSource,
     pub(crate) touches: Touches,
-    pub(crate) reach: Reach,
+    pub(crate) reach: EffectReach,
     /// When undo can take it back, or there is nothing to take back.
     pub(crate) undo: LayerNeed,
     /// When the journal may record it.
@@ -138,7 +138,7 @@ pub enum Touches {
 /// How far an effect reaches, for callers that let calls run in a copy of the workspace. A command is taken by its words:
 /// that it stays where they say is the sandbox's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reach {
+pub enum EffectReach {
     /// The files of the workspace, and what only the session or a confined command has.
     Workspace,
     /// Other files, other machines, or something unknown.
@@ -233,7 +233,7 @@ impl EffectKind {
     #[rustfmt::skip]
     pub(crate) fn facts(self) -> EffectFacts {
         use EffectSource::*;
-        use {EffectKind as Kind, GrantClass::*, LayerNeed::*, Reach::*, Touches::*};
+        use {EffectKind as Kind, GrantClass::*, LayerNeed::*, EffectReach::*, Touches::*};
         use RuleAnswer::{Never as Unwritten, Offered, Possible};
         // The name, what has it, what it touches and reaches, undo, journal, grant, and a rule of the user.
         let (name, source, touches, reach, undo, journal, grant, written_rule) = match self {
@@ -312,11 +312,11 @@ impl EffectKind {
         }
     }
 
-    pub(crate) fn of_step(does: &Does) -> Self {
+    pub(crate) fn of_step(does: &StepEffect) -> Self {
         match does {
-            Does::Nothing | Does::NothingElse => EffectKind::CommandPrints,
-            Does::Read(target) => Self::of_command_reading(target),
-            Does::List(target) => match PathClass::of(target) {
+            StepEffect::Nothing | StepEffect::NothingElse => EffectKind::CommandPrints,
+            StepEffect::Read(target) => Self::of_command_reading(target),
+            StepEffect::List(target) => match PathClass::of(target) {
                 zone if zone.is_inside() => EffectKind::ReadInside,
                 PathClass::Secret if target.is_inside() => EffectKind::ReadInside,
                 PathClass::Sink | PathClass::Temporary | PathClass::System | PathClass::Device => {
@@ -324,19 +324,19 @@ impl EffectKind {
                 }
                 _ => EffectKind::CommandReadsElsewhere,
             },
-            Does::ReadUnknown => EffectKind::CommandReadsUnknown,
-            Does::Change(target, change) => Self::of_command_changing(target, *change),
-            Does::ChangeUnknown(_) => EffectKind::CommandChangesUnknown,
-            Does::Connect(_) => EffectKind::CommandConnects,
-            Does::Publish(_) | Does::Serve(_) | Does::SendHere(_) => EffectKind::CommandPublishes,
-            Does::Code(_) => EffectKind::CommandRunsCode,
-            Does::Program(_) => EffectKind::CommandRunsUnknownProgram,
-            Does::Unknown(_) => EffectKind::CommandNotUnderstood,
-            Does::Settings(_) => EffectKind::CommandChangesSettings,
-            Does::ShellState(_) => EffectKind::CommandChangesShell,
-            Does::History(_) => EffectKind::CommandChangesHistory,
-            Does::Process(_) => EffectKind::CommandActsOnProcesses,
-            Does::Danger(danger, _) => EffectKind::Dangerous(*danger),
+            StepEffect::ReadUnknown => EffectKind::CommandReadsUnknown,
+            StepEffect::Change(target, change) => Self::of_command_changing(target, *change),
+            StepEffect::ChangeUnknown(_) => EffectKind::CommandChangesUnknown,
+            StepEffect::Connect(_) => EffectKind::CommandConnects,
+            StepEffect::Publish(_) | StepEffect::Serve(_) | StepEffect::SendHere(_) => EffectKind::CommandPublishes,
+            StepEffect::Code(_) => EffectKind::CommandRunsCode,
+            StepEffect::Program(_) => EffectKind::CommandRunsUnknownProgram,
+            StepEffect::Unknown(_) => EffectKind::CommandNotUnderstood,
+            StepEffect::Settings(_) => EffectKind::CommandChangesSettings,
+            StepEffect::ShellState(_) => EffectKind::CommandChangesShell,
+            StepEffect::History(_) => EffectKind::CommandChangesHistory,
+            StepEffect::Process(_) => EffectKind::CommandActsOnProcesses,
+            StepEffect::Danger(danger, _) => EffectKind::Dangerous(*danger),
         }
     }
 
@@ -401,7 +401,7 @@ impl EffectKind {
     }
 
     /// Returns whether the default rules refuse a step of a command.
-    pub fn refuses_step(does: &Does) -> bool {
+    pub fn refuses_step(does: &StepEffect) -> bool {
         Self::of_step(does).is_refused()
     }
 
@@ -442,7 +442,7 @@ impl LayerNeed {
     }
 }
 
-impl Reach {
+impl EffectReach {
     /// Says how far an effect reaches.
     pub fn of(effect: &Effect) -> Self {
         EffectKind::of(effect).facts().reach
@@ -458,16 +458,16 @@ pub fn can_be_undone(effect: &Effect, contained: Containment) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_contract::effect::{CommandLine, Exposure, Host, Step};
-    use haft_contract::path::{Extent, Place};
+    use haft_contract::effect::{CommandLine, CommandStep, Exposure, Host};
+    use haft_contract::path::{Extent, FileLocation};
 
-    fn step(does: Does) -> Effect {
+    fn step(does: StepEffect) -> Effect {
         let words = std::sync::Arc::from(["x".to_owned()]);
-        Effect::Step(Step { command: "x".into(), folder: "".into(), part: (0, 1), words, does })
+        Effect::Step(CommandStep { command: "x".into(), folder: "".into(), part: (0, 1), words, does })
     }
 
     fn inside(path: &str) -> Target {
-        Target::Inside(Place::new(path, Extent::Entry))
+        Target::Inside(FileLocation::new(path, Extent::Entry))
     }
 
     #[test]
@@ -477,17 +477,17 @@ mod tests {
         let by_tools = [Effect::Change(inside("a"), Change::Replace), Effect::Read(inside("a"))];
         let by_commands = [
             Effect::Run(CommandLine("make".into())),
-            step(Does::Change(inside("a"), Change::Remove)),
-            step(Does::Code("run the tests".into())),
-            step(Does::History("commit".into())),
-            step(Does::Unknown("it is odd".into())),
+            step(StepEffect::Change(inside("a"), Change::Remove)),
+            step(StepEffect::Code("run the tests".into())),
+            step(StepEffect::History("commit".into())),
+            step(StepEffect::Unknown("it is odd".into())),
         ];
         let gone = [
             Effect::Connect(host()),
-            step(Does::Connect(Some(host()))),
-            step(Does::Connect(None)),
-            step(Does::Publish("push commits to another repository".into())),
-            step(Does::Serve("let other machines connect".into())),
+            step(StepEffect::Connect(Some(host()))),
+            step(StepEffect::Connect(None)),
+            step(StepEffect::Publish("push commits to another repository".into())),
+            step(StepEffect::Serve("let other machines connect".into())),
             Effect::Expose(Exposure::WideWorkspace("/".into())),
         ];
         for contained in [Contained, WithNetwork, WeakSandbox, WithoutLayer, WithoutSandbox] {

@@ -2,13 +2,13 @@
 
 use haft_contract::door::FileKind;
 use haft_contract::effect::Effect;
-use haft_contract::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, FileLocation, Target};
 
 use crate::decision::{Decision, Ruling};
 use crate::effect_kind::EffectKind;
 use crate::policy::{Policy, Situation};
 use haft_command::programs::table::examples::{ExpectedDecision, TableExample, table_examples};
-use haft_command::{CommandReader, CommandScene, Locate, Located};
+use haft_command::{CommandReader, CommandScene, Locate, PathLocation};
 
 /// The home in the scene.
 pub const HOME: &str = "/home/somebody";
@@ -38,13 +38,13 @@ const THERE: &[(&str, FileKind)] = &[
 /// A link in the workspace, and where it leads.
 const LINK: (&str, &str) = ("to_ssl", "/etc/ssl");
 
-/// Locates by the text of a path alone.
-struct Imagined<'a> {
+/// Locates a path by its text alone.
+struct ExampleLocator<'a> {
     /// Files that are there beside those of the scene.
     planted: &'a [&'a str],
 }
 
-impl Imagined<'_> {
+impl ExampleLocator<'_> {
     fn kind(&self, path: &str) -> Option<FileKind> {
         let is_above = |file: &&str| file.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
         match path {
@@ -56,19 +56,19 @@ impl Imagined<'_> {
     }
 }
 
-impl Locate for Imagined<'_> {
-    fn locate(&self, path: &str) -> Located {
+impl Locate for ExampleLocator<'_> {
+    fn locate(&self, path: &str) -> PathLocation {
         let inside = path.strip_prefix(WORKSPACE).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         let Some(inside) = inside.map(|rest| rest.trim_start_matches('/')) else {
-            return Located { target: Target::Outside(Place::new(path, Extent::Entry)), kind: None };
+            return PathLocation { target: Target::Outside(FileLocation::new(path, Extent::Entry)), kind: None };
         };
         let linked = inside.strip_prefix(LINK.0).filter(|rest| rest.is_empty() || rest.starts_with('/'));
         if let Some(rest) = linked {
-            let target = Target::Outside(Place::new(format!("{}{rest}", LINK.1), Extent::Entry));
-            return Located { target, kind: Some(FileKind::Folder).filter(|_| rest.is_empty()) };
+            let target = Target::Outside(FileLocation::new(format!("{}{rest}", LINK.1), Extent::Entry));
+            return PathLocation { target, kind: Some(FileKind::Folder).filter(|_| rest.is_empty()) };
         }
         let kind = self.kind(inside);
-        Located { target: Target::Inside(Place::new(inside, Extent::Entry)), kind }
+        PathLocation { target: Target::Inside(FileLocation::new(inside, Extent::Entry)), kind }
     }
 
     fn names_in(&self, folder: &str) -> Vec<String> {
@@ -94,7 +94,8 @@ pub fn steps_in_scene(command: &str) -> Vec<Effect> {
 fn steps_beside(planted: &[&str], command: &str) -> Vec<Effect> {
     let (home, workspace) = (HOME.to_owned(), WORKSPACE.to_owned());
     let scene = CommandScene { home, user: "somebody".to_owned(), folder: workspace.clone(), workspace };
-    CommandReader { scene: &scene, locate: &Imagined { planted }, is_refused: EffectKind::refuses_step }.steps(command)
+    CommandReader { scene: &scene, locate: &ExampleLocator { planted }, is_refused: EffectKind::refuses_step }
+        .steps(command)
 }
 
 /// Judges a command in the scene of the examples.

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use haft_contract::effect::Effect;
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::history::Eviction;
 
 use crate::containment::Containment;
@@ -49,10 +49,15 @@ fn reason(eviction: Eviction) -> String {
     let which = match change_sets {
         1 => format!("the oldest change set ({} old), which could", age(oldest)),
         more if age(oldest) == age(newest) => {
-            format!("the {} oldest change sets ({} old), which could", Grouped(more), age(oldest))
+            format!("the {} oldest change sets ({} old), which could", GroupedNumber(more), age(oldest))
         }
         more => {
-            format!("the {} oldest change sets ({} to {} old), which could", Grouped(more), age(newest), age(oldest))
+            format!(
+                "the {} oldest change sets ({} to {} old), which could",
+                GroupedNumber(more),
+                age(newest),
+                age(oldest)
+            )
         }
     };
     format!(
@@ -83,19 +88,19 @@ pub fn may_be_recorded(effects: &[Effect], contained: Containment) -> bool {
 #[cfg(test)]
 mod tests {
     use haft_contract::door::ChangeSetId;
-    use haft_contract::effect::{Change, CommandLine, Does, Step};
-    use haft_contract::path::{Extent, Place, Target};
+    use haft_contract::effect::{Change, CommandLine, CommandStep, StepEffect};
+    use haft_contract::path::{Extent, FileLocation, Target};
 
     use super::*;
     use crate::policy::Policy;
 
-    fn step(does: Does) -> Effect {
+    fn step(does: StepEffect) -> Effect {
         let words = std::sync::Arc::from(["x".to_owned()]);
-        Effect::Step(Step { command: "x".into(), folder: "".into(), part: (0, 1), words, does })
+        Effect::Step(CommandStep { command: "x".into(), folder: "".into(), part: (0, 1), words, does })
     }
 
     fn inside(path: &str) -> Target {
-        Target::Inside(Place::new(path, Extent::Entry))
+        Target::Inside(FileLocation::new(path, Extent::Entry))
     }
 
     fn full() -> Situation<'static> {
@@ -126,9 +131,9 @@ mod tests {
         let run = || Effect::Run(CommandLine("x".into()));
         let asked = |effects: &[Effect], situation: Situation<'_>| ruling(effects, situation).is_some();
         assert!(asked(&[run()], full()));
-        assert!(asked(&[run(), step(Does::Code("run the tests".into()))], full()));
-        assert!(asked(&[run(), step(Does::Change(inside("a"), Change::Create))], full()));
-        assert!(!asked(&[run(), step(Does::Read(inside("a")))], full()));
+        assert!(asked(&[run(), step(StepEffect::Code("run the tests".into()))], full()));
+        assert!(asked(&[run(), step(StepEffect::Change(inside("a"), Change::Create))], full()));
+        assert!(!asked(&[run(), step(StepEffect::Read(inside("a")))], full()));
         assert!(!asked(&[Effect::Read(inside("a"))], full()));
         assert!(!asked(&[run()], Situation { mode: Mode::Plan, ..full() }));
         assert!(!asked(&[run()], Situation { contained: Containment::WithoutLayer, ..full() }));

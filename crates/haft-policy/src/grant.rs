@@ -11,7 +11,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use haft_contract::effect::{AgentName, CommandLine, Does, Effect, Host, Step};
+use haft_contract::effect::{AgentName, CommandLine, CommandStep, Effect, Host, StepEffect};
 use haft_contract::path::{Target, one_line};
 
 use crate::containment::Containment;
@@ -72,7 +72,9 @@ impl GrantScope {
             }
             (GrantScope::History, Effect::Step(_)) => EffectKind::of(effect).facts().grant == GrantClass::OfHistory,
             (GrantScope::Host(granted), Effect::Connect(host)) => granted == host,
-            (GrantScope::Host(granted), Effect::Step(Step { does: Does::Connect(Some(host)), .. })) => granted == host,
+            (GrantScope::Host(granted), Effect::Step(CommandStep { does: StepEffect::Connect(Some(host)), .. })) => {
+                granted == host
+            }
             (GrantScope::Remote { server, tool }, Effect::Remote(claim)) => {
                 *server == claim.server && *tool == claim.tool
             }
@@ -134,8 +136,8 @@ fn scopes_of(effect: &Effect) -> Vec<GrantScope> {
 }
 
 /// Returns the scope that covers a part of a command and others like it.
-fn class_of(step: &Step) -> Option<GrantScope> {
-    if let Does::Connect(Some(host)) = &step.does {
+fn class_of(step: &CommandStep) -> Option<GrantScope> {
+    if let StepEffect::Connect(Some(host)) = &step.does {
         return Some(GrantScope::Host(host.clone()));
     }
     match EffectKind::of_step(&step.does).facts().grant {

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use haft_contract::effect::{Does, Effect, Host, Step};
+use haft_contract::effect::{CommandStep, Effect, Host, StepEffect};
 
 use crate::decision::{Class, Decision, Ruling};
 
@@ -47,7 +47,7 @@ impl From<HostOpinion> for Ruling {
 /// Returns the host that an effect connects to.
 pub fn host_of(effect: &Effect) -> Option<&Host> {
     match effect {
-        Effect::Connect(host) | Effect::Step(Step { does: Does::Connect(Some(host)), .. }) => Some(host),
+        Effect::Connect(host) | Effect::Step(CommandStep { does: StepEffect::Connect(Some(host)), .. }) => Some(host),
         _ => None,
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft_contract::effect::{Change, Does, Effect, Step};
+use haft_contract::effect::{Change, CommandStep, Effect, StepEffect};
 use haft_contract::path::Target;
 
 use crate::effect_kind::EffectKind;
@@ -50,7 +50,7 @@ impl NamedFiles {
     /// Says whether an effect changes one of them, or removes a folder that holds one.
     fn is_changed_by(&self, effect: &Effect) -> bool {
         let (Effect::Change(Target::Inside(place), change)
-        | Effect::Step(Step { does: Does::Change(Target::Inside(place), change), .. })) = effect
+        | Effect::Step(CommandStep { does: StepEffect::Change(Target::Inside(place), change), .. })) = effect
         else {
             return false;
         };

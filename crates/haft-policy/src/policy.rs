@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft_contract::effect::{Change, Does, Effect, Step};
+use haft_contract::effect::{Change, CommandStep, Effect, StepEffect};
 use haft_contract::history::Eviction;
-use haft_contract::process::Settle;
+use haft_contract::process::Disposition;
 use serde_json::Value;
 
 use crate::containment::Containment;
@@ -32,7 +32,7 @@ pub struct Policy {
     hosts: Option<Arc<dyn HostSettings>>,
 }
 
-/// Whether changes are possible at all.
+/// Whether calls may change anything, and whether the changes of commands are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// They are, by the rules.
@@ -46,10 +46,10 @@ pub enum Mode {
 
 impl Mode {
     /// Returns what becomes of what a command changes.
-    pub fn settling(self) -> Settle {
+    pub fn settling(self) -> Disposition {
         match self {
-            Mode::Normal => Settle::Keep,
-            Mode::Plan | Mode::Try => Settle::Show,
+            Mode::Normal => Disposition::Commit,
+            Mode::Plan | Mode::Try => Disposition::Discard,
         }
     }
 }
@@ -97,9 +97,9 @@ impl Situation<'_> {
         let home = self.own_home.filter(|_| self.contained < Containment::WithoutSandbox)?;
         let Effect::Step(step) = effect else { return None };
         let (target, is_read) = match &step.does {
-            Does::Read(target) | Does::List(target) => (target, true),
-            Does::Change(target, Change::Create | Change::Replace) => (target, false),
-            Does::Change(target, Change::Remove)
+            StepEffect::Read(target) | StepEffect::List(target) => (target, true),
+            StepEffect::Change(target, Change::Create | Change::Replace) => (target, false),
+            StepEffect::Change(target, Change::Remove)
                 if sort == EffectKind::CommandChangesTemporary
                     || PathClass::of(target) == PathClass::Secret
                     || self.not_in_home.iter().any(|path| path == target.place().path()) =>
@@ -315,7 +315,7 @@ fn rests_on_containment(effect: &Effect, sort: EffectKind, contained: Containmen
 }
 
 fn is_connection_without_host(effect: &Effect) -> bool {
-    matches!(effect, Effect::Step(Step { does: Does::Connect(None), .. }))
+    matches!(effect, Effect::Step(CommandStep { does: StepEffect::Connect(None), .. }))
 }
 
 fn stays_here(effect: &Effect) -> bool {
@@ -335,7 +335,7 @@ fn of_session(effect: &Effect, folder: &str) -> Ruling {
 
 fn looks_at_temporary(effect: &Effect) -> bool {
     let Effect::Step(step) = effect else { return false };
-    matches!(&step.does, Does::Read(target) | Does::List(target) if PathClass::of(target) == PathClass::Temporary)
+    matches!(&step.does, StepEffect::Read(target) | StepEffect::List(target) if PathClass::of(target) == PathClass::Temporary)
 }
 
 /// Returns whether an effect would stay although nothing is to be kept. What a command changes in files is thrown away
@@ -344,7 +344,7 @@ fn is_too_much_for(mode: Mode, effect: &Effect) -> bool {
     match (mode, effect) {
         (Mode::Normal, _) | (_, Effect::Run(_)) => false,
         (Mode::Plan, effect) => effect.changes() || effect.gives_network(),
-        (Mode::Try, Effect::Step(step)) => matches!(step.does, Does::Publish(_)),
+        (Mode::Try, Effect::Step(step)) => matches!(step.does, StepEffect::Publish(_)),
         (Mode::Try, _) => false,
     }
 }

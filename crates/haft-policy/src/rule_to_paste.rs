@@ -9,7 +9,7 @@
 #[cfg(test)]
 mod tests;
 
-use haft_contract::effect::{Does, Effect, Step};
+use haft_contract::effect::{CommandStep, Effect, StepEffect};
 use haft_contract::path::Target;
 
 use crate::decision::Decision;
@@ -17,8 +17,8 @@ use crate::effect_kind::EffectKind;
 use crate::effect_kind::RuleAnswer;
 use crate::policy::{Policy, Situation};
 use crate::rule::Rule;
-use crate::rules::draft::{Draft, Known, Patterns};
-use crate::rules::examples::Reader;
+use crate::rules::draft::{Patterns, RuleCheckContext, RuleDraft};
+use crate::rules::examples::ExampleReader;
 use crate::rules::names::GAP;
 
 /// What the rules say of themselves.
@@ -108,22 +108,26 @@ impl Sketch {
         Sketch { tool: Some(tool.to_owned()), effect, ..Sketch::default() }
     }
 
-    fn of(step: &Step) -> Option<Self> {
+    fn of(step: &CommandStep) -> Option<Self> {
         if EffectKind::of_step(&step.does).facts().written_rule != RuleAnswer::Offered {
             return None;
         }
         let (path, host) = match &step.does {
-            Does::Change(target, _) | Does::Read(target) | Does::List(target) => (Some(shown(target)?), None),
-            Does::Connect(Some(host)) => (None, Some(host.0.clone())),
+            StepEffect::Change(target, _) | StepEffect::Read(target) | StepEffect::List(target) => {
+                (Some(shown(target)?), None)
+            }
+            StepEffect::Connect(Some(host)) => (None, Some(host.0.clone())),
             // A program that changes whatever it finds is allowed by nothing that could be written down.
-            Does::ChangeUnknown(_) | Does::ReadUnknown => return None,
+            StepEffect::ChangeUnknown(_) | StepEffect::ReadUnknown => return None,
             _ => (None, None),
         };
         let example = step.command.get(step.part.0..step.part.1)?.trim().to_owned();
         let is_one_line = !example.is_empty() && !example.contains('\n');
         let (program, breadth) = match &step.does {
             // What leaves the machine is allowed as it was asked about, and to nowhere else.
-            Does::Publish(_) | Does::Serve(_) | Does::SendHere(_) => (exactly(&step.words)?, Breadth::AsAsked),
+            StepEffect::Publish(_) | StepEffect::Serve(_) | StepEffect::SendHere(_) => {
+                (exactly(&step.words)?, Breadth::AsAsked)
+            }
             _ => program(&step.words)?,
         };
         let is_narrow = breadth == Breadth::AsAsked || path.is_some() || host.is_some();
@@ -146,7 +150,7 @@ impl Sketch {
 
     /// Returns the rule as it will be when the text is read; nothing where it would be a mistake.
     fn rule(&self) -> Option<Rule> {
-        let draft = Draft {
+        let draft = RuleDraft {
             name: Some(self.name()),
             decision: Some("allow".to_owned()),
             reason: Some(REASON.to_owned()),
@@ -156,12 +160,12 @@ impl Sketch {
             path: self.path.clone().map(Patterns::from),
             host: self.host.clone().map(Patterns::from),
             matches: self.example.clone().map(|example| vec![example]),
-            ..Draft::default()
+            ..RuleDraft::default()
         };
-        let reader = Reader::default();
+        let reader = ExampleReader::default();
         // The tool is one of them: it was called.
         let tools: Vec<String> = self.tool.iter().cloned().collect();
-        draft.check(Known { tools: &tools, roots: reader.roots, reader }).ok().map(|written| written.rule)
+        draft.check(RuleCheckContext { tools: &tools, roots: reader.roots, reader }).ok().map(|written| written.rule)
     }
 
     fn text(&self) -> String {

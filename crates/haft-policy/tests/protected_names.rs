@@ -4,7 +4,7 @@ use std::path::Path;
 
 use haft_contract::effect::{Change, Effect};
 use haft_contract::guarded::{protected, protected_names};
-use haft_contract::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, FileLocation, Target};
 use haft_policy::decision::{Class, Decision};
 use haft_policy::examples::decision;
 use haft_policy::policy::{Policy, Situation};
@@ -13,7 +13,7 @@ use haft_policy::policy::{Policy, Situation};
 fn a_tool_that_changes_a_protected_name_asks_a_person_each_time() {
     for name in protected_names() {
         for path in [name.example(), format!("sub/{}", name.example())] {
-            let target = Target::Inside(Place::new(&path, Extent::Entry));
+            let target = Target::Inside(FileLocation::new(&path, Extent::Entry));
             for change in [Change::Create, Change::Replace, Change::Remove] {
                 let effect = Effect::Change(target.clone(), change);
 

@@ -10,7 +10,7 @@ use haft_contract::error::AdvanceYes;
 use haft_contract::plan::Preview;
 use haft_contract::user_questions::{UserQuestion, UserReply};
 use haft_policy::decision::{Class, Ruling};
-use haft_policy::effect_kind::Reach;
+use haft_policy::effect_kind::EffectReach;
 use haft_policy::grant::GrantScope;
 use haft_policy::hosts::HostSetting;
 use serde_json::Value;
@@ -59,7 +59,7 @@ pub struct ApprovalRequest {
     /// Whether the call runs already: its command waits at a connection, and what it has done so far stays.
     pub is_running: bool,
     /// How far the call reaches.
-    pub reach: Reach,
+    pub reach: EffectReach,
     /// Whether `haft undo` can take back everything that needs the yes.
     pub can_be_undone: bool,
     /// What a yes for longer could cover, the narrowest first; empty when only "once" is offered.
@@ -140,7 +140,7 @@ impl ApprovalRequest {
     }
 }
 
-/// An answer.
+/// An approver's answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Yes, this once.

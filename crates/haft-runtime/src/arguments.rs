@@ -48,16 +48,16 @@ pub use words::read_words;
 
 use serde_json::{Map, Value};
 
-/// Arguments that were read and what had to be mended, in lines for the model.
+/// Arguments that were read, and the repairs they needed, in lines for the model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub struct ArgumentReading {
     /// The arguments. After [`read_text`] always an object.
     pub value: Value,
     /// One line per repair, `json: …` for the text and `$.path: …` for a key or a value.
     pub repairs: Vec<String>,
 }
 
-impl Reading {
+impl ArgumentReading {
     /// Returns whether brackets had to be closed at the end: there may have been more to come.
     pub fn is_completed(&self) -> bool {
         self.repairs.iter().any(|line| is_completed(line))
@@ -82,16 +82,16 @@ pub(crate) fn is_completed(repair: &str) -> bool {
 ///
 /// Returns the place and the remedy when the text has no single reading as an object: cut off inside a
 /// string, a key given twice, two objects, a number that would lose digits, nested deeper than 127.
-pub fn read_text(text: &str) -> Result<Reading, Fault> {
+pub fn read_text(text: &str) -> Result<ArgumentReading, Fault> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
-        return Ok(Reading::unchanged(Value::Object(Map::new())));
+        return Ok(ArgumentReading::unchanged(Value::Object(Map::new())));
     }
     match strict::parse(text) {
-        Ok(Value::Null) => Ok(Reading::unchanged(Value::Object(Map::new()))),
-        Ok(value @ Value::Object(_)) => Ok(Reading::unchanged(value)),
+        Ok(Value::Null) => Ok(ArgumentReading::unchanged(Value::Object(Map::new()))),
+        Ok(value @ Value::Object(_)) => Ok(ArgumentReading::unchanged(value)),
         Ok(Value::String(inner)) => repair::read_encoded(&inner),
         Ok(other) => Err(repair::no_object(&fault::shown(&other))),
-        Err(strict::Refusal::Duplicate(fault)) => Err(fault),
-        Err(strict::Refusal::Unread) => repair::read(text),
+        Err(strict::StrictParseError::Duplicate(fault)) => Err(fault),
+        Err(strict::StrictParseError::Unread) => repair::read(text),
     }
 }

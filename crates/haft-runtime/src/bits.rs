@@ -13,13 +13,13 @@ use std::collections::BTreeSet;
 
 use haft_contract::connection::{HostOutcome, ReachedHost};
 use haft_contract::effect::Effect;
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 use haft_policy::effect_kind::EffectKind;
 use haft_policy::hosts::host_of;
 use haft_policy::policy::Mode;
 use haft_policy::taints::LastTaint;
 
-use crate::containment::Surroundings;
+use crate::containment::CommandContainment;
 
 /// One sticky fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,17 +46,18 @@ impl Bit {
     pub(crate) fn set_by(
         effects: &[Effect],
         not_granted: &BTreeSet<String>,
-        around: Option<&Surroundings>,
+        around: Option<&CommandContainment>,
     ) -> Vec<Bit> {
         // Where each connection is known, what was reached counts, and not what was planned.
-        let is_known =
-            |effect: &Effect| matches!(effect, Effect::Step(_)) && around.is_some_and(Surroundings::is_supervised);
+        let is_known = |effect: &Effect| {
+            matches!(effect, Effect::Step(_)) && around.is_some_and(CommandContainment::is_supervised)
+        };
         let is_any = |is: &dyn Fn(&Effect) -> bool| effects.iter().any(is);
         let is_any_unknown = |is: &dyn Fn(&Effect) -> bool| effects.iter().filter(|effect| !is_known(effect)).any(is);
         let own = |effect: &Effect| is_of_session(effect, around);
         let reads = is_any(&|effect| reads_private(effect) && !own(effect));
         let around = around.filter(|_| may_do_anything(effects));
-        let may_read = around.is_some_and(|around| around.level == Level::None);
+        let may_read = around.is_some_and(|around| around.level == ConfinementLevel::None);
         let may_connect = may_read || around.is_some_and(|around| around.network);
         let mut bits = Vec::new();
         bits.extend((may_read || reads).then_some(Bit::Private));
@@ -100,7 +101,7 @@ fn reads_private(effect: &Effect) -> bool {
 }
 
 /// Returns whether a part of a command reads only what the session itself has made, as in a home of its own.
-fn is_of_session(effect: &Effect, around: Option<&Surroundings>) -> bool {
+fn is_of_session(effect: &Effect, around: Option<&CommandContainment>) -> bool {
     around.is_some_and(|around| around.situation(Mode::Normal, &[]).is_of_session(effect))
 }
 
@@ -117,8 +118,12 @@ fn sends(effect: &Effect, not_granted: &BTreeSet<String>) -> bool {
 
 /// Returns the bits that the words of a call alone set. Of a supervised command that is what names its host: everything
 /// else is asked about when it connects.
-pub(crate) fn told_by(effects: &[Effect], not_granted: &BTreeSet<String>, around: Option<&Surroundings>) -> Vec<Bit> {
-    let is_supervised = around.is_some_and(Surroundings::is_supervised);
+pub(crate) fn told_by(
+    effects: &[Effect],
+    not_granted: &BTreeSet<String>,
+    around: Option<&CommandContainment>,
+) -> Vec<Bit> {
+    let is_supervised = around.is_some_and(CommandContainment::is_supervised);
     let counts = |effect: &&Effect| {
         let is_live = is_supervised && matches!(effect, Effect::Step(_)) && effect.gives_network();
         !is_live || host_of(effect).is_some_and(|host| not_granted.contains(&host.0))
@@ -148,11 +153,11 @@ pub(crate) fn last_taint(session: &[Bit], call: &[Bit]) -> Option<LastTaint> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_contract::effect::{Change, Claim, CommandLine, Does, Host, RemoteClaim, Step};
-    use haft_contract::path::{Extent, Place, Target};
+    use haft_contract::effect::{Change, Claim, CommandLine, CommandStep, Host, RemoteClaim, StepEffect};
+    use haft_contract::path::{Extent, FileLocation, Target};
 
-    fn step(does: Does) -> Effect {
-        Effect::Step(Step {
+    fn step(does: StepEffect) -> Effect {
+        Effect::Step(CommandStep {
             command: "x".into(),
             folder: "".into(),
             part: (0, 1),
@@ -161,13 +166,13 @@ mod tests {
         })
     }
 
-    const SEALED: Surroundings = Surroundings::SEALED;
+    const SEALED: CommandContainment = CommandContainment::SEALED;
 
     fn check(effect: Effect, expected: &[Bit]) {
         check_where(&SEALED, &[effect], expected);
     }
 
-    fn check_where(around: &Surroundings, effects: &[Effect], expected: &[Bit]) {
+    fn check_where(around: &CommandContainment, effects: &[Effect], expected: &[Bit]) {
         let not_granted = BTreeSet::from(["other.example".to_owned()]);
         assert_eq!(Bit::set_by(effects, &not_granted, Some(around)), expected, "{effects:?}");
     }
@@ -175,10 +180,14 @@ mod tests {
     #[test]
     fn code_that_has_the_network_or_no_sandbox_may_have_used_it() {
         let run = || Effect::Run(CommandLine("make".into()));
-        let networked = Surroundings { network: true, ..SEALED };
-        let bare = Surroundings { level: Level::None, ..SEALED };
-        let partial = Surroundings { level: Level::Partial, ..SEALED };
-        for does in [Does::Code("build".into()), Does::Program("frob".into()), Does::Unknown("it is computed".into())] {
+        let networked = CommandContainment { network: true, ..SEALED };
+        let bare = CommandContainment { level: ConfinementLevel::None, ..SEALED };
+        let partial = CommandContainment { level: ConfinementLevel::Partial, ..SEALED };
+        for does in [
+            StepEffect::Code("build".into()),
+            StepEffect::Program("frob".into()),
+            StepEffect::Unknown("it is computed".into()),
+        ] {
             let effects = [run(), step(does)];
             check_where(&SEALED, &effects, &[]);
             check_where(&partial, &effects, &[]);
@@ -186,23 +195,23 @@ mod tests {
             check_where(&bare, &effects, &[Bit::Private, Bit::Untrusted, Bit::Send]);
         }
         check_where(&networked, &[run()], &[Bit::Untrusted, Bit::Send]);
-        check_where(&bare, &[run(), step(Does::Nothing)], &[]);
+        check_where(&bare, &[run(), step(StepEffect::Nothing)], &[]);
     }
 
     #[test]
     fn the_words_of_a_supervised_command_count_where_they_name_a_host_that_was_not_granted() {
         let not_granted = BTreeSet::from(["other.example".to_owned()]);
-        let supervised = Surroundings { supervised: true, ..SEALED };
-        let told = |does: Does, is_supervised: bool| {
+        let supervised = CommandContainment { supervised: true, ..SEALED };
+        let told = |does: StepEffect, is_supervised: bool| {
             told_by(&[step(does)], &not_granted, is_supervised.then_some(&supervised))
         };
         let both = vec![Bit::Untrusted, Bit::Send];
-        assert_eq!(told(Does::Connect(Some(Host("other.example".into()))), true), both);
-        assert_eq!(told(Does::Connect(Some(Host("granted.example".into()))), true), []);
-        assert_eq!(told(Does::Connect(Some(Host("granted.example".into()))), false), [Bit::Untrusted]);
-        assert_eq!(told(Does::Connect(None), true), []);
-        assert_eq!(told(Does::Connect(None), false), both);
-        assert_eq!(told(Does::Code("build".into()), false), []);
+        assert_eq!(told(StepEffect::Connect(Some(Host("other.example".into()))), true), both);
+        assert_eq!(told(StepEffect::Connect(Some(Host("granted.example".into()))), true), []);
+        assert_eq!(told(StepEffect::Connect(Some(Host("granted.example".into()))), false), [Bit::Untrusted]);
+        assert_eq!(told(StepEffect::Connect(None), true), []);
+        assert_eq!(told(StepEffect::Connect(None), false), both);
+        assert_eq!(told(StepEffect::Code("build".into()), false), []);
     }
 
     #[test]
@@ -231,8 +240,8 @@ mod tests {
 
     #[test]
     fn what_a_supervised_command_reached_counts_and_not_what_it_might_have() {
-        let supervised = Surroundings { supervised: true, ..SEALED };
-        check_where(&supervised, &[step(Does::Connect(None))], &[]);
+        let supervised = CommandContainment { supervised: true, ..SEALED };
+        check_where(&supervised, &[step(StepEffect::Connect(None))], &[]);
         check_where(&supervised, &[Effect::Connect(Host("other.example".into()))], &[Bit::Untrusted, Bit::Send]);
         let host = |name: &str, received, outcome| ReachedHost {
             host: name.into(),
@@ -253,24 +262,24 @@ mod tests {
 
     #[test]
     fn what_is_private_strange_or_sent_is_known_by_the_effects() {
-        let inside = |path: &str| Target::Inside(Place::new(path, Extent::Entry));
-        let outside = |path: &str| Target::Outside(Place::new(path, Extent::Entry));
+        let inside = |path: &str| Target::Inside(FileLocation::new(path, Extent::Entry));
+        let outside = |path: &str| Target::Outside(FileLocation::new(path, Extent::Entry));
         let host = |name: &str| Host(name.into());
         check(Effect::Read(inside("src/a.rs")), &[]);
-        check(step(Does::Read(inside("src/a.rs"))), &[]);
-        check(step(Does::Read(outside("/usr/include/a.h"))), &[]);
+        check(step(StepEffect::Read(inside("src/a.rs"))), &[]);
+        check(step(StepEffect::Read(outside("/usr/include/a.h"))), &[]);
         check(Effect::Change(inside("a"), Change::Create), &[]);
         check(Effect::Run(CommandLine("make".into())), &[]);
         check(Effect::Read(inside(".env")), &[Bit::Private]);
         check(Effect::Read(outside("/srv/notes")), &[Bit::Private]);
-        check(step(Does::Read(outside("/srv/notes"))), &[Bit::Private]);
-        check(step(Does::ReadUnknown), &[Bit::Private]);
+        check(step(StepEffect::Read(outside("/srv/notes"))), &[Bit::Private]);
+        check(step(StepEffect::ReadUnknown), &[Bit::Private]);
         check(Effect::Connect(host("granted.example")), &[Bit::Untrusted]);
         check(Effect::Connect(host("other.example")), &[Bit::Untrusted, Bit::Send]);
-        check(step(Does::Connect(Some(host("granted.example")))), &[Bit::Untrusted]);
-        check(step(Does::Connect(Some(host("other.example")))), &[Bit::Untrusted, Bit::Send]);
-        check(step(Does::Connect(None)), &[Bit::Untrusted, Bit::Send]);
-        check(step(Does::Publish("push".into())), &[Bit::Untrusted, Bit::Send]);
+        check(step(StepEffect::Connect(Some(host("granted.example")))), &[Bit::Untrusted]);
+        check(step(StepEffect::Connect(Some(host("other.example")))), &[Bit::Untrusted, Bit::Send]);
+        check(step(StepEffect::Connect(None)), &[Bit::Untrusted, Bit::Send]);
+        check(step(StepEffect::Publish("push".into())), &[Bit::Untrusted, Bit::Send]);
         let claim = RemoteClaim { server: "s".into(), tool: "t".into(), claims: Claim::OnlyReads };
         check(Effect::Remote(claim), &[Bit::Untrusted]);
     }

@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
+use haft_contract::call::{CallId, CallOrigin, RawArguments, ToolCall};
 use haft_contract::connection::ConnectionDesk;
-use haft_contract::context::{Hiding, PlanContext, Progress};
+use haft_contract::context::{Hiding, PlanContext, ProgressSink};
 use haft_contract::dialect::Dialect;
-use haft_contract::door::{Errand, OldChanges, Permit, Receipt, Standing};
+use haft_contract::door::{OldChanges, Permit, PermitBasis, Provenance, Receipt};
 use haft_contract::effect::Effect;
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
@@ -28,51 +28,51 @@ use serde_json::Value;
 use tracing::Instrument;
 
 use crate::bits::Bit;
-use crate::containment::Surroundings;
-use crate::entry::Entry;
-use crate::events::What;
+use crate::containment::CommandContainment;
+use crate::entry::CatalogEntry;
+use crate::events::CallEventContent;
 use crate::hooks::HookQuestion;
-use crate::memory::{CallKey, Failure, Remembered, Went};
+use crate::memory::{CallKey, FailureFingerprint, RememberedCall, Went};
 use crate::permits;
 use crate::purpose;
 use crate::redact::{ChunkRedactor, Redactor};
 use crate::secrets;
 use crate::session::{Readers, Session};
-use crate::stage::{Halt, Stage};
-use crate::stages::authorize::{Authorized, RestsOn};
+use crate::stage::{CallStage, Halt};
+use crate::stages::authorize::{AuthorizedCall, RestsOn};
 use crate::stages::execute::Ran;
-use crate::turn::{Place, Turn};
+use crate::turn::{CallTurn, TurnPlace};
 use done::changed_in;
 
 /// One call on its way.
 pub(crate) struct CallContext<'a> {
     pub(crate) session: &'a Session,
     pub(crate) id: CallId,
-    pub(crate) origin: Origin,
+    pub(crate) origin: CallOrigin,
     /// The standard streams that the caller brings along.
     pub(crate) streams: Option<CallerStreams>,
-    pub(crate) turn: Arc<Turn>,
-    pub(crate) place: Arc<Place>,
+    pub(crate) turn: Arc<CallTurn>,
+    pub(crate) place: Arc<TurnPlace>,
     stage: AtomicU8,
     started: Instant,
     /// When the last stage ended, in nanoseconds from the start.
     stage_ended: AtomicU64,
     permit: OnceLock<Arc<Permit>>,
-    notes: Mutex<Notes>,
+    notes: Mutex<CallNotes>,
     chunks: Mutex<ChunkRedactor>,
     /// Hides secrets in what the call says, and knows where they were from.
     pub(crate) redactor: Redactor,
     closed: bool,
 }
 
-/// What the stages found out on the way.
+/// The findings of the stages about one call.
 #[derive(Default)]
-pub(crate) struct Notes {
+pub(crate) struct CallNotes {
     pub(crate) tool: String,
     /// The entry that was called.
-    pub(crate) entry: Option<Arc<Entry>>,
+    pub(crate) entry: Option<Arc<CatalogEntry>>,
     /// The native entry that the call led to.
-    pub(crate) led_to: Option<Arc<Entry>>,
+    pub(crate) led_to: Option<Arc<CatalogEntry>>,
     /// The arguments as they came, where a dialect speaks of them.
     pub(crate) arguments: Value,
     pub(crate) repairs: Vec<String>,
@@ -93,7 +93,7 @@ pub(crate) struct Notes {
 
 impl<'a> CallContext<'a> {
     /// Opens a call: it has its place in the turn from now on.
-    pub(crate) fn open(session: &'a Session, turn: Arc<Turn>, call: &ToolCall) -> Self {
+    pub(crate) fn open(session: &'a Session, turn: Arc<CallTurn>, call: &ToolCall) -> Self {
         let place = turn.take_place(call.id.clone());
         let cx = Self {
             session,
@@ -106,7 +106,7 @@ impl<'a> CallContext<'a> {
             started: Instant::now(),
             stage_ended: AtomicU64::new(0),
             permit: OnceLock::new(),
-            notes: Mutex::new(Notes { tool: shown_name(session, &call.name), ..Notes::default() }),
+            notes: Mutex::new(CallNotes { tool: shown_name(session, &call.name), ..CallNotes::default() }),
             chunks: Mutex::default(),
             redactor: session.ground.redactor.noting(),
             closed: false,
@@ -114,7 +114,7 @@ impl<'a> CallContext<'a> {
         cx.tell(|| {
             // First, because it learns what is secret.
             let arguments = cx.shown_arguments(&call.arguments);
-            What::Started { tool: shown_name(session, &call.name), arguments }
+            CallEventContent::Started { tool: shown_name(session, &call.name), arguments }
         });
         cx
     }
@@ -125,7 +125,7 @@ impl<'a> CallContext<'a> {
     }
 
     /// Runs a stage that waits for nothing.
-    pub(crate) fn at_once<T>(&self, stage: Stage, work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, Halt> {
+    pub(crate) fn at_once<T>(&self, stage: CallStage, work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, Halt> {
         self.stage.store(stage as u8, Ordering::Release);
         let outcome = tracing::debug_span!("stage", stage = stage.code(), call = %self.id).in_scope(work);
         self.ended(stage, outcome)
@@ -134,7 +134,7 @@ impl<'a> CallContext<'a> {
     /// Runs one stage: times it, traces it, tells it, and notes where the call is.
     pub(crate) async fn at<T>(
         &self,
-        stage: Stage,
+        stage: CallStage,
         work: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, Halt> {
         self.stage.store(stage as u8, Ordering::Release);
@@ -144,8 +144,8 @@ impl<'a> CallContext<'a> {
         self.ended(stage, outcome)
     }
 
-    fn ended<T>(&self, stage: Stage, outcome: Result<T, ToolError>) -> Result<T, Halt> {
-        self.tell(|| What::StageFinished { stage, took: self.time_of_stage(), halted: outcome.is_err() });
+    fn ended<T>(&self, stage: CallStage, outcome: Result<T, ToolError>) -> Result<T, Halt> {
+        self.tell(|| CallEventContent::StageFinished { stage, took: self.time_of_stage(), halted: outcome.is_err() });
         outcome.map_err(|error| Halt { at: stage, error })
     }
 
@@ -171,7 +171,7 @@ impl<'a> CallContext<'a> {
 
     async fn cancelled_before_execute(&self) {
         self.place.stop.cancelled().await;
-        if self.stage() >= Stage::Execute {
+        if self.stage() >= CallStage::Execute {
             // From here on stopping is a signal to the tool and the doors; `execute` sees to it.
             std::future::pending::<()>().await;
         }
@@ -180,7 +180,7 @@ impl<'a> CallContext<'a> {
     fn panicked(&self, panic: &(dyn std::any::Any + Send)) -> Halt {
         let words = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let words = words.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no words".into());
-        self.note(|notes| notes.abandoned = self.stage() == Stage::Execute);
+        self.note(|notes| notes.abandoned = self.stage() == CallStage::Execute);
         let tool = self.note(|notes| notes.tool.clone());
         let error = ToolError::of(ErrorKind::Bug, format!("The tool \"{tool}\" crashed: {words}."));
         Halt { at: self.stage(), error }
@@ -194,7 +194,7 @@ impl<'a> CallContext<'a> {
         self.tell_effects();
         self.remember(&result);
         self.turn.leave(&self.place);
-        self.tell(|| What::ended(result.clone()));
+        self.tell(|| CallEventContent::ended(result.clone()));
         result
     }
 
@@ -215,7 +215,7 @@ impl<'a> CallContext<'a> {
         }
         // Only a command has something around it, and finding out what may take a while.
         let runs_command = permit.effects().iter().any(|effect| matches!(effect, Effect::Run(_)));
-        let around = runs_command.then(|| Surroundings::of(&self.session.ground.doors));
+        let around = runs_command.then(|| CommandContainment::of(&self.session.ground.doors));
         let not_granted = self.note(|notes| notes.hosts_not_granted.clone());
         for bit in Bit::set_by(permit.effects(), &not_granted, around.as_ref()) {
             self.set_bit(bit);
@@ -227,7 +227,7 @@ impl<'a> CallContext<'a> {
 
     fn set_bit(&self, bit: Bit) {
         if self.session.set_bit(bit) {
-            self.tell(|| What::BitSet(bit));
+            self.tell(|| CallEventContent::BitSet(bit));
         }
     }
 
@@ -253,29 +253,29 @@ impl<'a> CallContext<'a> {
         let went = match &result.error {
             // A refusal is not a failure, and a stopped call says nothing of the next one.
             Some(error) if error.kind.is_refusal() || error.kind == ErrorKind::Cancelled => return,
-            Some(error) => Went::Failed(Failure::of(error)),
+            Some(error) => Went::Failed(FailureFingerprint::of(error)),
             // What changed something has not only read, so it is never the same again.
             None if changed_in(&receipts).is_empty() => Went::Ok(read_in(&receipts)),
             None => Went::Ok(Vec::new()),
         };
         let in_conversation = self.session.readers() == Readers::One;
-        let remembered = Remembered { call: self.id.clone(), turn: self.turn.number, went, in_conversation };
+        let remembered = RememberedCall { call: self.id.clone(), turn: self.turn.number, went, in_conversation };
         self.session.remember(key, remembered, &receipts);
     }
 
     /// Issues the permit of this call, once.
     pub(crate) fn issue_permit(
         &self,
-        authorized: &Authorized,
+        authorized: &AuthorizedCall,
         stop: tokio_util::sync::CancellationToken,
         desk: Option<ConnectionDesk>,
     ) -> Arc<Permit> {
         let planned = authorized.planned();
         let errand = self.errand(planned.entry.native_name(), &planned.plan.effects);
-        let errand = Errand { old_changes: authorized.old_changes(), ..errand };
+        let errand = Provenance { old_changes: authorized.old_changes(), ..errand };
         let permit = permits::issue(errand, planned.plan.effects.clone(), stop).resting_on(planned.basis.clone());
         let standing = match self.session.mode() {
-            Mode::Plan => Standing::Plan,
+            Mode::Plan => PermitBasis::Plan,
             Mode::Normal | Mode::Try => authorized.standing(),
         };
         let permit = desk.into_iter().fold(permit, Permit::asking_at).standing_on(standing);
@@ -292,8 +292,8 @@ impl<'a> CallContext<'a> {
         self.permit.get_or_init(|| Arc::new(permit)).clone()
     }
 
-    fn errand(&self, tool: &str, effects: &[Effect]) -> Errand {
-        Errand {
+    fn errand(&self, tool: &str, effects: &[Effect]) -> Provenance {
+        Provenance {
             call: self.id.clone(),
             tool: tool.to_owned(),
             session: self.session.name.clone(),
@@ -321,9 +321,9 @@ impl<'a> CallContext<'a> {
         self.session.ground.dialect.as_deref()
     }
 
-    pub(crate) fn stage(&self) -> Stage {
+    pub(crate) fn stage(&self) -> CallStage {
         let index = usize::from(self.stage.load(Ordering::Acquire));
-        Stage::ALL[index.min(Stage::ALL.len() - 1)]
+        CallStage::ALL[index.min(CallStage::ALL.len() - 1)]
     }
 
     /// Returns how long the call has taken, without what it waited for others.
@@ -333,16 +333,16 @@ impl<'a> CallContext<'a> {
 
     /// Waits for others, which is no time of the call.
     pub(crate) async fn waiting<T>(&self, others: impl Future<Output = T>) -> T {
-        let _waiting = Waiting { cx: self, began: Instant::now() };
+        let _waiting = WaitTimer { cx: self, began: Instant::now() };
         others.await
     }
 
     /// Reads or adds to what the stages found out. Never hands out the lock: it is held for one look.
-    pub(crate) fn note<T>(&self, look: impl FnOnce(&mut Notes) -> T) -> T {
+    pub(crate) fn note<T>(&self, look: impl FnOnce(&mut CallNotes) -> T) -> T {
         look(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn tell(&self, what: impl FnOnce() -> What) {
+    pub(crate) fn tell(&self, what: impl FnOnce() -> CallEventContent) {
         self.session.ground.events.tell(&self.id, what);
     }
 
@@ -356,12 +356,12 @@ impl<'a> CallContext<'a> {
     pub(crate) fn tell_effects(&self) {
         let rest = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).rest(&self.redactor);
         if !rest.is_empty() {
-            self.tell(|| What::OutputChunk(rest));
+            self.tell(|| CallEventContent::OutputChunk(rest));
         }
         let mut files = changed_in(&self.receipts());
         files.iter_mut().for_each(|file| self.redactor.redact_target(file));
         if !files.is_empty() {
-            self.tell(|| What::FilesChanged(files));
+            self.tell(|| CallEventContent::FilesChanged(files));
         }
     }
 
@@ -379,11 +379,11 @@ impl<'a> CallContext<'a> {
     }
 }
 
-impl Progress for CallContext<'_> {
+impl ProgressSink for CallContext<'_> {
     fn chunk(&self, text: &str) {
         let shown = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).take(&self.redactor, text);
         if !shown.is_empty() {
-            self.tell(|| What::OutputChunk(shown));
+            self.tell(|| CallEventContent::OutputChunk(shown));
         }
     }
 
@@ -422,7 +422,7 @@ impl Drop for CallContext<'_> {
         if self.closed {
             return;
         }
-        self.note(|notes| notes.abandoned = self.stage() >= Stage::Execute);
+        self.note(|notes| notes.abandoned = self.stage() >= CallStage::Execute);
         self.set_bits();
         let run = self.run_facts();
         let result = ToolResult {
@@ -454,17 +454,17 @@ impl Drop for CallContext<'_> {
         };
         self.tell_effects();
         self.turn.leave(&self.place);
-        self.tell(|| What::ended(result));
+        self.tell(|| CallEventContent::ended(result));
     }
 }
 
-/// Counts the time for which a call waits, also when that is cut short.
-struct Waiting<'w, 'a> {
+/// Counts the time for which a call waits, even if the wait is cut short.
+struct WaitTimer<'w, 'a> {
     cx: &'w CallContext<'a>,
     began: Instant,
 }
 
-impl Drop for Waiting<'_, '_> {
+impl Drop for WaitTimer<'_, '_> {
     fn drop(&mut self) {
         self.cx.note(|notes| notes.waited += self.began.elapsed());
     }
@@ -482,7 +482,7 @@ fn shown_name(session: &Session, name: &str) -> String {
     }
 }
 
-fn read_in(receipts: &[Receipt]) -> Vec<(Target, haft_contract::stamp::Stamp)> {
+fn read_in(receipts: &[Receipt]) -> Vec<(Target, haft_contract::stamp::FileStamp)> {
     let read = |receipt: &Receipt| match receipt {
         Receipt::Read(target, version) => Some((target.clone(), version.stamp)),
         Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => None,

@@ -12,14 +12,14 @@ use haft_contract::schema_rules::{BrokenRule, check};
 use haft_contract::tool::AnyTool;
 use indexmap::IndexMap;
 
-use crate::entry::Entry;
+use crate::entry::CatalogEntry;
 use crate::toolset::{ToolList, Toolset, ToolsetError};
-pub use names::Meant;
+pub use names::IntendedTool;
 
 /// All tools, in the order of their registration.
 #[derive(Default)]
 pub struct Catalog {
-    entries: RwLock<IndexMap<String, Arc<Entry>>>,
+    entries: RwLock<IndexMap<String, Arc<CatalogEntry>>>,
 }
 
 /// Why a tool cannot be registered or removed.
@@ -68,7 +68,7 @@ impl Catalog {
         self.insert_all(list.into_entries())
     }
 
-    fn insert_all(&self, listed: Vec<Entry>) -> Result<(), CatalogError> {
+    fn insert_all(&self, listed: Vec<CatalogEntry>) -> Result<(), CatalogError> {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         let mut grown = entries.clone();
         for entry in listed {
@@ -81,12 +81,12 @@ impl Catalog {
     /// Registers one tool.
     pub fn register(&self, tool: Arc<dyn AnyTool>) -> Result<(), CatalogError> {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
-        insert_new(&mut entries, Entry::of(tool).in_toolset("the program"))
+        insert_new(&mut entries, CatalogEntry::of(tool).in_toolset("the program"))
     }
 
     /// Puts a tool in the place of the one with the same name.
     pub fn replace(&self, tool: Arc<dyn AnyTool>) -> Result<(), CatalogError> {
-        let entry = checked(Entry::of(tool).in_toolset("the program"))?;
+        let entry = checked(CatalogEntry::of(tool).in_toolset("the program"))?;
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         match entries.get_mut(&entry.shown.name) {
             Some(place) => {
@@ -114,23 +114,23 @@ impl Catalog {
     }
 
     /// Finds a tool by the name it is shown under.
-    pub fn find(&self, name: &str) -> Option<Arc<Entry>> {
+    pub fn find(&self, name: &str) -> Option<Arc<CatalogEntry>> {
         self.read().get(name).cloned()
     }
 
     /// Finds the tool that is meant by another name: in another case or spelling, or what other agents call it. Where the
     /// name stands for several tools, the arguments say which.
-    pub fn meant(&self, name: &str, arguments: &RawArguments) -> Option<Meant> {
+    pub fn meant(&self, name: &str, arguments: &RawArguments) -> Option<IntendedTool> {
         names::meant(&self.read(), name, arguments)
     }
 
     /// Returns the tools that a model gets, in order: without deferred ones and those that are only understood.
-    pub fn list(&self) -> Vec<Arc<Entry>> {
+    pub fn list(&self) -> Vec<Arc<CatalogEntry>> {
         self.read().values().filter(|entry| entry.is_listed()).cloned().collect()
     }
 
     /// Returns all tools in order, with deferred ones, without those that are only understood.
-    pub fn list_all(&self) -> Vec<Arc<Entry>> {
+    pub fn list_all(&self) -> Vec<Arc<CatalogEntry>> {
         self.read().values().filter(|entry| entry.is_shown).cloned().collect()
     }
 
@@ -193,27 +193,27 @@ impl Catalog {
         shown_name(&self.read(), native).map(str::to_owned)
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, IndexMap<String, Arc<Entry>>> {
+    fn read(&self) -> RwLockReadGuard<'_, IndexMap<String, Arc<CatalogEntry>>> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The names of the tools that a model gets.
-fn listed(entries: &IndexMap<String, Arc<Entry>>) -> impl Iterator<Item = &str> {
+fn listed(entries: &IndexMap<String, Arc<CatalogEntry>>) -> impl Iterator<Item = &str> {
     entries.values().filter(|entry| entry.is_listed()).map(|entry| &*entry.shown.name)
 }
 
 /// The names of all tools but those that are only understood.
-fn shown(entries: &IndexMap<String, Arc<Entry>>) -> impl Iterator<Item = &str> {
+fn shown(entries: &IndexMap<String, Arc<CatalogEntry>>) -> impl Iterator<Item = &str> {
     entries.values().filter(|entry| entry.is_shown).map(|entry| &*entry.shown.name)
 }
 
-fn shown_name<'e>(entries: &'e IndexMap<String, Arc<Entry>>, native: &str) -> Option<&'e str> {
+fn shown_name<'e>(entries: &'e IndexMap<String, Arc<CatalogEntry>>, native: &str) -> Option<&'e str> {
     let mut listed = entries.values().filter(|entry| entry.is_shown);
     listed.find(|entry| entry.native_name() == native).map(|entry| &*entry.shown.name)
 }
 
-fn insert_new(entries: &mut IndexMap<String, Arc<Entry>>, entry: Entry) -> Result<(), CatalogError> {
+fn insert_new(entries: &mut IndexMap<String, Arc<CatalogEntry>>, entry: CatalogEntry) -> Result<(), CatalogError> {
     let entry = checked(entry)?;
     // A tool that is wanted takes the name of one that is only there in case.
     let is_in_case = entries.get(&entry.shown.name).is_some_and(|first| first.shown.deferred);
@@ -231,14 +231,14 @@ fn insert_new(entries: &mut IndexMap<String, Arc<Entry>>, entry: Entry) -> Resul
     Ok(())
 }
 
-fn checked(entry: Entry) -> Result<Entry, CatalogError> {
+fn checked(entry: CatalogEntry) -> Result<CatalogEntry, CatalogError> {
     match check(&entry.shown).into_iter().find(|broken| !broken.is_advice) {
         Some(broken) => Err(CatalogError::Rule(broken)),
         None => Ok(entry),
     }
 }
 
-fn not_there(entries: &IndexMap<String, Arc<Entry>>, name: &str, act: &'static str) -> CatalogError {
+fn not_there(entries: &IndexMap<String, Arc<CatalogEntry>>, name: &str, act: &'static str) -> CatalogError {
     let near = closest(name, entries.keys().map(String::as_str)).map(str::to_owned);
     CatalogError::NotThere { name: name.to_owned(), act, near }
 }

@@ -4,10 +4,10 @@
 
 use std::borrow::Cow;
 
-use haft_contract::effect::{Claim, Does, Effect, StateKey, Step};
+use haft_contract::effect::{Claim, CommandStep, Effect, StateKey, StepEffect};
 
-use crate::containment::Surroundings;
-use crate::runtime::Ground;
+use crate::containment::CommandContainment;
+use crate::runtime::RuntimeCore;
 
 /// Whether commands run side by side: each over its own layer, so that its changes are compared with those of others when
 /// they are committed.
@@ -21,8 +21,8 @@ pub(crate) enum Commands {
 
 impl Commands {
     /// Returns how commands run here that have these effects. A call without a command leaves it to the others.
-    pub(crate) fn of(effects: &[Effect], ground: &Ground) -> Self {
-        let is_beside = || ground.overlap && Surroundings::of(&ground.doors).is_layered();
+    pub(crate) fn of(effects: &[Effect], ground: &RuntimeCore) -> Self {
+        let is_beside = || ground.overlap && CommandContainment::of(&ground.doors).is_layered();
         if !runs(effects) || is_beside() { Commands::SideBySide } else { Commands::OneByOne }
     }
 
@@ -65,7 +65,10 @@ pub(crate) fn follows(earlier: &[Effect], later: &[Effect], commands: Commands) 
 pub(crate) fn only_looks(effects: &[Effect]) -> bool {
     effects.iter().all(|effect| match effect {
         Effect::Read(_) | Effect::Run(_) => true,
-        Effect::Step(step) => matches!(step.does, Does::Nothing | Does::NothingElse | Does::Read(_) | Does::List(_)),
+        Effect::Step(step) => matches!(
+            step.does,
+            StepEffect::Nothing | StepEffect::NothingElse | StepEffect::Read(_) | StepEffect::List(_)
+        ),
         _ => false,
     }) && (!runs(effects) || effects.iter().any(|effect| matches!(effect, Effect::Step(_))))
 }
@@ -97,10 +100,12 @@ fn runs(effects: &[Effect]) -> bool {
 /// Returns what the parts of a command are known to read and change.
 fn declared(effects: &[Effect]) -> Vec<Effect> {
     let stands_for = |effect: &Effect| match effect {
-        Effect::Step(Step { does: Does::Read(target), .. }) => Some(Effect::Read(target.clone())),
+        Effect::Step(CommandStep { does: StepEffect::Read(target), .. }) => Some(Effect::Read(target.clone())),
         // A list has the names of what was changed below.
-        Effect::Step(Step { does: Does::List(target), .. }) => Some(Effect::Read(target.as_tree())),
-        Effect::Step(Step { does: Does::Change(target, change), .. }) => Some(Effect::Change(target.clone(), *change)),
+        Effect::Step(CommandStep { does: StepEffect::List(target), .. }) => Some(Effect::Read(target.as_tree())),
+        Effect::Step(CommandStep { does: StepEffect::Change(target, change), .. }) => {
+            Some(Effect::Change(target.clone(), *change))
+        }
         _ => None,
     };
     effects.iter().filter_map(stands_for).collect()
@@ -111,7 +116,11 @@ fn takes_git_locks(effects: &[Effect]) -> bool {
     effects.iter().any(|effect| {
         let Effect::Step(step) = effect else { return false };
         let is_git = step.words.first().is_some_and(|word| word.rsplit('/').next() == Some("git"));
-        is_git && !matches!(step.does, Does::Nothing | Does::Read(_) | Does::List(_) | Does::Connect(_))
+        is_git
+            && !matches!(
+                step.does,
+                StepEffect::Nothing | StepEffect::Read(_) | StepEffect::List(_) | StepEffect::Connect(_)
+            )
     })
 }
 
@@ -122,7 +131,7 @@ fn collide_somewhere(left: &[Effect], right: &[Effect], collide: impl Fn(&Effect
 
 /// What a command is kept to is all that it can disturb: then its steps stand for it.
 fn known(effects: &[Effect]) -> Cow<'_, [Effect]> {
-    let is_known = |effect: &Effect| matches!(effect, Effect::Step(Step { does: Does::NothingElse, .. }));
+    let is_known = |effect: &Effect| matches!(effect, Effect::Step(CommandStep { does: StepEffect::NothingElse, .. }));
     if !effects.iter().any(is_known) {
         return effects.into();
     }
@@ -133,7 +142,7 @@ fn known(effects: &[Effect]) -> Cow<'_, [Effect]> {
 /// The same for commands over layers: only what they are known to change keeps others waiting.
 fn collide_side_by_side(a: &Effect, b: &Effect) -> bool {
     let changed = |effect: &Effect| match effect {
-        Effect::Step(Step { does: Does::Change(target, _), .. }) => Some(target.clone()),
+        Effect::Step(CommandStep { does: StepEffect::Change(target, _), .. }) => Some(target.clone()),
         _ => None,
     };
     match (a, b) {
@@ -182,7 +191,7 @@ fn collide(a: &Effect, b: &Effect) -> bool {
 mod tests {
     use super::*;
     use haft_contract::effect::{AgentName, Change, CommandLine, Host, RemoteClaim};
-    use haft_contract::path::{Extent, Place, Target};
+    use haft_contract::path::{Extent, FileLocation, Target};
 
     fn check(a: Effect, b: Effect, expected: bool) {
         assert_eq!(collide(&a, &b), expected, "{a} against {b}");
@@ -191,22 +200,22 @@ mod tests {
 
     #[test]
     fn a_command_that_is_kept_to_what_it_says_disturbs_only_that() {
-        let file = |path: &str| Target::Inside(Place::new(path, Extent::Entry));
+        let file = |path: &str| Target::Inside(FileLocation::new(path, Extent::Entry));
         let step = |does| {
             let (command, folder, words) = ("t".into(), "".into(), ["t".to_owned()].into());
-            Effect::Step(Step { command, folder, part: (0, 1), words, does })
+            Effect::Step(CommandStep { command, folder, part: (0, 1), words, does })
         };
         let run = || Effect::Run(CommandLine("t".into()));
-        let only = |does| [run(), step(does), step(Does::NothingElse)];
-        let computes = only(Does::Nothing);
-        let changes = |path| only(Does::Change(file(path), Change::Replace));
-        let unknown = [run(), step(Does::Program("t".into()))];
+        let only = |does| [run(), step(does), step(StepEffect::NothingElse)];
+        let computes = only(StepEffect::Nothing);
+        let changes = |path| only(StepEffect::Change(file(path), Change::Replace));
+        let unknown = [run(), step(StepEffect::Program("t".into()))];
 
         let conflict = |left: &[Effect], right: &[Effect]| conflict(left, right, Commands::OneByOne);
         assert!(!conflict(&computes, &computes) && !conflict(&computes, &unknown));
         assert!(!conflict(&changes("a"), &changes("b")) && conflict(&changes("a"), &changes("a")));
         assert!(conflict(&changes("a"), &unknown) && conflict(&unknown, &unknown));
-        assert!(conflict(&only(Does::Read(file("a"))), &[Effect::Change(file("a"), Change::Replace)]));
+        assert!(conflict(&only(StepEffect::Read(file("a"))), &[Effect::Change(file("a"), Change::Replace)]));
         let alone =
             |effects: [Effect; 3]| [effects.to_vec(), vec![Effect::Session(StateKey("alone:t".into()))]].concat();
         assert!(conflict(&alone(computes.clone()), &alone(computes.clone())));
@@ -217,10 +226,10 @@ mod tests {
     fn calls_about_jobs_keep_their_place_among_the_commands_of_a_turn_and_other_sessions_do_not_wait() {
         let jobs = Effect::Session(StateKey::jobs());
         let (listed, waited) = (vec![jobs.clone()], vec![jobs, Effect::Session(StateKey::job_states())]);
-        let read = vec![Effect::Read(Target::Inside(Place::new("a", Extent::Entry)))];
+        let read = vec![Effect::Read(Target::Inside(FileLocation::new("a", Extent::Entry)))];
         let run = vec![Effect::Run(CommandLine("curl localhost:3000".into()))];
         let fetch = vec![Effect::Connect(Host("localhost".into()))];
-        let edit = vec![Effect::Change(Target::Inside(Place::new("a", Extent::Entry)), Change::Replace)];
+        let edit = vec![Effect::Change(Target::Inside(FileLocation::new("a", Extent::Entry)), Change::Replace)];
         for (earlier, later, waits) in [
             (&waited, &run, true),
             (&waited, &fetch, true),
@@ -240,19 +249,19 @@ mod tests {
 
     #[test]
     fn commands_over_layers_wait_only_for_what_is_known_to_touch_the_same() {
-        let file = |path: &str| Target::Inside(Place::new(path, Extent::Entry));
-        let command = |parts: &[(&str, Does)]| -> Vec<Effect> {
-            let step = |(word, does): &(&str, Does)| {
+        let file = |path: &str| Target::Inside(FileLocation::new(path, Extent::Entry));
+        let command = |parts: &[(&str, StepEffect)]| -> Vec<Effect> {
+            let step = |(word, does): &(&str, StepEffect)| {
                 let (command, folder, words) = ("t".into(), "".into(), [(*word).to_owned()].into());
-                Effect::Step(Step { command, folder, part: (0, 1), words, does: does.clone() })
+                Effect::Step(CommandStep { command, folder, part: (0, 1), words, does: does.clone() })
             };
             std::iter::once(Effect::Run(CommandLine("t".into()))).chain(parts.iter().map(step)).collect()
         };
-        let build = command(&[("make", Does::Code("build".into()))]);
-        let writes = |path: &str| command(&[("echo", Does::Change(file(path), Change::Replace))]);
-        let cat = |path: &str| command(&[("cat", Does::Read(file(path)))]);
-        let commit = command(&[("git", Does::History("make a commit".into()))]);
-        let status = command(&[("git", Does::List(file("")))]);
+        let build = command(&[("make", StepEffect::Code("build".into()))]);
+        let writes = |path: &str| command(&[("echo", StepEffect::Change(file(path), Change::Replace))]);
+        let cat = |path: &str| command(&[("cat", StepEffect::Read(file(path)))]);
+        let commit = command(&[("git", StepEffect::History("make a commit".into()))]);
+        let status = command(&[("git", StepEffect::List(file("")))]);
         let read = |path: &str| vec![Effect::Read(file(path))];
         let change = |path: &str| vec![Effect::Change(file(path), Change::Replace)];
         let list = vec![Effect::Session(StateKey::change_sets())];
@@ -272,7 +281,7 @@ mod tests {
             (&writes("a"), &cat("a"), true, false),
             (&cat("a"), &writes("a"), true, false),
             (&cat("a"), &cat("a"), false, false),
-            (&writes("d/a"), &command(&[("ls", Does::List(file("d")))]), true, false),
+            (&writes("d/a"), &command(&[("ls", StepEffect::List(file("d")))]), true, false),
             (&commit, &commit, true, true),
             (&commit, &status, false, false),
             (&build, &list, true, true),
@@ -286,11 +295,11 @@ mod tests {
 
     #[test]
     fn only_what_can_disturb_each_other_is_kept_apart() {
-        let file = |path: &str| Target::Inside(Place::new(path, Extent::Entry));
+        let file = |path: &str| Target::Inside(FileLocation::new(path, Extent::Entry));
         let read = |path| Effect::Read(file(path));
         let change = |path| Effect::Change(file(path), Change::Replace);
         let run = || Effect::Run(CommandLine("make".into()));
-        let far = Effect::Read(Target::Outside(Place::new("/etc/hosts", Extent::Entry)));
+        let far = Effect::Read(Target::Outside(FileLocation::new("/etc/hosts", Extent::Entry)));
         let remote =
             |server: &str, claims| Effect::Remote(RemoteClaim { server: server.into(), tool: "t".into(), claims });
         let delegate = Effect::Delegate(AgentName("a".into()));
@@ -300,7 +309,7 @@ mod tests {
         check(read("a"), change("a"), true);
         check(change("a"), change("a"), true);
         check(change("a"), change("b"), false);
-        check(Effect::Read(Target::Inside(Place::new("", Extent::Tree))), change("b"), true);
+        check(Effect::Read(Target::Inside(FileLocation::new("", Extent::Tree))), change("b"), true);
         check(run(), read("a"), true);
         check(run(), far, false);
         check(run(), run(), true);

@@ -22,10 +22,10 @@ use haft_policy::policy::Mode;
 use serde_json::Value;
 
 use crate::runtime::Runtime;
-use bench::{Bench, Good};
+use bench::{ConformanceBench, Good};
 
-/// A tool that is tried.
-pub struct Subject<'a> {
+/// A tool whose conformance is checked.
+pub struct ConformanceSubject<'a> {
     /// Where it is called.
     pub runtime: &'a Runtime,
     /// Its name in the catalogue of the runtime.
@@ -104,9 +104,9 @@ impl fmt::Display for Check {
     }
 }
 
-/// How a check ended.
+/// The result of a conformance check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ConformanceVerdict {
     /// The tool keeps it.
     Passed,
     /// It does not.
@@ -121,7 +121,7 @@ pub struct Finding {
     /// The check.
     pub check: Check,
     /// How it ended.
-    pub verdict: Verdict,
+    pub verdict: ConformanceVerdict,
     /// What was found, or why it was not tried.
     pub what: String,
     /// What to do about it; nothing where there is nothing to do.
@@ -130,15 +130,15 @@ pub struct Finding {
 
 impl Finding {
     fn passed(check: Check, what: impl Into<String>) -> Self {
-        Self { check, verdict: Verdict::Passed, what: what.into(), fix: None }
+        Self { check, verdict: ConformanceVerdict::Passed, what: what.into(), fix: None }
     }
 
     fn failed(check: Check, what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { check, verdict: Verdict::Failed, what: what.into(), fix: Some(fix.into()) }
+        Self { check, verdict: ConformanceVerdict::Failed, what: what.into(), fix: Some(fix.into()) }
     }
 
     fn skipped(check: Check, what: impl Into<String>) -> Self {
-        Self { check, verdict: Verdict::Skipped, what: what.into(), fix: None }
+        Self { check, verdict: ConformanceVerdict::Skipped, what: what.into(), fix: None }
     }
 
     fn with_fix(mut self, fix: impl Into<String>) -> Self {
@@ -148,8 +148,8 @@ impl Finding {
 }
 
 /// Tries a tool; returns one finding for each check, in the order of [`Check`].
-pub async fn tried(subject: Subject<'_>) -> Vec<Finding> {
-    let bench = Bench::new(subject);
+pub async fn tried(subject: ConformanceSubject<'_>) -> Vec<Finding> {
+    let bench = ConformanceBench::new(subject);
     let (examples, good) = bench.examples().await;
     let mut findings = vec![examples, wrong_arguments::check(&bench, good.as_ref().ok()).await];
     match (good, bench.subject.connects) {
@@ -173,7 +173,7 @@ pub async fn tried(subject: Subject<'_>) -> Vec<Finding> {
 /// The checks that call the tool again and again.
 const BEHAVIOUR: [Check; 5] = [Check::OddValues, Check::TimeLimit, Check::Cancel, Check::Parallel, Check::NextCall];
 
-async fn behaviour(bench: &Bench<'_>, good: &Good) -> [Finding; 5] {
+async fn behaviour(bench: &ConformanceBench<'_>, good: &Good) -> [Finding; 5] {
     let (odd_values, after_failure) = odd_values::check(bench, good).await;
     let mut after: Vec<_> = after_failure.into_iter().map(|result| ("one that failed", result)).collect();
     if after.iter().any(|(_, result)| !good.is_repeated_by(result)) {

@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use haft_contract::door::Doors;
-use haft_contract::effect::{Change, Does, Effect, Step};
-use haft_contract::process::Level;
-use haft_policy::containment::{Containment, Undo};
+use haft_contract::effect::{Change, CommandStep, Effect, StepEffect};
+use haft_contract::process::ConfinementLevel;
+use haft_policy::containment::{Containment, UndoCoverage};
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::{Mode, Situation};
 
-/// What stands around commands.
+/// The sandbox, the network and the home that surround commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct CommandContainment {
     /// The level of the sandbox.
-    pub level: Level,
+    pub level: ConfinementLevel,
     /// Why what commands change could not be taken back with the full sandbox, where that is known.
     pub uncovered: Option<String>,
     /// Whether all commands have the network.
@@ -28,11 +28,11 @@ pub struct Surroundings {
     pub layered: bool,
 }
 
-impl Surroundings {
+impl CommandContainment {
     /// The full sandbox, in which nothing is open.
     #[cfg(test)]
     pub(crate) const SEALED: Self = Self {
-        level: Level::Full,
+        level: ConfinementLevel::Full,
         uncovered: None,
         network: false,
         supervised: false,
@@ -45,15 +45,15 @@ impl Surroundings {
     pub fn of(doors: &Doors) -> Self {
         let confinement = doors.processes.confinement();
         // Where the level could not be tried, nothing is taken for granted.
-        let level = if confinement.untried.is_some() { Level::None } else { confinement.reached };
+        let level = if confinement.untried.is_some() { ConfinementLevel::None } else { confinement.reached };
         let uncovered = match level {
-            Level::Full => doors.files.uncovered(),
-            Level::Partial if confinement.watches => doors.files.uncovered(),
-            Level::Partial | Level::None => Some(confinement.why_no_layer()),
+            ConfinementLevel::Full => doors.files.uncovered(),
+            ConfinementLevel::Partial if confinement.watches => doors.files.uncovered(),
+            ConfinementLevel::Partial | ConfinementLevel::None => Some(confinement.why_no_layer()),
         };
-        let layered = level == Level::Full && doors.files.has_layers();
-        let supervised = confinement.supervised && level != Level::None;
-        let own_home = doors.look.home().filter(|_| level == Level::Full);
+        let layered = level == ConfinementLevel::Full && doors.files.has_layers();
+        let supervised = confinement.supervised && level != ConfinementLevel::None;
+        let own_home = doors.look.home().filter(|_| level == ConfinementLevel::Full);
         Self { level, uncovered, network: confinement.network, supervised, own_home, not_in_home: Vec::new(), layered }
     }
 
@@ -61,7 +61,9 @@ impl Surroundings {
     pub fn removing(mut self, effects: &[Effect], doors: &Doors) -> Self {
         let Some(home) = &self.own_home else { return self };
         let removed = effects.iter().filter_map(|effect| match effect {
-            Effect::Step(Step { does: Does::Change(target, Change::Remove), .. }) if !target.is_inside() => {
+            Effect::Step(CommandStep { does: StepEffect::Change(target, Change::Remove), .. })
+                if !target.is_inside() =>
+            {
                 Some(target.place().path())
             }
             _ => None,
@@ -77,13 +79,12 @@ impl Surroundings {
     /// Returns whether a command would be contained, apart from what it does itself.
     pub fn containment(&self) -> Containment {
         match self {
-            Self { level: Level::None, .. } | Self { level: Level::Partial, uncovered: Some(_), .. } => {
-                Containment::WithoutSandbox
-            }
+            Self { level: ConfinementLevel::None, .. }
+            | Self { level: ConfinementLevel::Partial, uncovered: Some(_), .. } => Containment::WithoutSandbox,
             Self { uncovered: Some(_), .. } => Containment::WithoutLayer,
-            Self { level: Level::Partial, .. } => Containment::WeakSandbox,
+            Self { level: ConfinementLevel::Partial, .. } => Containment::WeakSandbox,
             Self { network: true, .. } => Containment::WithNetwork,
-            Self { level: Level::Full, .. } => Containment::Contained,
+            Self { level: ConfinementLevel::Full, .. } => Containment::Contained,
         }
     }
 
@@ -111,7 +112,7 @@ impl Surroundings {
 
     /// Returns whether undo covers what a command changes, as the line says.
     pub fn can_be_undone(&self) -> bool {
-        self.level != Level::None && self.uncovered.is_none()
+        self.level != ConfinementLevel::None && self.uncovered.is_none()
     }
 
     /// Returns whether each command works on a layer of its own, so that others do not see what it does before it ends.
@@ -122,12 +123,12 @@ impl Surroundings {
     /// Says in a line what would stand around a command with these effects.
     pub fn line(&self, effects: &[Effect]) -> String {
         let sandbox = match self.level {
-            Level::None => "no sandbox",
-            Level::Partial => "partial sandbox",
-            Level::Full => "full sandbox",
+            ConfinementLevel::None => "no sandbox",
+            ConfinementLevel::Partial => "partial sandbox",
+            ConfinementLevel::Full => "full sandbox",
         };
         let gives_network = effects.iter().any(Effect::gives_network);
-        let has_network = self.network || self.level == Level::None || gives_network;
+        let has_network = self.network || self.level == ConfinementLevel::None || gives_network;
         let network = match has_network {
             true if self.is_supervised() => "network to the hosts that you allow",
             true => "with the network, to any host",
@@ -135,9 +136,11 @@ impl Surroundings {
             false => "no network",
         };
         let undo = match (&self.uncovered, self.level) {
-            (Some(reason), Level::Full) => format!("cannot be undone: {reason}"),
-            (_, Level::None) | (Some(_), Level::Partial) => "cannot be undone".to_owned(),
-            (None, Level::Full | Level::Partial) => Undo { sends: has_network }.to_string(),
+            (Some(reason), ConfinementLevel::Full) => format!("cannot be undone: {reason}"),
+            (_, ConfinementLevel::None) | (Some(_), ConfinementLevel::Partial) => "cannot be undone".to_owned(),
+            (None, ConfinementLevel::Full | ConfinementLevel::Partial) => {
+                UndoCoverage { sends: has_network }.to_string()
+            }
         };
         format!("{sandbox}, {network}, {undo}")
     }
@@ -146,50 +149,58 @@ impl Surroundings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_contract::effect::{Does, Step};
+    use haft_contract::effect::{CommandStep, StepEffect};
 
-    fn around(level: Level, uncovered: Option<&str>, network: bool) -> Surroundings {
-        Surroundings {
+    fn around(level: ConfinementLevel, uncovered: Option<&str>, network: bool) -> CommandContainment {
+        CommandContainment {
             level,
             uncovered: uncovered.map(str::to_owned),
             network,
             supervised: false,
             own_home: None,
             not_in_home: Vec::new(),
-            layered: level == Level::Full,
+            layered: level == ConfinementLevel::Full,
         }
     }
 
     #[test]
     fn a_command_is_contained_only_where_everything_holds() {
         let contained = |level, uncovered, network| around(level, uncovered, network).containment();
-        assert_eq!(contained(Level::Full, None, false), Containment::Contained);
-        assert_eq!(contained(Level::Full, None, true), Containment::WithNetwork);
-        assert_eq!(contained(Level::Full, Some("a mount"), true), Containment::WithoutLayer);
-        assert_eq!(contained(Level::Partial, None, false), Containment::WeakSandbox);
-        assert_eq!(contained(Level::Partial, None, true), Containment::WeakSandbox);
-        assert_eq!(contained(Level::Partial, Some("nobody watches"), false), Containment::WithoutSandbox);
-        assert_eq!(contained(Level::None, None, false), Containment::WithoutSandbox);
+        assert_eq!(contained(ConfinementLevel::Full, None, false), Containment::Contained);
+        assert_eq!(contained(ConfinementLevel::Full, None, true), Containment::WithNetwork);
+        assert_eq!(contained(ConfinementLevel::Full, Some("a mount"), true), Containment::WithoutLayer);
+        assert_eq!(contained(ConfinementLevel::Partial, None, false), Containment::WeakSandbox);
+        assert_eq!(contained(ConfinementLevel::Partial, None, true), Containment::WeakSandbox);
+        assert_eq!(contained(ConfinementLevel::Partial, Some("nobody watches"), false), Containment::WithoutSandbox);
+        assert_eq!(contained(ConfinementLevel::None, None, false), Containment::WithoutSandbox);
     }
 
     #[test]
     fn the_line_says_what_holds_and_what_does_not() {
-        let step =
-            Step { command: "x".into(), folder: "".into(), part: (0, 1), words: [].into(), does: Does::Connect(None) };
+        let step = CommandStep {
+            command: "x".into(),
+            folder: "".into(),
+            part: (0, 1),
+            words: [].into(),
+            does: StepEffect::Connect(None),
+        };
         let connects = [Effect::Step(step)];
-        let full = around(Level::Full, None, false);
+        let full = around(ConfinementLevel::Full, None, false);
         assert_eq!(full.line(&[]), "full sandbox, no network, can be undone");
         assert_eq!(
             full.line(&connects),
             "full sandbox, with the network, to any host, changes to files can be undone, sent data cannot"
         );
-        let mount = around(Level::Full, Some("a mount"), false);
+        let mount = around(ConfinementLevel::Full, Some("a mount"), false);
         assert_eq!(mount.line(&[]), "full sandbox, no network, cannot be undone: a mount");
-        assert_eq!(around(Level::Partial, None, false).line(&[]), "partial sandbox, no network, can be undone");
-        let unwatched = around(Level::Partial, Some("nobody watches"), false);
+        assert_eq!(
+            around(ConfinementLevel::Partial, None, false).line(&[]),
+            "partial sandbox, no network, can be undone"
+        );
+        let unwatched = around(ConfinementLevel::Partial, Some("nobody watches"), false);
         assert_eq!(unwatched.line(&[]), "partial sandbox, no network, cannot be undone");
         assert_eq!(
-            around(Level::None, None, false).line(&[]),
+            around(ConfinementLevel::None, None, false).line(&[]),
             "no sandbox, with the network, to any host, cannot be undone"
         );
     }

@@ -6,7 +6,7 @@
 mod fit;
 
 pub(crate) use fit::Fit;
-pub use fit::Fitted;
+pub use fit::FittedArguments;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -23,10 +23,10 @@ use crate::arguments::Checker;
 
 /// One tool of the catalogue.
 #[derive(Clone)]
-pub struct Entry {
+pub struct CatalogEntry {
     pub(crate) tool: Arc<dyn AnyTool>,
     pub(crate) shown: Spec,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ArgumentStep>,
     pub(crate) toolset: String,
     /// Whether it is there for models, or only understood when it is called.
     pub(crate) is_shown: bool,
@@ -36,7 +36,7 @@ pub struct Entry {
 
 /// One step from the shown arguments to the native ones.
 #[derive(Clone)]
-pub enum Step {
+pub enum ArgumentStep {
     /// Values for arguments that the caller left out. They are shown.
     Defaults(Map<String, Value>),
     /// Values that the caller neither sees nor can change.
@@ -45,10 +45,10 @@ pub enum Step {
     Dialect(WayIn),
 }
 
-impl Step {
+impl ArgumentStep {
     /// Returns whether it gives an argument a value that the caller cannot change.
     fn sets(&self, name: &str) -> bool {
-        matches!(self, Step::Fixed(values) if values.contains_key(name))
+        matches!(self, ArgumentStep::Fixed(values) if values.contains_key(name))
     }
 }
 
@@ -57,12 +57,12 @@ impl Step {
 pub struct WayIn {
     pub(crate) foreign: Arc<dyn ForeignTool>,
     /// The entries it may lead to, the usual one first.
-    entries: Vec<Arc<Entry>>,
+    entries: Vec<Arc<CatalogEntry>>,
 }
 
 impl WayIn {
     /// Finds the entry that is meant, with its arguments.
-    pub(crate) fn inward(&self, arguments: Value) -> Result<(Arc<Entry>, Value), ToolError> {
+    pub(crate) fn inward(&self, arguments: Value) -> Result<(Arc<CatalogEntry>, Value), ToolError> {
         let arguments = match arguments {
             Value::Object(fields) => fields,
             other => return Err(ToolError::of(ErrorKind::BadArguments, format!("{other} is not an object."))),
@@ -77,7 +77,7 @@ impl WayIn {
     }
 }
 
-impl Entry {
+impl CatalogEntry {
     /// Shows a tool as it is.
     pub fn of(tool: Arc<dyn AnyTool>) -> Self {
         let shown = Spec { input_schema: tool.spec().listed_schema(), ..tool.spec().clone() };
@@ -85,7 +85,7 @@ impl Entry {
     }
 
     /// Shows tools as another system does; the first entry is the usual one.
-    pub(crate) fn in_dialect(foreign: Arc<dyn ForeignTool>, entries: Vec<Arc<Entry>>) -> Option<Self> {
+    pub(crate) fn in_dialect(foreign: Arc<dyn ForeignTool>, entries: Vec<Arc<CatalogEntry>>) -> Option<Self> {
         let usual = entries.first()?.clone();
         // A call may lead to any of them.
         let does = entries.iter().map(|entry| entry.shown.does).max().unwrap_or_default();
@@ -95,7 +95,7 @@ impl Entry {
             shown: Spec { does, deferred: false, ..foreign.spec(&usual.call_spec()) },
             toolset: usual.toolset.clone(),
             is_shown: foreign.is_shown(),
-            steps: vec![Step::Dialect(WayIn { foreign, entries })],
+            steps: vec![ArgumentStep::Dialect(WayIn { foreign, entries })],
             checker: Arc::default(),
         })
     }
@@ -141,8 +141,8 @@ impl Entry {
     /// Returns the way inward of a tool that is shown as another system does.
     pub(crate) fn way_in(&self) -> Option<&WayIn> {
         self.steps.iter().find_map(|step| match step {
-            Step::Dialect(way) => Some(way),
-            Step::Defaults(_) | Step::Fixed(_) => None,
+            ArgumentStep::Dialect(way) => Some(way),
+            ArgumentStep::Defaults(_) | ArgumentStep::Fixed(_) => None,
         })
     }
 
@@ -174,7 +174,7 @@ impl Entry {
     }
 
     /// Takes another shown schema, with the step that leads inward from it.
-    pub(crate) fn with_step(mut self, schema: Value, step: Step) -> Self {
+    pub(crate) fn with_step(mut self, schema: Value, step: ArgumentStep) -> Self {
         self.shown.input_schema = Arc::new(schema);
         self.steps.push(step);
         self.checker = Arc::default();
@@ -182,12 +182,12 @@ impl Entry {
     }
 
     /// Shows the tool in the words of a description, which has the same arguments. Fails where it has others.
-    pub(crate) fn in_words_of(mut self, spec: &Spec) -> Result<Self, Misworded> {
-        let (own, given) = (Arguments::of(&self.shown), Arguments::of(spec));
+    pub(crate) fn in_words_of(mut self, spec: &Spec) -> Result<Self, ArgumentMismatch> {
+        let (own, given) = (ArgumentNames::of(&self.shown), ArgumentNames::of(spec));
         if own != given {
             let differs = own.names.symmetric_difference(&given.names).next();
             let differs = differs.or_else(|| own.required.symmetric_difference(&given.required).next());
-            return Err(Misworded { argument: differs.map(|name| (*name).to_owned()).unwrap_or_default() });
+            return Err(ArgumentMismatch { argument: differs.map(|name| (*name).to_owned()).unwrap_or_default() });
         }
         if self.shown.input_schema != spec.input_schema {
             self.shown.input_schema = Arc::clone(&spec.input_schema);
@@ -223,7 +223,7 @@ impl Entry {
     pub(crate) fn with_defaults(&self, mut arguments: Value) -> Value {
         // From the outermost to the innermost: what was said last is shown.
         for step in self.steps.iter().rev() {
-            if let (Step::Defaults(defaults), Value::Object(fields)) = (step, &mut arguments) {
+            if let (ArgumentStep::Defaults(defaults), Value::Object(fields)) = (step, &mut arguments) {
                 for (name, value) in defaults {
                     fields.entry(name.clone()).or_insert_with(|| value.clone());
                 }
@@ -236,7 +236,7 @@ impl Entry {
     pub(crate) fn with_fixed<'v>(&self, arguments: &'v Value) -> Cow<'v, Value> {
         let mut arguments = Cow::Borrowed(arguments);
         for step in self.steps.iter().rev() {
-            if let Step::Fixed(fixed) = step
+            if let ArgumentStep::Fixed(fixed) = step
                 && let Value::Object(fields) = arguments.to_mut()
             {
                 fields.extend(fixed.clone());
@@ -246,19 +246,19 @@ impl Entry {
     }
 }
 
-/// An argument that a description has otherwise than the tool.
-pub(crate) struct Misworded {
+/// An argument that has another form in a description than in the tool.
+pub(crate) struct ArgumentMismatch {
     pub(crate) argument: String,
 }
 
-/// Which arguments a description has.
+/// The names of the arguments that a description has, and which of them are required.
 #[derive(PartialEq)]
-struct Arguments<'s> {
+struct ArgumentNames<'s> {
     names: BTreeSet<&'s str>,
     required: BTreeSet<&'s str>,
 }
 
-impl<'s> Arguments<'s> {
+impl<'s> ArgumentNames<'s> {
     fn of(spec: &'s Spec) -> Self {
         let names = spec.input_schema.get("properties").and_then(Value::as_object);
         let required = spec.input_schema.get("required").and_then(Value::as_array);

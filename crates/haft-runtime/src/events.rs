@@ -17,23 +17,23 @@ use tokio::sync::Notify;
 
 use crate::approval::{ApprovalRequest, Verdict};
 use crate::bits::Bit;
-use crate::stage::Stage;
+use crate::stage::CallStage;
 
 /// Most events that wait for one subscriber.
 const LONGEST_QUEUE: usize = 8_192;
 
 /// One thing that happened to a call.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct CallEvent {
     /// The call.
     pub call: CallId,
     /// What happened.
-    pub what: What,
+    pub what: CallEventContent,
 }
 
-/// What happened. Every call has one `Started` and exactly one of `Finished` and `Failed`.
+/// The content of a call event. Every call has one `Started` and exactly one of `Finished` and `Failed`.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum CallEventContent {
     /// The call took its place in the turn.
     Started {
         /// The tool, as the caller wrote it.
@@ -44,7 +44,7 @@ pub enum What {
     /// A stage ended.
     StageFinished {
         /// Which.
-        stage: Stage,
+        stage: CallStage,
         /// How long it took.
         took: Duration,
         /// Whether the call stopped there.
@@ -86,27 +86,29 @@ pub enum EventKind {
     Failed,
 }
 
-impl What {
+impl CallEventContent {
     /// Returns the kind of the event.
     pub fn kind(&self) -> EventKind {
         match self {
-            What::Started { .. } => EventKind::Started,
-            What::StageFinished { .. } => EventKind::StageFinished,
-            What::ApprovalAsked(_) => EventKind::ApprovalAsked,
-            What::ApprovalGiven { .. } => EventKind::ApprovalGiven,
-            What::OutputChunk(_) => EventKind::OutputChunk,
-            What::FilesChanged(_) => EventKind::FilesChanged,
-            What::BitSet(_) => EventKind::BitSet,
-            What::Finished(_) => EventKind::Finished,
-            What::Failed(_) => EventKind::Failed,
+            CallEventContent::Started { .. } => EventKind::Started,
+            CallEventContent::StageFinished { .. } => EventKind::StageFinished,
+            CallEventContent::ApprovalAsked(_) => EventKind::ApprovalAsked,
+            CallEventContent::ApprovalGiven { .. } => EventKind::ApprovalGiven,
+            CallEventContent::OutputChunk(_) => EventKind::OutputChunk,
+            CallEventContent::FilesChanged(_) => EventKind::FilesChanged,
+            CallEventContent::BitSet(_) => EventKind::BitSet,
+            CallEventContent::Finished(_) => EventKind::Finished,
+            CallEventContent::Failed(_) => EventKind::Failed,
         }
     }
 
     /// Returns the terminal event that belongs to a result.
     pub(crate) fn ended(result: ToolResult) -> Self {
         match result.status {
-            Status::Ok => What::Finished(Arc::new(result)),
-            Status::Failed | Status::Refused | Status::TimedOut | Status::Cancelled => What::Failed(Arc::new(result)),
+            Status::Ok => CallEventContent::Finished(Arc::new(result)),
+            Status::Failed | Status::Refused | Status::TimedOut | Status::Cancelled => {
+                CallEventContent::Failed(Arc::new(result))
+            }
         }
     }
 }
@@ -125,13 +127,13 @@ struct Subscribers {
 
 struct Queue {
     only: Option<EventKind>,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<EventBacklog>,
     arrived: Notify,
 }
 
 #[derive(Default)]
-struct Waiting {
-    events: VecDeque<Arc<Event>>,
+struct EventBacklog {
+    events: VecDeque<Arc<CallEvent>>,
     missed: u64,
 }
 
@@ -155,11 +157,11 @@ impl Events {
     }
 
     /// Tells what happened; `what` is built only when somebody listens.
-    pub(crate) fn tell(&self, call: &CallId, what: impl FnOnce() -> What) {
+    pub(crate) fn tell(&self, call: &CallId, what: impl FnOnce() -> CallEventContent) {
         if self.subscribers.count.load(Ordering::Acquire) == 0 {
             return;
         }
-        let event = Arc::new(Event { call: call.clone(), what: what() });
+        let event = Arc::new(CallEvent { call: call.clone(), what: what() });
         let kind = event.what.kind();
         let queues = self.subscribers.queues.read().unwrap_or_else(PoisonError::into_inner);
         for queue in queues.iter().filter_map(Weak::upgrade) {
@@ -171,7 +173,7 @@ impl Events {
 }
 
 impl Queue {
-    fn push(&self, event: Arc<Event>) {
+    fn push(&self, event: Arc<CallEvent>) {
         let mut waiting = self.lock();
         if waiting.events.len() >= LONGEST_QUEUE {
             waiting.events.pop_front();
@@ -182,7 +184,7 @@ impl Queue {
         self.arrived.notify_one();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, EventBacklog> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -195,7 +197,7 @@ pub struct Subscription {
 
 impl Subscription {
     /// Waits for the next event.
-    pub async fn next(&mut self) -> Arc<Event> {
+    pub async fn next(&mut self) -> Arc<CallEvent> {
         loop {
             if let Some(event) = self.try_next() {
                 return event;
@@ -205,7 +207,7 @@ impl Subscription {
     }
 
     /// Returns the next event if there is one.
-    pub fn try_next(&mut self) -> Option<Arc<Event>> {
+    pub fn try_next(&mut self) -> Option<Arc<CallEvent>> {
         self.queue.lock().events.pop_front()
     }
 
@@ -229,7 +231,7 @@ mod tests {
     use super::*;
 
     fn chunk(events: &Events, text: &str) {
-        events.tell(&CallId::new("1"), || What::OutputChunk(text.to_owned()));
+        events.tell(&CallId::new("1"), || CallEventContent::OutputChunk(text.to_owned()));
     }
 
     fn take_all(subscription: &mut Subscription) -> Vec<EventKind> {
@@ -242,7 +244,7 @@ mod tests {
         let mut all = events.subscribe();
         let mut verdicts = events.subscribe_only(EventKind::ApprovalGiven);
         chunk(&events, "a");
-        events.tell(&CallId::new("1"), || What::ApprovalGiven { verdict: Verdict::AllowOnce, scope: None });
+        events.tell(&CallId::new("1"), || CallEventContent::ApprovalGiven { verdict: Verdict::AllowOnce, scope: None });
         assert_eq!(take_all(&mut all), [EventKind::OutputChunk, EventKind::ApprovalGiven]);
         assert_eq!(take_all(&mut verdicts), [EventKind::ApprovalGiven]);
         drop(all);

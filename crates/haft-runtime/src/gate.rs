@@ -17,12 +17,12 @@ use crate::conflict::{Commands, conflict};
 /// The gate of one runtime.
 #[derive(Default)]
 pub(crate) struct Gate {
-    inside: Mutex<Inside>,
+    inside: Mutex<GateQueue>,
     moved: Notify,
 }
 
 #[derive(Default)]
-struct Inside {
+struct GateQueue {
     next_ticket: u64,
     running: Vec<Ticket>,
     waiting: VecDeque<Ticket>,
@@ -80,12 +80,12 @@ impl Gate {
         number
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inside> {
+    fn lock(&self) -> MutexGuard<'_, GateQueue> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inside {
+impl GateQueue {
     fn start(&mut self, number: u64) -> bool {
         let Some(position) = self.waiting.iter().position(|waiting| waiting.number == number) else { return false };
         let own = self.waiting[position].clone();
@@ -115,10 +115,10 @@ mod tests {
     use super::*;
     use futures_util::FutureExt;
     use haft_contract::effect::{Change, CommandLine};
-    use haft_contract::path::{Extent, Place, Target};
+    use haft_contract::path::{Extent, FileLocation, Target};
 
     fn change(path: &str) -> Arc<[Effect]> {
-        Arc::new([Effect::Change(Target::Inside(Place::new(path, Extent::Entry)), Change::Replace)])
+        Arc::new([Effect::Change(Target::Inside(FileLocation::new(path, Extent::Entry)), Change::Replace)])
     }
 
     #[tokio::test]

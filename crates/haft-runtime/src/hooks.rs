@@ -29,7 +29,7 @@ use serde_json::Value;
 
 use crate::call_context::CallContext;
 use crate::stages::execute::Ran;
-use crate::stages::prepare::{Prepared, prepare_again};
+use crate::stages::prepare::{PreparedCall, prepare_again};
 
 /// Longest time that a hook may take which does not say otherwise.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -113,7 +113,7 @@ impl Hooks {
     }
 
     /// Asks every hook. Rewritten arguments are prepared again, once, after the last hook.
-    pub(crate) async fn before(&self, cx: &CallContext<'_>, prepared: Prepared) -> Result<Prepared, ToolError> {
+    pub(crate) async fn before(&self, cx: &CallContext<'_>, prepared: PreparedCall) -> Result<PreparedCall, ToolError> {
         let concerned = self.concerned(&prepared.called.tool);
         if concerned.is_empty() {
             return Ok(prepared);
@@ -139,7 +139,11 @@ impl Hooks {
     }
 }
 
-async fn ask_all(hooks: Vec<&dyn Hook>, cx: &CallContext<'_>, prepared: Prepared) -> Result<Prepared, ToolError> {
+async fn ask_all(
+    hooks: Vec<&dyn Hook>,
+    cx: &CallContext<'_>,
+    prepared: PreparedCall,
+) -> Result<PreparedCall, ToolError> {
     let mut call = prepared.called.clone();
     let mut rewritten = None;
     for hook in hooks {

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use haft_contract::BoxFuture;
-use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
 use haft_contract::context::RunContext;
 use haft_contract::door::Doors;
 use haft_contract::effect::Effect;
@@ -23,10 +23,10 @@ use serde_json::json;
 use crate::approval::Nobody;
 use crate::call_context::CallContext;
 use crate::conflict::Commands;
-use crate::containment::Surroundings;
+use crate::containment::CommandContainment;
 use crate::runtime::Runtime;
+use crate::stage::CallStage::{Authorize, Execute, Gate};
 use crate::stage::Halt;
-use crate::stage::Stage::{Authorize, Execute, Gate};
 use crate::stages::authorize::denied;
 use crate::stages::shrink::shrink;
 
@@ -42,7 +42,7 @@ impl Inspector for Runtime {
         Box::pin(async move {
             let session = self.session(SESSION, Nobody::there("inspections ask no questions"));
             let arguments = RawArguments::from(json!({ "command": inspection.line().0 }));
-            let call = ToolCall::new(inspection.tool(), arguments).by(Origin::Script);
+            let call = ToolCall::new(inspection.tool(), arguments).by(CallOrigin::Script);
             let cx = session.open_call(&call);
             let (found, outcome) = match self.inspected(&cx, inspection).await {
                 Ok(found) => (Ok(found), Ok(ToolOutput::default())),
@@ -71,7 +71,7 @@ impl Runtime {
 
 /// Refuses what a rule denies. What a rule would ask about runs: it changes nothing, and the user started what needs it.
 fn refuse_denied(cx: &CallContext<'_>, policy: &Policy, (tool, effects): (&str, &[Effect])) -> Result<(), ToolError> {
-    let contained = Surroundings::of(&cx.session.ground.doors).containment();
+    let contained = CommandContainment::of(&cx.session.ground.doors).containment();
     let ruling = policy.judge(tool, effects, Situation { contained, ..Mode::Try.into() });
     match ruling.decision {
         Decision::Deny => Err(denied(&ruling)),

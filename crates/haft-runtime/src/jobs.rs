@@ -18,14 +18,14 @@ use haft_contract::effect::Effect;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::job::{JobEnd, JobFacts, JobOutput, JobService, JobSync, Jobs, NewJob, Publication, no_session};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{Command, HowEnded, Ran, Settle, Settled};
-use haft_contract::signals::{LOOK_AGAIN, Signals};
+use haft_contract::process::{CommandSpec, CommitReport, Disposition, HowEnded, Ran};
+use haft_contract::signals::{LOOK_AGAIN, PendingSignals};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::runtime::Ground;
-use log::Log;
+use crate::runtime::RuntimeCore;
+use log::JobLog;
 
 /// Most jobs that run at a time.
 const MOST_RUNNING: usize = 16;
@@ -48,12 +48,12 @@ pub(crate) struct HeldJobs(Arc<SessionJobs>);
 pub(crate) struct SessionJobs {
     /// Itself, for work that outlives whoever asked for it.
     own: Weak<SessionJobs>,
-    ground: Arc<Ground>,
-    inner: Mutex<Inner>,
+    ground: Arc<RuntimeCore>,
+    inner: Mutex<JobTable>,
 }
 
 impl HeldJobs {
-    pub(crate) fn new(ground: Arc<Ground>) -> Self {
+    pub(crate) fn new(ground: Arc<RuntimeCore>) -> Self {
         Self(Arc::new_cyclic(|own| SessionJobs { own: own.clone(), ground, inner: Mutex::default() }))
     }
 
@@ -84,8 +84,8 @@ impl Drop for HeldJobs {
 }
 
 #[derive(Default)]
-struct Inner {
-    jobs: Vec<Arc<Job>>,
+struct JobTable {
+    jobs: Vec<Arc<BackgroundJob>>,
     /// The number of the last one.
     last: u64,
     /// Whether the session ends with the call that would start a job.
@@ -95,25 +95,25 @@ struct Inner {
     publication: Option<Publication>,
 }
 
-struct Job {
+struct BackgroundJob {
     number: u64,
     name: Option<String>,
-    command: Command,
+    command: CommandSpec,
     /// Runs its task, and starts it again.
     runtime: Handle,
     began: Instant,
     stop: CancellationToken,
-    signals: Signals,
+    signals: PendingSignals,
     /// What it may do, and what is done for it.
     permit: Permit,
     syncs: mpsc::UnboundedSender<SyncRequest>,
-    state: Mutex<State>,
+    state: Mutex<JobState>,
     /// Wakes who waits for output or the end.
     news: Notify,
 }
 
-struct State {
-    log: Log,
+struct JobState {
+    log: JobLog,
     read: u64,
     end: Option<(JobEnd, Duration)>,
     /// Whether the model knows how it ended.
@@ -148,11 +148,11 @@ impl SessionJobs {
         }
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, JobTable> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn find(&self, number: u64) -> Option<Arc<Job>> {
+    fn find(&self, number: u64) -> Option<Arc<BackgroundJob>> {
         self.inner().jobs.iter().find(|job| job.number == number).cloned()
     }
 
@@ -162,7 +162,7 @@ impl SessionJobs {
         if inner.is_one_call {
             return Err(no_session());
         }
-        let running: Vec<&Arc<Job>> = inner.jobs.iter().filter(|job| job.is_running()).collect();
+        let running: Vec<&Arc<BackgroundJob>> = inner.jobs.iter().filter(|job| job.is_running()).collect();
         if let Some(job) = running.iter().find(|job| name.is_some() && job.name.as_deref() == name) {
             let what = format!("{} runs already. Nothing was run.", capital(&job.facts().title()));
             let next = "choose another \"name\", or stop it first: jobs(action=\"stop\", job=…)";
@@ -205,7 +205,7 @@ impl Jobs for SessionJobs {
             let own = permit.outliving(stop.clone());
             let (receipts, signals) = (own.receipts().clone(), own.signals().clone());
             let (syncs, requests) = mpsc::unbounded_channel();
-            let job = Arc::new(Job {
+            let job = Arc::new(BackgroundJob {
                 number,
                 name,
                 command: command.clone(),
@@ -215,8 +215,8 @@ impl Jobs for SessionJobs {
                 signals,
                 permit: own,
                 syncs,
-                state: Mutex::new(State {
-                    log: Log::new(self.ground.redactor.clone()),
+                state: Mutex::new(JobState {
+                    log: JobLog::new(self.ground.redactor.clone()),
                     read: 0,
                     end: None,
                     is_told: false,
@@ -226,7 +226,7 @@ impl Jobs for SessionJobs {
             // Whoever gives up the call here gives up the job.
             let given_up = stop.drop_guard();
             let (refuse, refused) = oneshot::channel();
-            let command = Command { time: Duration::MAX, stays: true, ..command };
+            let command = CommandSpec { time: Duration::MAX, stays: true, ..command };
             tokio::spawn(keep_running(Arc::clone(&job), Arc::clone(&self.ground), (command, requests), refuse));
             tokio::select! {
                 biased;
@@ -303,7 +303,7 @@ impl Jobs for SessionJobs {
         })
     }
 
-    fn command(&self, job: u64) -> Option<Command> {
+    fn command(&self, job: u64) -> Option<CommandSpec> {
         self.find(job).map(|job| job.command.clone())
     }
 
@@ -341,8 +341,8 @@ impl Jobs for SessionJobs {
     }
 }
 
-impl Job {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl BackgroundJob {
+    fn state(&self) -> MutexGuard<'_, JobState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -363,7 +363,7 @@ impl Job {
         }
     }
 
-    async fn until(&self, is_so: impl Fn(&State) -> bool) {
+    async fn until(&self, is_so: impl Fn(&JobState) -> bool) {
         loop {
             let news = self.news.notified();
             tokio::pin!(news);
@@ -402,9 +402,9 @@ fn capital(text: &str) -> String {
 
 /// Runs a job to its end, and brings what it changed into the workspace.
 async fn keep_running(
-    job: Arc<Job>,
-    ground: Arc<Ground>,
-    (command, mut requests): (Command, mpsc::UnboundedReceiver<SyncRequest>),
+    job: Arc<BackgroundJob>,
+    ground: Arc<RuntimeCore>,
+    (command, mut requests): (CommandSpec, mpsc::UnboundedReceiver<SyncRequest>),
     refuse: oneshot::Sender<ToolError>,
 ) {
     let heard = |stream, piece: &[u8]| {
@@ -412,7 +412,7 @@ async fn keep_running(
         job.news.notify_waiters();
     };
     let permit = &job.permit;
-    let run = CommandRun { permit, doors: &ground.doors, settle: Settle::Keep, commit_turn: &AtOnce };
+    let run = CommandRun { permit, doors: &ground.doors, settle: Disposition::Commit, commit_turn: &AtOnce };
     let outcome = run.ended_with_syncs(&command, &heard, &mut requests).await;
     job.state().log.finish();
     let end = match outcome {
@@ -446,7 +446,7 @@ fn end_of(ran: &Ran, permit: &Permit) -> JobEnd {
 }
 
 /// Says what was changed, and notes how much that is.
-fn changes_of(settled: &Settled, receipts: &Receipts) -> String {
+fn changes_of(settled: &CommitReport, receipts: &Receipts) -> String {
     if settled.changes.is_empty() {
         return String::new();
     }

@@ -10,15 +10,15 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use haft_contract::effect::{Does, Effect, Step};
-use haft_contract::output::{Content, Limited, ToolOutput};
+use haft_contract::effect::{CommandStep, Effect, StepEffect};
+use haft_contract::output::{Content, ReducedLimit, ToolOutput};
 use haft_contract::path::{Extent, Target};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::call_context::CallContext;
 use crate::redact::Redactor;
-use crate::stages::line_up::Planned;
+use crate::stages::line_up::LinedUpCall;
 
 /// Changes when what is kept has another form.
 const FORM: &str = "2";
@@ -27,7 +27,7 @@ const FORM: &str = "2";
 pub(crate) type KeptKey = Arc<[u8]>;
 
 /// Makes the key of a planned call.
-pub(crate) fn key(cx: &CallContext<'_>, planned: &Planned) -> KeptKey {
+pub(crate) fn key(cx: &CallContext<'_>, planned: &LinedUpCall) -> KeptKey {
     let spec = planned.entry.tool.spec();
     let arguments = planned.entry.with_fixed(&planned.called.arguments);
     let limits = format!("{:?}", cx.limits());
@@ -44,10 +44,10 @@ pub(crate) fn key(cx: &CallContext<'_>, planned: &Planned) -> KeptKey {
 }
 
 /// The stamps of all files that the plan says are read. A tree has none: whoever reads one and keeps results means it.
-fn stamps(cx: &CallContext<'_>, planned: &Planned) -> String {
+fn stamps(cx: &CallContext<'_>, planned: &LinedUpCall) -> String {
     let look = &cx.session.ground.doors.look;
     let read = planned.plan.effects.iter().filter_map(|effect| match effect {
-        Effect::Read(target) | Effect::Step(Step { does: Does::Read(target), .. }) => Some(target),
+        Effect::Read(target) | Effect::Step(CommandStep { does: StepEffect::Read(target), .. }) => Some(target),
         _ => None,
     });
     let is_file = |target: &&Target| target.place().extent() == Extent::Entry;
@@ -101,7 +101,7 @@ pub(crate) fn to_bytes(output: &ToolOutput, redactor: &Redactor) -> Option<Bytes
     if let Some(data) = &mut data {
         redactor.redact_value(data);
     }
-    let limited = output.limited.map(|Limited { asked, used }| (asked, used));
+    let limited = output.limited.map(|ReducedLimit { asked, used }| (asked, used));
     let is_null = data == Some(Value::Null);
     let kept = KeptOutput { text, human: output.for_human.as_deref().map(hide), data, is_null, limited };
     serde_json::to_vec(&kept).ok().map(Bytes::from)
@@ -112,7 +112,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Option<ToolOutput> {
     let KeptOutput { text, human, data, is_null, limited } = serde_json::from_slice(bytes).ok()?;
     let data = data.or_else(|| is_null.then_some(Value::Null));
     let for_model = text.into_iter().map(Content::Text).collect();
-    let limited = limited.map(|(asked, used)| Limited { asked, used });
+    let limited = limited.map(|(asked, used)| ReducedLimit { asked, used });
     Some(ToolOutput { for_model, for_human: human, data, spilled: None, limited, changes: None, said: None })
 }
 
@@ -125,7 +125,7 @@ mod tests {
     fn an_output_comes_back_as_it_was_but_for_its_secrets() {
         let output =
             ToolOutput::text("key hunter2-hunter2").with_data(json!({ "a": ["hunter2-hunter2"] })).with_display("d");
-        let output = output.with_limited(Some(Limited { asked: 9, used: 3 }));
+        let output = output.with_limited(Some(ReducedLimit { asked: 9, used: 3 }));
         let redactor = Redactor::of_values(["hunter2-hunter2".to_owned()]);
         let bytes = to_bytes(&output, &redactor).expect("it can be kept");
         assert!(!String::from_utf8_lossy(&bytes).contains("hunter2"));

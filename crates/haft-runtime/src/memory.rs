@@ -12,14 +12,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use haft_contract::call::CallId;
-use haft_contract::context::Seen;
+use haft_contract::context::ReadHistory;
 use haft_contract::door::{ReadVersion, Receipt};
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::output::{Content, ToolOutput};
 use haft_contract::path::Target;
 use haft_contract::spec::Spec;
-use haft_contract::stamp::Stamp;
+use haft_contract::stamp::FileStamp;
 use serde_json::Value;
 
 use crate::kept::KeptKey;
@@ -55,11 +55,11 @@ impl Hash for CallKey {
     }
 }
 
-/// Hashes what is a hash already.
+/// Hashes a value that is already a hash by returning it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Hashed(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for Hashed {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -75,11 +75,11 @@ impl Hasher for Hashed {
 }
 
 /// Returns the stamp that a file has now.
-pub(crate) type Stamping<'a> = &'a dyn Fn(&Target) -> Option<Stamp>;
+pub(crate) type Stamping<'a> = &'a dyn Fn(&Target) -> Option<FileStamp>;
 
-/// How a remembered call went.
+/// How an earlier call ended, and where its result is.
 #[derive(Clone, Debug)]
-pub(crate) struct Remembered {
+pub(crate) struct RememberedCall {
     pub(crate) call: CallId,
     pub(crate) turn: u64,
     pub(crate) went: Went,
@@ -91,16 +91,16 @@ pub(crate) struct Remembered {
 #[derive(Clone, Debug)]
 pub(crate) enum Went {
     /// It worked, and read these versions of files.
-    Ok(Vec<(Target, Stamp)>),
+    Ok(Vec<(Target, FileStamp)>),
     /// It failed, in this way.
-    Failed(Failure),
+    Failed(FailureFingerprint),
 }
 
-/// How a call failed: of what kind, and a hash of what was said of it.
+/// The kind of a failure, and a hash of its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Failure(ErrorKind, u64);
+pub(crate) struct FailureFingerprint(ErrorKind, u64);
 
-impl Failure {
+impl FailureFingerprint {
     /// Remembers an error as the model read it.
     pub(crate) fn of(error: &ToolError) -> Self {
         let mut hasher = DefaultHasher::new();
@@ -113,12 +113,12 @@ impl Failure {
 #[derive(Default)]
 pub(crate) struct Memory {
     hashing: RandomState,
-    remembered: Mutex<Inner>,
+    remembered: Mutex<MemoryTables>,
 }
 
 #[derive(Default)]
-struct Inner {
-    calls: HashMap<CallKey, Remembered, BuildHasherDefault<Hashed>>,
+struct MemoryTables {
+    calls: HashMap<CallKey, RememberedCall, BuildHasherDefault<IdentityHasher>>,
     order: VecDeque<CallKey>,
     read: HashMap<Target, ReadVersion>,
     /// Fingerprints of the contents of files that were read, the oldest first: an undo may bring one of them back.
@@ -165,7 +165,12 @@ impl Memory {
     }
 
     /// Remembers how a call went, which files it read, and what it left of those that were read before.
-    pub(crate) fn remember(&self, key: CallKey, remembered: Remembered, (receipts, stamp): (&[Receipt], Stamping<'_>)) {
+    pub(crate) fn remember(
+        &self,
+        key: CallKey,
+        remembered: RememberedCall,
+        (receipts, stamp): (&[Receipt], Stamping<'_>),
+    ) {
         let mut inner = self.inner();
         for receipt in receipts {
             match receipt {
@@ -198,7 +203,7 @@ impl Memory {
     }
 
     /// Returns how the same call went before.
-    pub(crate) fn earlier(&self, key: &CallKey) -> Option<Remembered> {
+    pub(crate) fn earlier(&self, key: &CallKey) -> Option<RememberedCall> {
         self.inner().calls.get(key).cloned()
     }
 
@@ -249,15 +254,15 @@ impl Memory {
 
     /// Forgets everything.
     pub(crate) fn forget(&self) {
-        *self.inner() = Inner::default();
+        *self.inner() = MemoryTables::default();
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, MemoryTables> {
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inner {
+impl MemoryTables {
     /// Remembers that a file had this content. The oldest is forgotten first.
     fn note_seen(&mut self, target: &Target, content: Option<u128>) {
         let Some(content) = content.filter(|_| self.read.contains_key(target)) else { return };
@@ -297,7 +302,7 @@ impl Inner {
     }
 }
 
-impl Seen for Memory {
+impl ReadHistory for Memory {
     fn when_read(&self, target: &Target) -> Option<ReadVersion> {
         self.inner().read.get(target).cloned()
     }
@@ -357,7 +362,7 @@ mod tests {
         let memory = Memory::default();
         for index in 0..MOST_CALLS + 10 {
             let went =
-                Remembered { call: CallId::new("1"), turn: 1, went: Went::Ok(Vec::new()), in_conversation: true };
+                RememberedCall { call: CallId::new("1"), turn: 1, went: Went::Ok(Vec::new()), in_conversation: true };
             memory.remember(memory.key_of_text("t", &index.to_string()), went, (&[], &|_| None));
         }
         assert_eq!(memory.inner().calls.len(), MOST_CALLS);

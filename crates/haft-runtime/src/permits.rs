@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use haft_contract::door::{Errand, Permit, PermitIssuer};
+use haft_contract::door::{Permit, PermitIssuer, Provenance};
 use haft_contract::effect::Effect;
 use tokio_util::sync::CancellationToken;
 
 /// Issues a permit for these effects.
-pub(crate) fn issue(errand: Errand, effects: Arc<[Effect]>, stop: CancellationToken) -> Permit {
+pub(crate) fn issue(errand: Provenance, effects: Arc<[Effect]>, stop: CancellationToken) -> Permit {
     Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects, stop)
 }

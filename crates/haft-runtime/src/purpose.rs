@@ -2,7 +2,7 @@
 //!
 //! Everything passes the redactor first and is cut afterwards, so that no half of a secret is left.
 
-use haft_contract::call::Origin;
+use haft_contract::call::CallOrigin;
 use haft_contract::door::Purpose;
 use haft_contract::effect::Effect;
 use haft_contract::path::one_line;
@@ -24,11 +24,11 @@ pub(crate) fn of_call(cx: &CallContext<'_>, effects: &[Effect]) -> Purpose {
     Purpose { agent: Some(agent), command, description }
 }
 
-fn maker(origin: Origin) -> &'static str {
+fn maker(origin: CallOrigin) -> &'static str {
     match origin {
-        Origin::Person => "person",
-        Origin::Script => "script",
-        Origin::Model => "model",
+        CallOrigin::Person => "person",
+        CallOrigin::Script => "script",
+        CallOrigin::Model => "model",
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A person sees hosts, paths, the command and the text that the model wrote as they are: otherwise a repository could hide
 //! them by putting them into its `.env`. Only values of the user's own environment and settings are hidden, and values
-//! of files that haft itself put into a difference. What records keep of the question (`Question::recorded`) hides all.
+//! of files that haft itself put into a difference. What records keep of the question (`CallQuestion::recorded`) hides all.
 //!
 //! Not here: who answers (`approval`), what is decided (`haft-policy`).
 
@@ -17,7 +17,7 @@ use haft_contract::effect::Effect;
 use haft_contract::history::Eviction;
 use haft_contract::plan::{FileDiff, Preview};
 use haft_policy::decision::{Class, Decision, Ruling};
-use haft_policy::effect_kind::Reach;
+use haft_policy::effect_kind::EffectReach;
 use haft_policy::effect_kind::can_be_undone;
 use haft_policy::grant::GrantScope;
 use haft_policy::hosts::{HostSetting, HostSettings, host_of, setting_for};
@@ -29,48 +29,48 @@ use serde_json::Value;
 use crate::approval::{ApprovalRequest, Offer, Verdict};
 use crate::asked::AskedCall;
 use crate::call_context::CallContext;
-use crate::containment::Surroundings;
-use crate::entry::Entry;
+use crate::containment::CommandContainment;
+use crate::entry::CatalogEntry;
 use crate::hooks::HookedCall;
 use crate::redact::Redactor;
-use crate::stages::line_up::Planned;
+use crate::stages::line_up::LinedUpCall;
 
 /// Most earlier calls that an offer names.
 const MOST_EXAMPLES: usize = 3;
 /// Longest example, in characters.
 const LONGEST_EXAMPLE: usize = 60;
 
-/// What of a call somebody must be asked about.
+/// The parts of a call that a question to an approver is about.
 #[derive(Clone, Copy)]
-pub(crate) struct Subject<'a> {
-    pub(crate) entry: &'a Entry,
+pub(crate) struct QuestionSubject<'a> {
+    pub(crate) entry: &'a CatalogEntry,
     pub(crate) called: &'a HookedCall,
     pub(crate) effects: &'a Arc<[Effect]>,
     pub(crate) preview: &'a Preview,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> QuestionSubject<'a> {
     /// The whole of a planned call.
-    pub(crate) fn of(planned: &'a Planned) -> Self {
-        let Planned { entry, called, plan, .. } = planned;
+    pub(crate) fn of(planned: &'a LinedUpCall) -> Self {
+        let LinedUpCall { entry, called, plan, .. } = planned;
         Self { entry, called, effects: &plan.effects, preview: &plan.preview }
     }
 }
 
-/// A call that somebody must be asked about.
-pub(crate) struct Question<'a> {
+/// A call that an approver must be asked about, with its circumstances.
+pub(crate) struct CallQuestion<'a> {
     pub(crate) cx: &'a CallContext<'a>,
     pub(crate) policy: &'a Policy,
-    pub(crate) about: Subject<'a>,
+    pub(crate) about: QuestionSubject<'a>,
     /// What stands around the command, where the call runs one.
-    pub(crate) around: Option<&'a Surroundings>,
+    pub(crate) around: Option<&'a CommandContainment>,
     /// The change sets that the call would cost.
     pub(crate) eviction: Option<Eviction>,
     /// What the call would add to the session, where private data, text from outside and a way out come together.
     pub(crate) last_taint: Option<LastTaint>,
 }
 
-impl Question<'_> {
+impl CallQuestion<'_> {
     /// Puts it into words, for the person who answers it.
     pub(crate) fn request(&self, ruling: Ruling) -> ApprovalRequest {
         self.worded(ruling, &self.cx.session.ground.redactor.for_judge())
@@ -123,7 +123,7 @@ impl Question<'_> {
             setting_to_paste: if is_hooks { None } else { self.setting_to_paste(&open) },
             offers: if is_hooks { Vec::new() } else { self.offers(&grants, redactor) },
             // A yes lets the whole call run, with what needs none.
-            reach: effects.iter().map(Reach::of).max().unwrap_or(Reach::Workspace),
+            reach: effects.iter().map(EffectReach::of).max().unwrap_or(EffectReach::Workspace),
             can_be_undone: self.can_be_undone(&asked),
             is_running: false,
             ruling,
@@ -138,7 +138,7 @@ impl Question<'_> {
     }
 
     fn can_be_undone(&self, asked: &[&Effect]) -> bool {
-        let contained = self.around.map(Surroundings::containment).unwrap_or_default();
+        let contained = self.around.map(CommandContainment::containment).unwrap_or_default();
         asked.iter().all(|effect| can_be_undone(effect, contained))
     }
 
@@ -155,7 +155,7 @@ impl Question<'_> {
         let connects = || effects.iter().any(|effect| matches!(effect, Effect::Connect(_)));
         let by_name = match self.around {
             Some(around) => around.is_supervised(),
-            None => connects() && Surroundings::of(&self.cx.session.ground.doors).is_supervised(),
+            None => connects() && CommandContainment::of(&self.cx.session.ground.doors).is_supervised(),
         };
         let scopes = self.policy.offers(tool, effects, self.situation(grants)).into_iter();
         let offer = |scope: GrantScope| Offer {

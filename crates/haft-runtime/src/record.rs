@@ -6,14 +6,14 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use haft_contract::change_summary::KindCounts;
 use haft_contract::connection::{HostOutcome, ReachedHost};
 use haft_contract::door::ChangeSetId;
-use haft_contract::output::{Image, Limited};
-use haft_contract::process::{Conflict, Level};
+use haft_contract::output::{Image, ReducedLimit};
+use haft_contract::process::{ConfinementLevel, Conflict};
 use haft_contract::result::{Did, ToolResult};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::approval::Verdict;
-use crate::events::{Event, What};
+use crate::events::{CallEvent, CallEventContent};
 
 /// The version of the records.
 pub const VERSION: u32 = 1;
@@ -225,9 +225,9 @@ impl From<&ToolResult> for ResultRecord {
             repairs: result.repairs.clone(),
             warnings: result.warnings.clone(),
             spill: result.spilled.clone(),
-            limited: result.limited.map(|Limited { asked, used }| LimitedRecord { asked, used }),
+            limited: result.limited.map(|ReducedLimit { asked, used }| LimitedRecord { asked, used }),
             changes: result.changes.map(ChangesRecord::from),
-            sandbox: result.sandbox.map(Level::code),
+            sandbox: result.sandbox.map(ConfinementLevel::code),
             left_behind: result.left_behind,
             undeclared: result.undeclared.clone(),
             conflicts: result.conflicts.iter().map(ConflictRecord::from).collect(),
@@ -250,52 +250,52 @@ pub fn of_result(result: &ToolResult) -> Value {
 }
 
 /// Returns the record of an event.
-pub fn of_event(event: &Event) -> Value {
+pub fn of_event(event: &CallEvent) -> Value {
     let mut record = json!({ "v": VERSION, "event": event_name(&event.what), "call": event.call.as_str() });
     match &event.what {
-        What::Started { tool, arguments } => {
+        CallEventContent::Started { tool, arguments } => {
             record["tool"] = tool.as_str().into();
             record["arguments"] = arguments.clone();
         }
-        What::StageFinished { stage, took, halted } => {
+        CallEventContent::StageFinished { stage, took, halted } => {
             record["stage"] = stage.code().into();
             record["took_us"] = u64::try_from(took.as_micros()).unwrap_or(u64::MAX).into();
             record["halted"] = (*halted).into();
         }
-        What::ApprovalAsked(request) => {
+        CallEventContent::ApprovalAsked(request) => {
             record["tool"] = request.tool.as_str().into();
             record["rule"] = request.ruling.rule.as_str().into();
             record["reason"] = request.ruling.reason.as_str().into();
             let effects: Vec<&str> = request.effects.iter().map(|effect| effect.words.as_str()).collect();
             record["effects"] = effects.into();
         }
-        What::ApprovalGiven { verdict, scope } => {
+        CallEventContent::ApprovalGiven { verdict, scope } => {
             record["verdict"] = verdict_name(verdict).into();
             if let Some(scope) = scope {
                 record["scope"] = scope.as_str().into();
             }
         }
-        What::OutputChunk(text) => record["text"] = text.as_str().into(),
-        What::FilesChanged(files) => {
+        CallEventContent::OutputChunk(text) => record["text"] = text.as_str().into(),
+        CallEventContent::FilesChanged(files) => {
             record["files"] = files.iter().map(ToString::to_string).collect::<Vec<_>>().into();
         }
-        What::BitSet(bit) => record["bit"] = bit.code().into(),
-        What::Finished(result) | What::Failed(result) => record["result"] = of_result(result),
+        CallEventContent::BitSet(bit) => record["bit"] = bit.code().into(),
+        CallEventContent::Finished(result) | CallEventContent::Failed(result) => record["result"] = of_result(result),
     }
     record
 }
 
-fn event_name(what: &What) -> &'static str {
+fn event_name(what: &CallEventContent) -> &'static str {
     match what {
-        What::Started { .. } => "started",
-        What::StageFinished { .. } => "stage_finished",
-        What::ApprovalAsked(_) => "approval_asked",
-        What::ApprovalGiven { .. } => "approval_given",
-        What::OutputChunk(_) => "output_chunk",
-        What::FilesChanged(_) => "files_changed",
-        What::BitSet(_) => "bit_set",
-        What::Finished(_) => "finished",
-        What::Failed(_) => "failed",
+        CallEventContent::Started { .. } => "started",
+        CallEventContent::StageFinished { .. } => "stage_finished",
+        CallEventContent::ApprovalAsked(_) => "approval_asked",
+        CallEventContent::ApprovalGiven { .. } => "approval_given",
+        CallEventContent::OutputChunk(_) => "output_chunk",
+        CallEventContent::FilesChanged(_) => "files_changed",
+        CallEventContent::BitSet(_) => "bit_set",
+        CallEventContent::Finished(_) => "finished",
+        CallEventContent::Failed(_) => "failed",
     }
 }
 

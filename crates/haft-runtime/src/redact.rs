@@ -22,10 +22,10 @@ use haft_contract::diff::{Diff, DiffLine};
 use haft_contract::door::SecretFile;
 pub(crate) use haft_contract::hidden::HIDDEN;
 use haft_contract::hidden::Hides;
-use haft_contract::path::{Place, Target};
+use haft_contract::path::{FileLocation, Target};
 use serde_json::Value;
 
-use known::{Known, Secret};
+use known::{Secret, SecretTable};
 
 /// Shorter values would be found in ordinary words.
 const SHORTEST: usize = 8;
@@ -34,17 +34,17 @@ const SHORTEST: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub struct Redactor {
     /// What is known to be secret; all copies share it.
-    known: Arc<RwLock<Known>>,
+    known: Arc<RwLock<SecretTable>>,
     /// What of that comes from the user's environment and settings.
-    own: Arc<RwLock<Known>>,
+    own: Arc<RwLock<SecretTable>>,
     /// From which files values were hidden, where somebody wants to know it; copies share it.
     met: Option<Arc<Mutex<BTreeSet<usize>>>>,
-    reader: Reader,
+    reader: RedactionAudience,
 }
 
-/// Who reads the text from which secrets are hidden.
+/// The reader of a text from which secrets are hidden.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Reader {
+enum RedactionAudience {
     /// A model, or a file that is kept.
     #[default]
     Model,
@@ -94,12 +94,12 @@ impl Redactor {
     /// Other secrets are what files of the workspace say, or what looks like one. So a repository or a model could choose
     /// them, and hide a host, a path or a part of a command from the person.
     pub(crate) fn for_judge(&self) -> Self {
-        Self { known: self.own.clone(), reader: Reader::Judge, ..self.clone() }
+        Self { known: self.own.clone(), reader: RedactionAudience::Judge, ..self.clone() }
     }
 
     /// Returns whether it hides only what [`Redactor::for_judge`] hides.
     pub(crate) fn is_for_judge(&self) -> bool {
-        self.reader == Reader::Judge
+        self.reader == RedactionAudience::Judge
     }
 
     /// Returns the files from which values were hidden.
@@ -113,8 +113,8 @@ impl Redactor {
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         // Values first: a shape inside one would leave the rest of it.
         match self.reader {
-            Reader::Model => shapes::hide_shapes(self.redact_known(text)),
-            Reader::Judge => self.redact_known(text),
+            RedactionAudience::Model => shapes::hide_shapes(self.redact_known(text)),
+            RedactionAudience::Judge => self.redact_known(text),
         }
     }
 
@@ -162,7 +162,7 @@ impl Redactor {
     pub(crate) fn redact_target(&self, target: &mut Target) {
         let place = target.place();
         if let Cow::Owned(hidden) = self.redact_known(&place.path().to_string_lossy()) {
-            let place = Place::new(hidden, place.extent());
+            let place = FileLocation::new(hidden, place.extent());
             *target = if target.is_inside() { Target::Inside(place) } else { Target::Outside(place) };
         }
     }

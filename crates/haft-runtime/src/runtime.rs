@@ -20,8 +20,10 @@ use crate::hooks::{Hook, Hooks};
 use crate::redact::Redactor;
 use crate::secrets::{self, KnownSecrets};
 use crate::session::Session;
+use crate::stage::CallStage::{
+    AfterHooks, Authorize, BeforeHooks, Execute, Gate, LineUp, Parse, Prepare, Recall, Resolve,
+};
 use crate::stage::Halt;
-use crate::stage::Stage::{AfterHooks, Authorize, BeforeHooks, Execute, Gate, LineUp, Parse, Prepare, Recall, Resolve};
 use crate::stages::authorize::authorize;
 use crate::stages::execute::{Ran, execute};
 use crate::stages::line_up::line_up;
@@ -37,12 +39,12 @@ pub struct Runtime {
     policy: Policy,
     hooks: Hooks,
     gate: gate::Gate,
-    ground: Arc<Ground>,
+    ground: Arc<RuntimeCore>,
 }
 
-/// What sessions share with their runtime.
+/// The parts of a runtime that it shares with its sessions.
 #[derive(Clone)]
-pub(crate) struct Ground {
+pub(crate) struct RuntimeCore {
     pub(crate) doors: Doors,
     pub(crate) limits: Limits,
     pub(crate) redactor: Redactor,
@@ -59,7 +61,7 @@ impl Runtime {
     /// Makes a runtime over these tools and doors, with the default rules and limits.
     pub fn new(catalog: Catalog, doors: Doors) -> Self {
         let (limits, redactor, events) = (Limits::default(), Redactor::default(), Events::default());
-        let ground = Ground {
+        let ground = RuntimeCore {
             doors,
             limits,
             redactor,
@@ -95,7 +97,7 @@ impl Runtime {
         // A dialect says how pages look, whichever came first.
         let page_style = self.ground.dialect.as_ref().map(|dialect| Arc::new(dialect.page_style()));
         let limits = Limits { page_style: page_style.unwrap_or_else(|| limits.page_style.clone()), ..limits };
-        self.ground = Arc::new(Ground { limits, ..(*self.ground).clone() });
+        self.ground = Arc::new(RuntimeCore { limits, ..(*self.ground).clone() });
         self
     }
 
@@ -104,19 +106,19 @@ impl Runtime {
     /// How tools are shown is a matter of the toolset: [`crate::toolset::ToolsetExt::in_dialect`].
     pub fn with_dialect(mut self, dialect: Arc<dyn Dialect>) -> Self {
         let limits = Limits { page_style: dialect.page_style().into(), ..self.ground.limits.clone() };
-        self.ground = Arc::new(Ground { limits, dialect: Some(dialect), ..(*self.ground).clone() });
+        self.ground = Arc::new(RuntimeCore { limits, dialect: Some(dialect), ..(*self.ground).clone() });
         self
     }
 
     /// Says whether commands may run side by side where each has its own layer, in sessions opened from now on.
     pub fn with_overlap(mut self, overlap: bool) -> Self {
-        self.ground = Arc::new(Ground { overlap, ..(*self.ground).clone() });
+        self.ground = Arc::new(RuntimeCore { overlap, ..(*self.ground).clone() });
         self
     }
 
     /// Hides these secrets, in sessions opened from now on.
     pub fn with_redactor(mut self, redactor: Redactor) -> Self {
-        self.ground = Arc::new(Ground { redactor, ..(*self.ground).clone() });
+        self.ground = Arc::new(RuntimeCore { redactor, ..(*self.ground).clone() });
         self
     }
 
@@ -146,7 +148,7 @@ impl Runtime {
         Session::new(
             name,
             Box::new(approver),
-            Arc::new(Ground { doors, only_session: Some(name.into()), ..(*self.ground).clone() }),
+            Arc::new(RuntimeCore { doors, only_session: Some(name.into()), ..(*self.ground).clone() }),
         )
     }
 

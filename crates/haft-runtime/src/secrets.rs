@@ -21,10 +21,10 @@ use haft_contract::guarded::secret_kind;
 use haft_contract::path::Extent;
 
 use crate::call_context::CallContext;
-use crate::runtime::Ground;
-use crate::stage::{Halt, Stage};
+use crate::runtime::RuntimeCore;
+use crate::stage::{CallStage, Halt};
 use crate::stages::execute::Ran;
-use git_history::{GitHistory, When};
+use git_history::{GitHistory, LookTiming};
 
 /// What a runtime knows of the secrets of its workspace, beside the values.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl KnownSecrets {
 pub(crate) async fn learn_before(cx: &CallContext<'_>, effects: &[Effect]) {
     // Who touches nothing has nothing to show.
     if !effects.is_empty() {
-        Box::pin(look(cx, breadth(effects), When::Before)).await;
+        Box::pin(look(cx, breadth(effects), LookTiming::Before)).await;
     }
 }
 
@@ -60,12 +60,12 @@ pub(crate) async fn learn_before(cx: &CallContext<'_>, effects: &[Effect]) {
 pub(crate) async fn learn_first(cx: &CallContext<'_>, effects: &[Effect]) {
     let breadth = breadth(effects);
     if breadth == Breadth::Whole && !cx.session.ground.secrets.looked.load(Ordering::Relaxed) {
-        Box::pin(look(cx, breadth, When::Before)).await;
+        Box::pin(look(cx, breadth, LookTiming::Before)).await;
     }
 }
 
 /// Learns what is secret at the first level of the workspace, where nothing is known yet.
-pub(crate) fn learn_nearest(ground: &Ground) {
+pub(crate) fn learn_nearest(ground: &RuntimeCore) {
     if !ground.secrets.looked_near.load(Ordering::Relaxed) {
         hide_files(ground, Breadth::FirstLevel);
         ground.secrets.looked_near.store(true, Ordering::Relaxed);
@@ -73,13 +73,13 @@ pub(crate) fn learn_nearest(ground: &Ground) {
 }
 
 /// Learns what is secret in all of the workspace.
-pub(crate) fn learn_all(ground: &Ground) {
+pub(crate) fn learn_all(ground: &RuntimeCore) {
     hide_files(ground, Breadth::Whole);
     ground.secrets.note_whole_look();
 }
 
 /// Hides the values in the secret files; returns what was found, and whether all values are hidden.
-fn hide_files(ground: &Ground, breadth: Breadth) -> (SecretLook, bool) {
+fn hide_files(ground: &RuntimeCore, breadth: Breadth) -> (SecretLook, bool) {
     let _others_wait = ground.secrets.looking.lock().unwrap_or_else(PoisonError::into_inner);
     let found = ground.doors.look.secrets(breadth);
     let is_all = ground.redactor.also_hide_files(&found.changed);
@@ -92,10 +92,11 @@ pub(crate) async fn learn_after(cx: &CallContext<'_>, outcome: &Result<Ran, Halt
         Receipt::Changed(target, _) => secret_kind(target.place().path()).is_some(),
         Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => false,
     };
-    let was_not_made = matches!(outcome, Err(halt) if halt.at < Stage::Execute);
+    let was_not_made = matches!(outcome, Err(halt) if halt.at < CallStage::Execute);
     let receipts = cx.receipts();
-    let when = if receipts.iter().any(has_run) { When::After } else { When::Before };
-    if was_not_made || receipts.iter().any(is_secret) || when == When::After && receipts.iter().any(may_be_of_git) {
+    let when = if receipts.iter().any(has_run) { LookTiming::After } else { LookTiming::Before };
+    if was_not_made || receipts.iter().any(is_secret) || when == LookTiming::After && receipts.iter().any(may_be_of_git)
+    {
         Box::pin(look(cx, Breadth::Whole, when)).await;
     }
 }
@@ -132,7 +133,7 @@ fn breadth(effects: &[Effect]) -> Breadth {
 }
 
 /// Looks at files, and at what git keeps. Its future is large and most calls need none, so callers box it.
-async fn look(cx: &CallContext<'_>, breadth: Breadth, when: When) {
+async fn look(cx: &CallContext<'_>, breadth: Breadth, when: LookTiming) {
     let ground = &cx.session.ground;
     let (found, is_all) = match breadth {
         Breadth::FirstLevel => hide_files(ground, breadth),

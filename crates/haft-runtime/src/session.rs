@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use haft_contract::call::{CallId, ToolCall};
-use haft_contract::door::{Errand, Page, PageRequest, Receipt, SessionName, Spill};
+use haft_contract::door::{Page, PageRequest, Provenance, Receipt, SessionName, Spill};
 use haft_contract::error::ToolError;
 use haft_contract::job::JobService;
 use haft_contract::path::{Extent, RawPath, Target};
@@ -18,11 +18,11 @@ use crate::asked::{AskedCall, AskedCalls};
 use crate::bits::Bit;
 use crate::call_context::CallContext;
 use crate::jobs::HeldJobs;
-use crate::memory::{CallKey, Memory, Remembered};
+use crate::memory::{CallKey, Memory, RememberedCall};
 use crate::permits;
-use crate::runtime::Ground;
+use crate::runtime::RuntimeCore;
 use crate::storage::SessionStorage;
-use crate::turn::Turn;
+use crate::turn::CallTurn;
 
 /// One conversation with a runtime. An MCP server has one per client, a sub-agent another.
 pub struct Session {
@@ -31,7 +31,7 @@ pub struct Session {
     pub(crate) run: Arc<str>,
     pub(crate) approver: Box<dyn Approver>,
     pub(crate) memory: Arc<Memory>,
-    pub(crate) ground: Arc<Ground>,
+    pub(crate) ground: Arc<RuntimeCore>,
     /// Held while a question is open: one at a time.
     pub(crate) asking: tokio::sync::Mutex<()>,
     grants: Arc<Mutex<Vec<GrantScope>>>,
@@ -39,16 +39,16 @@ pub struct Session {
     bits: Arc<Mutex<Vec<Bit>>>,
     /// What the calls that have not ended yet would make true.
     expected_bits: Arc<Mutex<ExpectedBits>>,
-    turn: Mutex<Arc<Turn>>,
+    turn: Mutex<Arc<CallTurn>>,
     /// Turns that have ended while calls of theirs went on.
-    earlier_turns: Mutex<Vec<Weak<Turn>>>,
+    earlier_turns: Mutex<Vec<Weak<CallTurn>>>,
     mode: Mutex<Mode>,
     pub(crate) storage: SessionStorage,
     pub(crate) jobs: Arc<HeldJobs>,
     /// The number of the last turn, of all who share the session.
     turns: Arc<AtomicU64>,
     agent_state: Mutex<Option<Arc<dyn AgentState>>>,
-    keeping: Keeping,
+    keeping: ResultCaching,
     readers: Readers,
     agent: Mutex<Option<String>>,
 }
@@ -56,9 +56,9 @@ pub struct Session {
 /// What each call that has not ended would make true.
 type ExpectedBits = Vec<(CallId, Vec<Bit>)>;
 
-/// Whether kept results serve identical calls, where their plan says that they may.
+/// Whether kept results serve identical calls, where the plans of these calls allow it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Keeping {
+pub enum ResultCaching {
     /// They do.
     #[default]
     On,
@@ -77,7 +77,7 @@ pub enum Readers {
 }
 
 impl Session {
-    pub(crate) fn new(name: &str, approver: Box<dyn Approver>, ground: Arc<Ground>) -> Self {
+    pub(crate) fn new(name: &str, approver: Box<dyn Approver>, ground: Arc<RuntimeCore>) -> Self {
         Self {
             name: SessionName::new(name),
             run: uuid::Uuid::now_v7().simple().to_string().into(),
@@ -91,12 +91,12 @@ impl Session {
             asked: Arc::default(),
             bits: Arc::default(),
             expected_bits: Arc::default(),
-            turn: Mutex::new(Turn::new(1)),
+            turn: Mutex::new(CallTurn::new(1)),
             earlier_turns: Mutex::default(),
             mode: Mutex::default(),
             storage: SessionStorage::default(),
             agent_state: Mutex::default(),
-            keeping: Keeping::default(),
+            keeping: ResultCaching::default(),
             readers: Readers::default(),
             agent: Mutex::default(),
         }
@@ -125,7 +125,7 @@ impl Session {
     /// Lets the calls count as those of another agent's turn, which has names of its own.
     pub fn in_turn_of(mut self, run: &str, turn: u64) -> Self {
         self.run = run.into();
-        self.turn = Mutex::new(Turn::new(turn));
+        self.turn = Mutex::new(CallTurn::new(turn));
         self
     }
 
@@ -139,12 +139,12 @@ impl Session {
     }
 
     /// Lets kept results serve, or lets every call run.
-    pub fn with_keeping(mut self, keeping: Keeping) -> Self {
+    pub fn with_keeping(mut self, keeping: ResultCaching) -> Self {
         self.keeping = keeping;
         self
     }
 
-    pub(crate) fn keeping(&self) -> Keeping {
+    pub(crate) fn keeping(&self) -> ResultCaching {
         self.keeping
     }
 
@@ -184,7 +184,7 @@ impl Session {
     /// Begins the next turn. Calls of the last one go on; what they told is nothing to the new ones.
     pub fn begin_turn(&self) {
         let mut turn = self.turn_slot();
-        let next = Turn::new(self.turns.fetch_add(1, Ordering::Relaxed) + 1);
+        let next = CallTurn::new(self.turns.fetch_add(1, Ordering::Relaxed) + 1);
         let last = std::mem::replace(&mut *turn, next);
         let mut earlier = self.earlier_turns.lock().unwrap_or_else(PoisonError::into_inner);
         // A turn lives as long as one of its calls does.
@@ -211,7 +211,7 @@ impl Session {
 
     /// Returns whether the file was read in this session and still has the version that was read.
     pub fn has_read(&self, path: &RawPath) -> bool {
-        use haft_contract::context::Seen;
+        use haft_contract::context::ReadHistory;
         let look = &self.ground.doors.look;
         let Ok(target) = look.locate(path, Extent::Entry) else { return false };
         let read = self.memory.when_read(&target);
@@ -226,7 +226,7 @@ impl Session {
     pub async fn spilled(&self, id: &str, request: PageRequest) -> Result<Page, ToolError> {
         let spill = Spill { session: &self.name, id };
         let (tool, run) = ("spill".to_owned(), self.run.clone());
-        let errand = Errand {
+        let errand = Provenance {
             call: CallId::fresh(),
             tool,
             session: self.name.clone(),
@@ -245,7 +245,7 @@ impl Session {
     }
 
     /// Remembers how a call went, with what it left of the files that were read before.
-    pub(crate) fn remember(&self, key: CallKey, remembered: Remembered, receipts: &[Receipt]) {
+    pub(crate) fn remember(&self, key: CallKey, remembered: RememberedCall, receipts: &[Receipt]) {
         let stamp = |target: &Target| self.ground.doors.look.stamp(target);
         self.memory.remember(key, remembered, (receipts, &stamp));
     }
@@ -345,7 +345,7 @@ impl Session {
         CallContext::open(self, self.turn(), call)
     }
 
-    fn turn(&self) -> Arc<Turn> {
+    fn turn(&self) -> Arc<CallTurn> {
         self.turn_slot().clone()
     }
 
@@ -353,7 +353,7 @@ impl Session {
         self.turn_slot().number
     }
 
-    fn turn_slot(&self) -> MutexGuard<'_, Arc<Turn>> {
+    fn turn_slot(&self) -> MutexGuard<'_, Arc<CallTurn>> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

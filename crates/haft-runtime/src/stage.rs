@@ -5,7 +5,7 @@ use haft_contract::error::ToolError;
 /// One stage of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Stage {
+pub enum CallStage {
     /// Finds the tool.
     Resolve,
     /// Reads the arguments.
@@ -28,34 +28,34 @@ pub enum Stage {
     AfterHooks,
 }
 
-impl Stage {
+impl CallStage {
     /// All stages in order.
-    pub const ALL: [Stage; 10] = [
-        Stage::Resolve,
-        Stage::Parse,
-        Stage::Prepare,
-        Stage::BeforeHooks,
-        Stage::LineUp,
-        Stage::Authorize,
-        Stage::Recall,
-        Stage::Gate,
-        Stage::Execute,
-        Stage::AfterHooks,
+    pub const ALL: [CallStage; 10] = [
+        CallStage::Resolve,
+        CallStage::Parse,
+        CallStage::Prepare,
+        CallStage::BeforeHooks,
+        CallStage::LineUp,
+        CallStage::Authorize,
+        CallStage::Recall,
+        CallStage::Gate,
+        CallStage::Execute,
+        CallStage::AfterHooks,
     ];
 
     /// Returns the name of the stage in records.
     pub fn code(self) -> &'static str {
         match self {
-            Stage::Resolve => "resolve",
-            Stage::Parse => "parse",
-            Stage::Prepare => "prepare",
-            Stage::BeforeHooks => "before_hooks",
-            Stage::LineUp => "line_up",
-            Stage::Authorize => "authorize",
-            Stage::Recall => "recall",
-            Stage::Gate => "gate",
-            Stage::Execute => "execute",
-            Stage::AfterHooks => "after_hooks",
+            CallStage::Resolve => "resolve",
+            CallStage::Parse => "parse",
+            CallStage::Prepare => "prepare",
+            CallStage::BeforeHooks => "before_hooks",
+            CallStage::LineUp => "line_up",
+            CallStage::Authorize => "authorize",
+            CallStage::Recall => "recall",
+            CallStage::Gate => "gate",
+            CallStage::Execute => "execute",
+            CallStage::AfterHooks => "after_hooks",
         }
     }
 }
@@ -63,6 +63,6 @@ impl Stage {
 /// A call that stopped at a stage.
 #[derive(Debug)]
 pub(crate) struct Halt {
-    pub(crate) at: Stage,
+    pub(crate) at: CallStage,
     pub(crate) error: ToolError,
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use haft_contract::BoxFuture;
 use haft_contract::error::{Next, ToolError};
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::session_state::{AgentState, LockGuard, Storage};
 use indexmap::IndexMap;
@@ -18,13 +18,13 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// The storage of one session.
 #[derive(Default)]
 pub(crate) struct SessionStorage {
-    kept: Mutex<Kept>,
+    kept: Mutex<StoredValues>,
     /// A lock lives as long as somebody holds it or waits for it.
     locks: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct StoredValues {
     values: IndexMap<String, (Arc<Value>, usize)>,
     bytes: usize,
 }
@@ -32,10 +32,10 @@ struct Kept {
 impl SessionStorage {
     /// Forgets everything that is kept. Locks that are held stay so.
     pub(crate) fn forget(&self) {
-        *self.kept() = Kept::default();
+        *self.kept() = StoredValues::default();
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, StoredValues> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -87,7 +87,7 @@ impl Storage for SessionStorage {
 }
 
 fn full(key: &str, size: usize, others: usize) -> ToolError {
-    let [size, others, most] = [size, others, MOST_BYTES].map(|bytes| Grouped(bytes as u64));
+    let [size, others, most] = [size, others, MOST_BYTES].map(|bytes| GroupedNumber(bytes as u64));
     let what = format!(
         "\"{key}\" with {size} bytes does not fit into the storage of the session: it holds at most {most} bytes, and \
          the other keys have {others}."

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 
 use crate::arguments::Checker;
-use crate::entry::{Entry, Misworded, Step};
+use crate::entry::{ArgumentMismatch, ArgumentStep, CatalogEntry};
 
 /// A source of tools.
 pub trait Toolset: Send + Sync {
@@ -22,7 +22,7 @@ pub trait Toolset: Send + Sync {
     fn name(&self) -> &str;
 
     /// Lists the tools, in a stable order.
-    fn list(&self) -> BoxFuture<'_, Result<Vec<Entry>, ToolsetError>>;
+    fn list(&self) -> BoxFuture<'_, Result<Vec<CatalogEntry>, ToolsetError>>;
 }
 
 /// Why a toolset cannot be listed.
@@ -40,18 +40,18 @@ pub struct ToolsetError {
 /// A toolset of tools that are there from the start.
 pub struct ToolList {
     name: String,
-    entries: Vec<Entry>,
+    entries: Vec<CatalogEntry>,
 }
 
 impl ToolList {
     /// Makes a toolset of these tools.
     pub fn new(name: impl Into<String>, tools: impl IntoIterator<Item = Arc<dyn AnyTool>>) -> Self {
         let name = name.into();
-        let entries = tools.into_iter().map(|tool| Entry::of(tool).in_toolset(&name)).collect();
+        let entries = tools.into_iter().map(|tool| CatalogEntry::of(tool).in_toolset(&name)).collect();
         Self { name, entries }
     }
 
-    pub(crate) fn into_entries(self) -> Vec<Entry> {
+    pub(crate) fn into_entries(self) -> Vec<CatalogEntry> {
         self.entries
     }
 }
@@ -61,7 +61,7 @@ impl Toolset for ToolList {
         &self.name
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<Entry>, ToolsetError>> {
+    fn list(&self) -> BoxFuture<'_, Result<Vec<CatalogEntry>, ToolsetError>> {
         Box::pin(async { Ok(self.entries.clone()) })
     }
 }
@@ -69,39 +69,39 @@ impl Toolset for ToolList {
 /// The wrappers.
 pub trait ToolsetExt: Toolset + Sized {
     /// Shows only these tools.
-    fn only<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Wrapped<Self> {
-        Wrapped { inner: self, by: Wrapper::Only(owned(names)) }
+    fn only<'n>(self, names: impl IntoIterator<Item = &'n str>) -> WrappedToolset<Self> {
+        WrappedToolset { inner: self, by: Wrapper::Only(owned(names)) }
     }
 
     /// Shows all but these tools.
-    fn without<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Wrapped<Self> {
-        Wrapped { inner: self, by: Wrapper::Without(owned(names)) }
+    fn without<'n>(self, names: impl IntoIterator<Item = &'n str>) -> WrappedToolset<Self> {
+        WrappedToolset { inner: self, by: Wrapper::Without(owned(names)) }
     }
 
     /// Puts this before every name.
-    fn prefixed(self, prefix: impl Into<String>) -> Wrapped<Self> {
-        Wrapped { inner: self, by: Wrapper::Prefixed(prefix.into()) }
+    fn prefixed(self, prefix: impl Into<String>) -> WrappedToolset<Self> {
+        WrappedToolset { inner: self, by: Wrapper::Prefixed(prefix.into()) }
     }
 
     /// Shows one tool under another name.
-    fn renamed(self, from: impl Into<String>, to: impl Into<String>) -> Wrapped<Self> {
-        Wrapped { inner: self, by: Wrapper::Renamed { from: from.into(), to: to.into() } }
+    fn renamed(self, from: impl Into<String>, to: impl Into<String>) -> WrappedToolset<Self> {
+        WrappedToolset { inner: self, by: Wrapper::Renamed { from: from.into(), to: to.into() } }
     }
 
     /// Shows one tool in the words of a description, which has the same arguments; it may offer fewer values. Words
     /// come before presets, which may hide an argument.
-    fn worded(self, tool: impl Into<String>, spec: Spec) -> Wrapped<Self> {
-        Wrapped { inner: self, by: Wrapper::Worded { tool: tool.into(), spec: Box::new(spec) } }
+    fn worded(self, tool: impl Into<String>, spec: Spec) -> WrappedToolset<Self> {
+        WrappedToolset { inner: self, by: Wrapper::Worded { tool: tool.into(), spec: Box::new(spec) } }
     }
 
     /// Gives one tool arguments beforehand.
-    fn preset(self, tool: impl Into<String>, preset: Preset) -> Wrapped<Self> {
-        Wrapped { inner: self, by: Wrapper::Preset { tool: tool.into(), preset } }
+    fn preset(self, tool: impl Into<String>, preset: Preset) -> WrappedToolset<Self> {
+        WrappedToolset { inner: self, by: Wrapper::Preset { tool: tool.into(), preset } }
     }
 
     /// Shows the tools as another system does, and none that it does not have. Presets come before it.
-    fn in_dialect(self, dialect: Arc<dyn Dialect>) -> Wrapped<Self> {
-        Wrapped { inner: self, by: Wrapper::Dialect(dialect) }
+    fn in_dialect(self, dialect: Arc<dyn Dialect>) -> WrappedToolset<Self> {
+        WrappedToolset { inner: self, by: Wrapper::Dialect(dialect) }
     }
 }
 
@@ -120,8 +120,8 @@ pub enum Preset {
     Fixed(Map<String, Value>),
 }
 
-/// A toolset seen through a wrapper.
-pub struct Wrapped<T> {
+/// A toolset inside a wrapper that changes how its tools are shown.
+pub struct WrappedToolset<T> {
     inner: T,
     by: Wrapper,
 }
@@ -136,12 +136,12 @@ enum Wrapper {
     Dialect(Arc<dyn Dialect>),
 }
 
-impl<T: Toolset> Toolset for Wrapped<T> {
+impl<T: Toolset> Toolset for WrappedToolset<T> {
     fn name(&self) -> &str {
         self.inner.name()
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<Entry>, ToolsetError>> {
+    fn list(&self) -> BoxFuture<'_, Result<Vec<CatalogEntry>, ToolsetError>> {
         Box::pin(async {
             let entries = self.inner.list().await?;
             self.by.apply(entries).map_err(|(what, fix)| ToolsetError { toolset: self.name().to_owned(), what, fix })
@@ -149,16 +149,16 @@ impl<T: Toolset> Toolset for Wrapped<T> {
     }
 }
 
-type Problem = (String, String);
+type WrapperProblem = (String, String);
 
 impl Wrapper {
-    fn apply(&self, entries: Vec<Entry>) -> Result<Vec<Entry>, Problem> {
+    fn apply(&self, entries: Vec<CatalogEntry>) -> Result<Vec<CatalogEntry>, WrapperProblem> {
         for name in self.names() {
             if !entries.iter().any(|entry| entry.shown.name == *name) {
                 return Err(not_there(name, &entries));
             }
         }
-        let is = |entry: &Entry, name: &String| entry.shown.name == *name;
+        let is = |entry: &CatalogEntry, name: &String| entry.shown.name == *name;
         Ok(match self {
             Wrapper::Only(names) => entries.into_iter().filter(|entry| names.contains(&entry.shown.name)).collect(),
             Wrapper::Without(names) => entries.into_iter().filter(|entry| !names.contains(&entry.shown.name)).collect(),
@@ -197,20 +197,20 @@ impl Wrapper {
 }
 
 /// Returns the tools of a dialect whose native ones are there.
-fn in_dialect(dialect: &dyn Dialect, entries: Vec<Entry>) -> Vec<Entry> {
-    let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
+fn in_dialect(dialect: &dyn Dialect, entries: Vec<CatalogEntry>) -> Vec<CatalogEntry> {
+    let entries: Vec<Arc<CatalogEntry>> = entries.into_iter().map(Arc::new).collect();
     let shown = |foreign: Arc<dyn haft_contract::dialect::ForeignTool>| {
         let of = |name: &str| entries.iter().find(|entry| entry.native_name() == name).cloned();
         let names: Vec<String> = foreign.natives().into_iter().map(str::to_owned).collect();
         // Without the usual one it would be another tool.
         let usual = of(names.first()?)?;
         let others = names.iter().skip(1).filter_map(|name| of(name));
-        Entry::in_dialect(foreign, std::iter::once(usual).chain(others).collect())
+        CatalogEntry::in_dialect(foreign, std::iter::once(usual).chain(others).collect())
     };
     dialect.tools().into_iter().filter_map(shown).collect()
 }
 
-fn not_there(name: &str, entries: &[Entry]) -> Problem {
+fn not_there(name: &str, entries: &[CatalogEntry]) -> WrapperProblem {
     let names = || entries.iter().map(|entry| entry.shown.name.as_str());
     let fix = match closest(name, names()) {
         Some(near) => format!("did you mean \"{near}\"?"),
@@ -219,9 +219,9 @@ fn not_there(name: &str, entries: &[Entry]) -> Problem {
     (format!("there is no tool \"{name}\" in it"), fix)
 }
 
-fn worded(entry: Entry, spec: &Spec) -> Result<Entry, Problem> {
+fn worded(entry: CatalogEntry, spec: &Spec) -> Result<CatalogEntry, WrapperProblem> {
     let tool = entry.shown.name.clone();
-    entry.in_words_of(spec).map_err(|Misworded { argument }| {
+    entry.in_words_of(spec).map_err(|ArgumentMismatch { argument }| {
         let what =
             format!("the description of \"{tool}\" has the argument \"{argument}\" in another form than the tool");
         (what, "make it from the tool as it is shown, before presets".to_owned())
@@ -235,7 +235,7 @@ impl Preset {
         }
     }
 
-    fn apply(&self, entry: Entry) -> Result<Entry, Problem> {
+    fn apply(&self, entry: CatalogEntry) -> Result<CatalogEntry, WrapperProblem> {
         if entry.way_in().is_some() {
             let what = format!("\"{}\" is shown in a dialect, and presets are native", entry.shown.name);
             return Err((what, "give the preset first, then call `in_dialect`".to_owned()));
@@ -256,13 +256,13 @@ impl Preset {
             }
         }
         let step = match self {
-            Preset::Default(values) => Step::Defaults(values.clone()),
-            Preset::Fixed(values) => Step::Fixed(values.clone()),
+            Preset::Default(values) => ArgumentStep::Defaults(values.clone()),
+            Preset::Fixed(values) => ArgumentStep::Fixed(values.clone()),
         };
         Ok(entry.with_step(schema, step))
     }
 
-    fn check(&self, entry: &Entry, name: &str, value: &Value) -> Result<(), Problem> {
+    fn check(&self, entry: &CatalogEntry, name: &str, value: &Value) -> Result<(), WrapperProblem> {
         let tool = &entry.shown.name;
         let properties = entry.shown.input_schema.get("properties").and_then(Value::as_object);
         if properties.is_none_or(|properties| !properties.contains_key(name)) {

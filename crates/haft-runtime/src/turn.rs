@@ -13,24 +13,24 @@ use crate::conflict::Commands;
 use crate::memory::CallKey;
 
 /// One turn: the calls of one message, or all lines up to an empty one.
-pub(crate) struct Turn {
+pub(crate) struct CallTurn {
     pub(crate) number: u64,
     pub(crate) stop: CancellationToken,
-    unfinished: Mutex<Vec<Arc<Place>>>,
+    unfinished: Mutex<Vec<Arc<TurnPlace>>>,
 }
 
 /// A call's place in its turn.
-pub(crate) struct Place {
+pub(crate) struct TurnPlace {
     pub(crate) id: CallId,
     pub(crate) stop: CancellationToken,
-    told: Mutex<Declared>,
+    told: Mutex<CallDeclaration>,
     /// Wakes those that wait for what this call tells.
     news: Notify,
 }
 
-/// What a call has told those behind it.
+/// What a call has declared to the calls behind it in its turn.
 #[derive(Clone, Default)]
-pub(crate) struct Declared {
+pub(crate) struct CallDeclaration {
     pub(crate) effects: Option<Arc<[Effect]>>,
     pub(crate) commands: Option<Commands>,
     pub(crate) key: Option<CallKey>,
@@ -50,21 +50,21 @@ pub(crate) enum Now {
     Finished,
 }
 
-impl Turn {
+impl CallTurn {
     pub(crate) fn new(number: u64) -> Arc<Self> {
         Arc::new(Self { number, stop: CancellationToken::new(), unfinished: Mutex::default() })
     }
 
     /// Takes the next place.
-    pub(crate) fn take_place(&self, id: CallId) -> Arc<Place> {
+    pub(crate) fn take_place(&self, id: CallId) -> Arc<TurnPlace> {
         let stop = self.stop.child_token();
-        let place = Arc::new(Place { id, stop, told: Mutex::default(), news: Notify::new() });
+        let place = Arc::new(TurnPlace { id, stop, told: Mutex::default(), news: Notify::new() });
         self.places().push(place.clone());
         place
     }
 
     /// Returns the unfinished calls before this one.
-    pub(crate) fn unfinished_before(&self, place: &Place) -> Vec<Arc<Place>> {
+    pub(crate) fn unfinished_before(&self, place: &TurnPlace) -> Vec<Arc<TurnPlace>> {
         let places = self.places();
         places.iter().take_while(|other| !std::ptr::eq(Arc::as_ptr(other), place)).cloned().collect()
     }
@@ -76,17 +76,17 @@ impl Turn {
     }
 
     /// Gives up a place: those behind may go on.
-    pub(crate) fn leave(&self, place: &Place) {
+    pub(crate) fn leave(&self, place: &TurnPlace) {
         self.places().retain(|other| !std::ptr::eq(Arc::as_ptr(other), place));
         place.is_now(Now::Finished);
     }
 
-    fn places(&self) -> MutexGuard<'_, Vec<Arc<Place>>> {
+    fn places(&self) -> MutexGuard<'_, Vec<Arc<TurnPlace>>> {
         self.unfinished.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Place {
+impl TurnPlace {
     /// Tells those behind what this call would do.
     pub(crate) fn tell(&self, (effects, commands): (Arc<[Effect]>, Commands), key: CallKey) {
         let mut told = self.declared();
@@ -107,7 +107,7 @@ impl Place {
     }
 
     /// Waits until this call has told its effects or is finished.
-    pub(crate) async fn told(&self) -> Declared {
+    pub(crate) async fn told(&self) -> CallDeclaration {
         self.wait_for(|told| told.effects.is_some() || told.now == Now::Finished).await
     }
 
@@ -123,13 +123,13 @@ impl Place {
 
     /// Waits as long as this call is carried out, if it runs a command.
     pub(crate) async fn carried_out(&self) {
-        let runs = |told: &Declared| {
+        let runs = |told: &CallDeclaration| {
             told.effects.as_ref().is_some_and(|effects| effects.iter().any(|effect| matches!(effect, Effect::Run(_))))
         };
         self.wait_for(|told| told.now != Now::Executing || !runs(told)).await;
     }
 
-    async fn wait_for(&self, mut ready: impl FnMut(&Declared) -> bool) -> Declared {
+    async fn wait_for(&self, mut ready: impl FnMut(&CallDeclaration) -> bool) -> CallDeclaration {
         loop {
             // Listens before it looks, so that nothing is missed in between.
             let mut news = std::pin::pin!(self.news.notified());
@@ -142,7 +142,7 @@ impl Place {
         }
     }
 
-    fn declared(&self) -> MutexGuard<'_, Declared> {
+    fn declared(&self) -> MutexGuard<'_, CallDeclaration> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

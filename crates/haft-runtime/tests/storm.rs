@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use haft_contract::call::{CallId, RawArguments, ToolCall};
 use haft_runtime::approval::YesToOrdinary;
-use haft_runtime::events::{EventKind, What};
+use haft_runtime::events::{CallEventContent, EventKind};
 use haft_testkit::approver::nobody;
 use haft_testkit::scene::Scene;
-use haft_testkit::tools::{Add, Misbehave, Put, Wait};
+use haft_testkit::tools::{Add, Misbehave, PutTool, WaitTool};
 use serde_json::json;
 
 const CALLS: usize = 1_000;
@@ -47,9 +47,9 @@ fn open_descriptors() -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_calls_with_cancels_panics_and_drops_end_once_each_and_leave_nothing() {
-    let wait = Wait::default();
+    let wait = WaitTool::default();
     let scene = Arc::new(
-        Scene::sample().approver(YesToOrdinary::or_ask(nobody())).tool(Add).tool(Put).tool(Misbehave).tool(wait),
+        Scene::sample().approver(YesToOrdinary::or_ask(nobody())).tool(Add).tool(PutTool).tool(Misbehave).tool(wait),
     );
     // The first call makes what is made once: compiled patterns, threads for files.
     scene.call("read_file", json!({ "path": "README.md" })).await;
@@ -94,12 +94,12 @@ async fn a_thousand_calls_with_cancels_panics_and_drops_end_once_each_and_leave_
     tokio::time::timeout(Duration::from_secs(60), stopping).await.expect("every call ends");
 
     let mut ends: HashMap<String, usize> = HashMap::new();
-    let mut count = |event: &haft_runtime::events::Event| *ends.entry(event.call.to_string()).or_default() += 1;
+    let mut count = |event: &haft_runtime::events::CallEvent| *ends.entry(event.call.to_string()).or_default() += 1;
     while let Some(event) = finished.try_next() {
         count(&event);
     }
     while let Some(event) = failed.try_next() {
-        assert!(matches!(event.what, What::Failed(_)));
+        assert!(matches!(event.what, CallEventContent::Failed(_)));
         count(&event);
     }
     assert_eq!(std::iter::from_fn(|| started.try_next()).count(), CALLS);

@@ -17,13 +17,13 @@ use tokio::sync::mpsc::Sender;
 
 use crate::disk::DiskBound;
 use crate::input;
-use crate::orders::{NotStarted, Orders, Report};
+use crate::orders::{LauncherReport, NotStarted, Orders};
 use crate::private::PrivateFolder;
-use crate::source::{Source, Tail};
+use crate::source::{OutputSource, StreamTail};
 use crate::standby::Launchers;
-use crate::started::Started;
+use crate::started::LaunchedCommand;
 use crate::strays::{self, Mark};
-use crate::wake::{Wake, Wish};
+use crate::wake::{ThreadRequest, Wake};
 
 /// How long a command may take to end by itself when its time is up.
 const GRACE_AFTER_TIME: Duration = Duration::from_millis(300);
@@ -36,8 +36,8 @@ const TO_DIE: Duration = Duration::from_secs(5);
 /// How often ending is repeated.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// A piece of what a command printed.
-pub(crate) type Piece = (Stream, Vec<u8>);
+/// A piece of the output of a command, and the stream that it came from.
+pub(crate) type OutputPiece = (Stream, Vec<u8>);
 
 /// What is to be run, and what is noted then.
 pub(crate) struct Task {
@@ -72,7 +72,7 @@ pub(crate) struct Finish {
     pub(crate) left_behind: usize,
     pub(crate) notes: Vec<String>,
     /// The end of what it printed.
-    pub(crate) tails: [Tail; 2],
+    pub(crate) tails: [StreamTail; 2],
 }
 
 /// Why there is no result.
@@ -92,9 +92,9 @@ pub(crate) enum NoFinish {
 }
 
 /// Runs a command and returns when nothing of it is left.
-pub(crate) fn attend(mut task: Task, pieces: Sender<Piece>, wake: &Wake) -> Result<Finish, NoFinish> {
+pub(crate) fn attend(mut task: Task, pieces: Sender<OutputPiece>, wake: &Wake) -> Result<Finish, NoFinish> {
     let began = Instant::now();
-    if wake.wish() != Wish::GoOn {
+    if wake.wish() != ThreadRequest::GoOn {
         let tails = Default::default();
         return Ok(Finish { how: HowEnded::Stopped, took: Duration::ZERO, left_behind: 0, notes: Vec::new(), tails });
     }
@@ -108,13 +108,14 @@ pub(crate) fn attend(mut task: Task, pieces: Sender<Piece>, wake: &Wake) -> Resu
         // Before it runs: its first words may come to its caller before anything else does.
         streams.tell(StreamNews::Started);
     }
-    let (started, streams) = Started::start(&task.launchers, &task.orders, &task.descriptors).map_err(|error| {
-        let what = format!("The launcher {} could not be started: {error}.", task.launchers.launcher);
-        NoFinish::NoLauncher(what, error.raw_os_error())
-    })?;
+    let (started, streams) =
+        LaunchedCommand::start(&task.launchers, &task.orders, &task.descriptors).map_err(|error| {
+            let what = format!("The launcher {} could not be started: {error}.", task.launchers.launcher);
+            NoFinish::NoLauncher(what, error.raw_os_error())
+        })?;
     // They belong to the command now; an unmount would wait for us.
     let task = Task { descriptors: Vec::new(), ..task };
-    let sources = [Source::new(Stream::Out, streams.out), Source::new(Stream::Err, streams.err)];
+    let sources = [OutputSource::new(Stream::Out, streams.out), OutputSource::new(Stream::Err, streams.err)];
     let phase = Phase::Running { until: began.checked_add(task.time) };
     let mut attendance = Attendance {
         task,
@@ -145,21 +146,21 @@ enum Phase {
     Ending { why: Option<HowEnded>, since: Instant },
 }
 
-/// What the launcher said of the end.
+/// The launcher's message about the end of a command.
 #[derive(Debug)]
-enum Verdict {
+enum LauncherVerdict {
     Ended(HowEnded, usize),
     NotRun(NoFinish),
 }
 
 struct Attendance {
     task: Task,
-    started: Started,
-    sources: [Source; 2],
-    pieces: Sender<Piece>,
+    started: LaunchedCommand,
+    sources: [OutputSource; 2],
+    pieces: Sender<OutputPiece>,
     phase: Phase,
     course: Course,
-    verdict: Option<Verdict>,
+    verdict: Option<LauncherVerdict>,
     /// When its processes were found to be gone.
     gone: Option<Instant>,
     /// Why it was ended that used up too much, a sentence.
@@ -179,7 +180,7 @@ enum Course {
 
 impl Attendance {
     fn wait(&self, wake: &Wake) {
-        let sources = self.sources.iter().filter_map(Source::awaited);
+        let sources = self.sources.iter().filter_map(OutputSource::awaited);
         let descriptors = sources.chain(self.started.news()).map(AsFd::as_fd).chain([wake.as_fd()]);
         let mut polled: Vec<PollFd<'_>> =
             descriptors.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)).collect();
@@ -227,37 +228,40 @@ impl Attendance {
             self.end_strays();
         }
         if let Some(gone) = self.gone {
-            let is_abandoned = wake.wish() == Wish::Abandon;
+            let is_abandoned = wake.wish() == ThreadRequest::Abandon;
             let is_drained = self.sources.iter().all(|source| source.is_drained(gone + DRAIN));
             return (is_abandoned || is_drained).then_some(Ok(()));
         }
         self.move_on(wake.wish())
     }
 
-    fn note(&mut self, report: Report) {
+    fn note(&mut self, report: LauncherReport) {
         match report {
-            Report::Watcher(_) | Report::Worker(_) | Report::Tried(_) | Report::Layers => {}
-            Report::Terminal => {
+            LauncherReport::Watcher(_)
+            | LauncherReport::Worker(_)
+            | LauncherReport::Tried(_)
+            | LauncherReport::Layers => {}
+            LauncherReport::Terminal => {
                 let terminal = self.started.take_terminal();
                 terminal.into_iter().for_each(|terminal| self.tell_caller(StreamNews::Terminal(terminal)));
             }
-            Report::Suspended(signal) => self.tell_caller(StreamNews::Suspended(signal)),
-            Report::WantsTerminal => self.tell_caller(StreamNews::WantsTerminal),
-            Report::Starting => self.course = Course::Starting,
-            Report::Exceeded(why) => self.exceeded = Some(why),
-            Report::Ready(notes) => {
+            LauncherReport::Suspended(signal) => self.tell_caller(StreamNews::Suspended(signal)),
+            LauncherReport::WantsTerminal => self.tell_caller(StreamNews::WantsTerminal),
+            LauncherReport::Starting => self.course = Course::Starting,
+            LauncherReport::Exceeded(why) => self.exceeded = Some(why),
+            LauncherReport::Ready(notes) => {
                 self.course = Course::Ready(notes);
                 self.task.receipts.note(self.task.ran.clone());
             }
-            Report::NoLayer(why) => self.verdict = Some(Verdict::NotRun(NoFinish::NoLayer(why))),
-            Report::Missing(what) => self.verdict = Some(Verdict::NotRun(NoFinish::Missing(what))),
-            Report::Passing(what) => self.verdict = Some(Verdict::NotRun(NoFinish::Passing(what))),
-            Report::NotStarted(why) => self.verdict = Some(Verdict::NotRun(NoFinish::NotStarted(why))),
-            Report::Exited { status, left_behind } => {
-                self.verdict = Some(Verdict::Ended(HowEnded::Exited(status), left_behind));
+            LauncherReport::NoLayer(why) => self.verdict = Some(LauncherVerdict::NotRun(NoFinish::NoLayer(why))),
+            LauncherReport::Missing(what) => self.verdict = Some(LauncherVerdict::NotRun(NoFinish::Missing(what))),
+            LauncherReport::Passing(what) => self.verdict = Some(LauncherVerdict::NotRun(NoFinish::Passing(what))),
+            LauncherReport::NotStarted(why) => self.verdict = Some(LauncherVerdict::NotRun(NoFinish::NotStarted(why))),
+            LauncherReport::Exited { status, left_behind } => {
+                self.verdict = Some(LauncherVerdict::Ended(HowEnded::Exited(status), left_behind));
             }
-            Report::Killed { signal, left_behind } => {
-                self.verdict = Some(Verdict::Ended(HowEnded::Killed(signal), left_behind));
+            LauncherReport::Killed { signal, left_behind } => {
+                self.verdict = Some(LauncherVerdict::Ended(HowEnded::Killed(signal), left_behind));
             }
         }
     }
@@ -269,11 +273,11 @@ impl Attendance {
     }
 
     /// Goes from one phase to the next when its time has come.
-    fn move_on(&mut self, wish: Wish) -> Option<Result<(), NoFinish>> {
+    fn move_on(&mut self, wish: ThreadRequest) -> Option<Result<(), NoFinish>> {
         let now = Instant::now();
         match self.phase {
-            Phase::Running { .. } | Phase::Asked { .. } if wish == Wish::Abandon => self.end(None),
-            Phase::Running { .. } if wish == Wish::Stop => self.ask(HowEnded::Stopped, now + GRACE_AFTER_STOP),
+            Phase::Running { .. } | Phase::Asked { .. } if wish == ThreadRequest::Abandon => self.end(None),
+            Phase::Running { .. } if wish == ThreadRequest::Stop => self.ask(HowEnded::Stopped, now + GRACE_AFTER_STOP),
             Phase::Running { until: Some(until) } if now >= until + self.waited() => {
                 self.ask(HowEnded::TimedOut, now + GRACE_AFTER_TIME);
             }
@@ -284,7 +288,7 @@ impl Attendance {
                 }
             }
             // Whoever stops a call does not wait for the rest of its time to end.
-            Phase::Asked { why: HowEnded::TimedOut, until } if wish == Wish::Stop => {
+            Phase::Asked { why: HowEnded::TimedOut, until } if wish == ThreadRequest::Stop => {
                 self.phase = Phase::Asked { why: HowEnded::Stopped, until: until.min(now + GRACE_AFTER_STOP) };
             }
             Phase::Asked { why, until } if now >= until => self.end(Some(why)),
@@ -324,7 +328,7 @@ impl Attendance {
     }
 
     fn finished(self, result: Result<(), NoFinish>, began: Instant) -> Result<Finish, NoFinish> {
-        if let Some(Verdict::NotRun(why)) = self.verdict {
+        if let Some(LauncherVerdict::NotRun(why)) = self.verdict {
             return Err(why);
         }
         let why = match self.phase {
@@ -342,7 +346,7 @@ impl Attendance {
             other => other,
         })?;
         notes.extend(self.exceeded);
-        let tails = self.sources.map(Source::into_tail);
+        let tails = self.sources.map(OutputSource::into_tail);
         Ok(Finish { how, took: began.elapsed(), left_behind, notes, tails })
     }
 }
@@ -352,12 +356,14 @@ impl Attendance {
 /// Who did not say that the command is being started has not run it, whatever else was said.
 fn ending(
     why: Option<HowEnded>,
-    verdict: Option<Verdict>,
+    verdict: Option<LauncherVerdict>,
     course: Course,
 ) -> Result<(HowEnded, usize, Vec<String>), NoFinish> {
     match (why, verdict, course) {
-        (None, Some(Verdict::Ended(how, left_behind)), Course::Ready(notes)) => Ok((how, left_behind, notes)),
-        (Some(why), Some(Verdict::Ended(_, left_behind)), Course::Ready(notes)) => Ok((why, left_behind, notes)),
+        (None, Some(LauncherVerdict::Ended(how, left_behind)), Course::Ready(notes)) => Ok((how, left_behind, notes)),
+        (Some(why), Some(LauncherVerdict::Ended(_, left_behind)), Course::Ready(notes)) => {
+            Ok((why, left_behind, notes))
+        }
         (Some(why), _, Course::Ready(notes)) => Ok((why, 0, notes)),
         (None, _, Course::Ready(mut notes)) => {
             notes.push("The process that watched over the command was killed, and the command with it.".into());
@@ -382,7 +388,7 @@ mod tests {
 
     #[test]
     fn who_dies_before_the_command_runs_has_not_run_it() {
-        let ended = || Some(Verdict::Ended(HowEnded::Exited(0), 0));
+        let ended = || Some(LauncherVerdict::Ended(HowEnded::Exited(0), 0));
         let broken = Err(NoFinish::Broken("ended before it ran anything".into()));
         assert_eq!(ending(None, None, Course::Preparing), broken);
         assert_eq!(ending(None, ended(), Course::Preparing), broken);

@@ -16,14 +16,14 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use haft_contract::process::Ground;
+use haft_contract::process::Staging;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::process::geteuid;
 
 use self::carry::Carrying;
 use crate::orders::VisibleCache;
 use crate::private::PrivateFolder;
-use crate::settings::Settings;
+use crate::settings::SandboxSettings;
 
 /// The folder of a workspace's state with what is kept of all tools.
 const OWN: &str = "tool-caches";
@@ -61,7 +61,7 @@ pub(crate) struct Caches {
     pub(crate) moved: Vec<(OsString, OsString)>,
     /// What is to be said of those.
     pub(crate) unwritable: Vec<PathBuf>,
-    carried: Vec<Carried>,
+    carried: Vec<PersistentCache>,
     own: Option<PathBuf>,
     room: u64,
     /// As long as they are locked, no other session removes haft's own folders.
@@ -73,7 +73,7 @@ pub(crate) struct Caches {
 
 /// One cache whose new files are kept.
 #[derive(Debug)]
-struct Carried {
+struct PersistentCache {
     cache: ToolCache,
     /// Where they are.
     from: PathBuf,
@@ -81,7 +81,7 @@ struct Carried {
 
 impl Caches {
     /// Finds out which caches there are for the commands of a session, and makes the folders for their layers.
-    pub(crate) fn of_session(settings: &Settings, ground: &dyn Ground, place: &PrivateFolder) -> Self {
+    pub(crate) fn of_session(settings: &SandboxSettings, ground: &dyn Staging, place: &PrivateFolder) -> Self {
         let own = (settings.cache_room > 0).then(|| own_folder(ground)).flatten();
         let workspace = ground.roots().first().and_then(|root| rustix::fs::fstat(&root.folder).ok());
         let owner = workspace.filter(|_| geteuid().is_root()).map(|found| (found.st_uid, found.st_gid));
@@ -104,7 +104,7 @@ impl Caches {
         all
     }
 
-    fn add(&mut self, cache: &ToolCache, settings: &Settings, place: &PrivateFolder) {
+    fn add(&mut self, cache: &ToolCache, settings: &SandboxSettings, place: &PrivateFolder) {
         let home = &settings.home;
         let users = cache.folder.metadata().ok().filter(std::fs::Metadata::is_dir);
         let own = self.own.as_ref().map(|own| own.join(&cache.name));
@@ -116,7 +116,7 @@ impl Caches {
         match (&users, is_kept, in_home) {
             // Nothing is there: tools make it in the home of the session, unless that is where they can only read.
             (None, false, Some(inner)) if !settings.readable.iter().any(is_shown) => {
-                self.carried.push(Carried { cache: cache.clone(), from: place.home().join(inner) });
+                self.carried.push(PersistentCache { cache: cache.clone(), from: place.home().join(inner) });
             }
             // The command could copy nothing of it into the layer.
             (Some(users), ..) if users.uid() != self.owner.map_or(geteuid().as_raw(), |owner| owner.0) => {
@@ -127,7 +127,7 @@ impl Caches {
                 if self.make_layer(&layer).is_err() {
                     return self.not_writable(cache, home);
                 }
-                self.carried.push(Carried { cache: cache.clone(), from: layer.join(UPPER) });
+                self.carried.push(PersistentCache { cache: cache.clone(), from: layer.join(UPPER) });
                 let instead = instead(cache, home).into_iter().collect();
                 let own = own.unwrap_or_default();
                 let programs = self.path.iter().filter(|folder| folder.starts_with(&cache.folder)).cloned().collect();
@@ -160,7 +160,7 @@ impl Caches {
     fn carry(&mut self) {
         let Some(own) = self.own.clone() else { return };
         let mut is_more = false;
-        for Carried { cache, from } in &self.carried {
+        for PersistentCache { cache, from } in &self.carried {
             let carrying = Carrying { cache, owner: self.owner };
             is_more |= carrying.carry(from, &own.join(&cache.name)).unwrap_or(false);
         }
@@ -178,7 +178,7 @@ impl Drop for Caches {
 }
 
 /// Returns the folder with haft's own caches of the workspace, which is made if there is none.
-fn own_folder(ground: &dyn Ground) -> Option<PathBuf> {
+fn own_folder(ground: &dyn Staging) -> Option<PathBuf> {
     let own = ground.place()?.with_file_name(OWN);
     let made = std::fs::DirBuilder::new().mode(0o700).create(&own);
     (made.is_ok() || own.is_dir()).then_some(own)

@@ -74,9 +74,9 @@ pub(crate) fn detach(name: &std::ffi::OsStr) {
 
 /// A process whose end also ends a session.
 #[derive(Debug)]
-pub struct Owner(OwnedFd);
+pub struct SessionOwner(OwnedFd);
 
-impl Owner {
+impl SessionOwner {
     /// Finds a process by its number.
     ///
     /// # Errors

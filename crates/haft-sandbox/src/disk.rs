@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use haft_contract::process::Ground;
+use haft_contract::process::Staging;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 
 /// How long a command runs before it is measured first, and how often at most.
@@ -31,7 +31,7 @@ pub(crate) struct DiskBound {
 
 impl DiskBound {
     /// Bounds what a command on this ground takes, with these folders of its session.
-    pub(crate) fn new(most: u64, ground: &dyn Ground, folders: &[(PathBuf, PathBuf)]) -> Self {
+    pub(crate) fn new(most: u64, ground: &dyn Staging, folders: &[(PathBuf, PathBuf)]) -> Self {
         let layers = ground.roots().iter().filter_map(|root| root.layer.as_ref()?.upper.try_clone().ok());
         let folders = folders.iter().map(|(_, outside)| outside.clone()).collect();
         Self { most, layers: layers.collect(), folders, next: Instant::now() + AT_MOST_EVERY }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{Command, Ground};
+use haft_contract::process::{CommandSpec, Staging};
 
 /// Variables by which programs find their files, which are those of the sandbox.
 const GUARDED: [&str; 10] = [
@@ -42,13 +42,13 @@ pub(crate) fn with(settings: &[(OsString, OsString)], added: &[(OsString, OsStri
 }
 
 /// Variables with their values.
-type Listed<'a> = &'a [(OsString, OsString)];
+type VariableList<'a> = &'a [(OsString, OsString)];
 
 /// Returns the variables of a command. A job over a layer has those that let file watchers poll, where they are not set.
 pub(crate) fn of_command(
-    (usual, of_jobs): (Listed<'_>, Listed<'_>),
-    command: &Command,
-    ground: &dyn Ground,
+    (usual, of_jobs): (VariableList<'_>, VariableList<'_>),
+    command: &CommandSpec,
+    ground: &dyn Staging,
 ) -> Result<Variables, ToolError> {
     let mut all = with(usual, &command.environment)?;
     if command.code.is_some() {

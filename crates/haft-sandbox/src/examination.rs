@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::launcher::Launcher;
-use crate::orders::{Confine, Orders, Report, Trial};
+use crate::orders::{Confine, LauncherReport, LayerTrial, Orders};
 use crate::standby::Launchers;
-use crate::started::Started;
+use crate::started::LaunchedCommand;
 
 /// How long all trials together may take.
 const TIME: Duration = Duration::from_secs(10);
 
 /// Tries each part of the sandbox in a process that is thrown away. The error is a sentence.
-pub fn examine(launcher: &Launcher) -> Result<Vec<Trial>, String> {
+pub fn examine(launcher: &Launcher) -> Result<Vec<LayerTrial>, String> {
     launcher.program().ok_or("This program cannot be started as a launcher.")?;
     let launchers = Launchers::new(launcher.clone());
     let orders = Orders {
@@ -36,7 +36,7 @@ pub fn examine(launcher: &Launcher) -> Result<Vec<Trial>, String> {
         memory: None,
     };
     let failed = |error: std::io::Error| format!("The launcher {launcher} could not be started: {error}.");
-    let (mut started, _streams) = Started::start(&launchers, &orders, &[]).map_err(failed)?;
+    let (mut started, _streams) = LaunchedCommand::start(&launchers, &orders, &[]).map_err(failed)?;
     let until = Instant::now() + TIME;
     let mut trials = None;
     while !started.is_gone() && Instant::now() < until {
@@ -45,7 +45,7 @@ pub fn examine(launcher: &Launcher) -> Result<Vec<Trial>, String> {
             started.news().map(|news| PollFd::from_borrowed_fd(news.as_fd(), PollFlags::IN)).collect();
         let _ = poll(&mut polled, left.as_ref());
         for report in started.take_news() {
-            if let Report::Tried(tried) = report {
+            if let LauncherReport::Tried(tried) = report {
                 trials = Some(tried);
             }
         }

@@ -12,13 +12,13 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use haft_contract::process::{Command, Ground, HowEnded, Level};
+use haft_contract::process::{CommandSpec, ConfinementLevel, HowEnded, Staging};
 
 use crate::attend::Finish;
 use crate::sandbox::Around;
-use crate::settings::{Network, Settings};
+use crate::settings::{Network, SandboxSettings};
 use crate::whose_home::WhoseHome;
-use places::{HOME, Named, Where, cache_variable, named_place, opening, readable};
+use places::{DisplayPath, HOME, PlaceRole, cache_variable, named_place, opening, readable};
 
 /// Most sentences of one result.
 const MOST: usize = 3;
@@ -27,19 +27,19 @@ const LARGEST_NUMBER_OF_AN_ERROR: u32 = 255;
 const REFUSED_CALLS: &str = "The sandbox refuses system calls that mount, make namespaces, look into other processes or \
                              are those of another architecture. No setting permits them.";
 
-/// What is known of a command that has ended.
+/// A command that has ended, and the facts that explain what it met.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
-    pub(crate) settings: &'a Settings,
-    pub(crate) command: &'a Command,
-    pub(crate) ground: &'a dyn Ground,
+pub(crate) struct ExplanationContext<'a> {
+    pub(crate) settings: &'a SandboxSettings,
+    pub(crate) command: &'a CommandSpec,
+    pub(crate) ground: &'a dyn Staging,
     pub(crate) around: Around,
     /// The ports at which haft listens in the network of the session.
     pub(crate) ports: &'a [u16],
 }
 
-/// What was printed at the end.
-struct Printed {
+/// How a command ended, and the last output of both its streams.
+struct FinalOutput {
     how: HowEnded,
     out: String,
     err: String,
@@ -118,13 +118,13 @@ const WITHHELD_HOME: &str = "The home of this command was empty and not that of 
     home with a command of its own, such as ls or cat.";
 
 /// Explains denials, a sentence each; nothing when nothing fits.
-pub(crate) fn explain(scene: &Scene<'_>, finish: &Finish) -> Vec<String> {
+pub(crate) fn explain(scene: &ExplanationContext<'_>, finish: &Finish) -> Vec<String> {
     let [out, err] = &finish.tails;
-    explain_printed(scene, &Printed { how: finish.how, out: out.text(), err: err.text() })
+    explain_printed(scene, &FinalOutput { how: finish.how, out: out.text(), err: err.text() })
 }
 
-fn explain_printed(scene: &Scene<'_>, printed: &Printed) -> Vec<String> {
-    if scene.around.level == Level::None {
+fn explain_printed(scene: &ExplanationContext<'_>, printed: &FinalOutput) -> Vec<String> {
+    if scene.around.level == ConfinementLevel::None {
         return Vec::new();
     }
     let mut told = Vec::new();
@@ -167,7 +167,7 @@ impl Sign {
     }
 }
 
-impl Scene<'_> {
+impl ExplanationContext<'_> {
     /// Says what is meant by a line, if it fits what is known.
     fn sentence(&self, means: Means, line: &str) -> Option<String> {
         match means {
@@ -238,27 +238,27 @@ impl Scene<'_> {
     fn not_writable(&self, line: &str) -> Option<String> {
         let (path, place) = named_place(self, line)?;
         match place {
-            Where::Protected => Some(format!(
+            PlaceRole::Protected => Some(format!(
                 "{path} is protected: commands cannot change it. A person can, or say yes to a file tool."
             )),
-            Where::System => Some(format!(
+            PlaceRole::System => Some(format!(
                 "{path} belongs to the system, which commands cannot change. Write in the workspace; the user \
                  installs programs."
             )),
-            Where::Covered => Some(covered(&path)),
-            Where::Own => Some(own(&path)),
-            Where::Hidden(HOME) if self.around.home.is_clean() => Some(clean_home(&path)),
-            Where::Outside | Where::Hidden(_) => Some(format!(
+            PlaceRole::Covered => Some(covered(&path)),
+            PlaceRole::Own => Some(own(&path)),
+            PlaceRole::Hidden(HOME) if self.around.home.is_clean() => Some(clean_home(&path)),
+            PlaceRole::Outside | PlaceRole::Hidden(_) => Some(format!(
                 "{path} is outside the workspace, where commands write nothing and read only what belongs to the system \
                  and to toolchains. {}",
                 self.grant(&path, line)
             )),
             // In the workspace only what is protected answers so: a link must have led there.
-            Where::Root if line.to_lowercase().contains("read-only file system") => Some(format!(
+            PlaceRole::Root if line.to_lowercase().contains("read-only file system") => Some(format!(
                 "{path} leads to something that is protected: commands cannot change it. A person can, or say yes to a \
                  file tool."
             )),
-            Where::Root => None,
+            PlaceRole::Root => None,
         }
     }
 
@@ -266,11 +266,11 @@ impl Scene<'_> {
     fn not_visible(&self, line: &str) -> Option<String> {
         let (path, place) = named_place(self, line)?;
         let private = match place {
-            Where::Hidden(HOME) if self.around.home.is_clean() => return Some(clean_home(&path)),
-            Where::Hidden(private) => private,
-            Where::Own => return Some(own(&path)),
-            Where::Covered => return Some(covered(&path)),
-            Where::Root | Where::Protected | Where::System | Where::Outside => return None,
+            PlaceRole::Hidden(HOME) if self.around.home.is_clean() => return Some(clean_home(&path)),
+            PlaceRole::Hidden(private) => private,
+            PlaceRole::Own => return Some(own(&path)),
+            PlaceRole::Covered => return Some(covered(&path)),
+            PlaceRole::Root | PlaceRole::Protected | PlaceRole::System | PlaceRole::Outside => return None,
         };
         let grant = match readable(self, &path) {
             Some(setting) => format!("Put a copy into the workspace, or the user lets commands read it: {setting}"),
@@ -283,7 +283,7 @@ impl Scene<'_> {
     }
 
     /// Says the least that would permit what was tried.
-    fn grant(&self, path: &Named, line: &str) -> String {
+    fn grant(&self, path: &DisplayPath, line: &str) -> String {
         let writes = match (cache_variable(self, path), opening(self, path)) {
             (Some(variable), _) => {
                 format!("Write {variable}=/tmp/cache in front of the command: it then keeps its files there.")
@@ -292,7 +292,8 @@ impl Scene<'_> {
             (None, None) => "Work in the workspace; the user can put a copy there.".to_owned(),
         };
         // With a file system of their own, commands are refused nothing that they can see but writing.
-        let may_be_read = self.around.level != Level::Full && !line.to_lowercase().contains("read-only file system");
+        let may_be_read =
+            self.around.level != ConfinementLevel::Full && !line.to_lowercase().contains("read-only file system");
         match readable(self, path).filter(|_| may_be_read) {
             Some(setting) => format!("To let commands read it, the user sets {setting} To change it: {writes}"),
             None => writes,
@@ -301,7 +302,7 @@ impl Scene<'_> {
 
     fn mounted(&self, line: &str) -> Option<String> {
         match named_place(self, line)? {
-            (path, Where::Protected) => Some(format!("{path} is protected: commands cannot replace or remove it.")),
+            (path, PlaceRole::Protected) => Some(format!("{path} is protected: commands cannot replace or remove it.")),
             _ => None,
         }
     }
@@ -344,14 +345,14 @@ fn names_port(line: &str) -> bool {
     numbers(line).any(|number| u32::from(number) > LARGEST_NUMBER_OF_AN_ERROR)
 }
 
-fn covered(path: &Named) -> String {
+fn covered(path: &DisplayPath) -> String {
     format!(
         "{path} holds secrets and is covered: commands can neither read nor change it. To let commands read this file \
          alone, list it under \"readable\" in [sandbox] of config.toml."
     )
 }
 
-fn clean_home(path: &Named) -> String {
+fn clean_home(path: &DisplayPath) -> String {
     format!(
         "{path} is in the home of the session, which this command has not: it runs without a question, so settings that \
          an earlier command may have left there must not change what its programs do. Read or write it with a command \
@@ -359,6 +360,6 @@ fn clean_home(path: &Named) -> String {
     )
 }
 
-fn own(path: &Named) -> String {
+fn own(path: &DisplayPath) -> String {
     format!("{path} belongs to haft itself: commands can neither read nor change it. No setting permits it.")
 }

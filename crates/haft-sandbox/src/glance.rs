@@ -12,9 +12,9 @@ use std::path::{Component, Path, PathBuf};
 /// Largest folder that is read as a whole, in entries.
 const MOST: usize = 2_000;
 
-/// The kind of an entry.
+/// The kind of an entry of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FolderEntryKind {
     Folder,
     Link,
     Other,
@@ -23,17 +23,17 @@ pub(crate) enum Kind {
 /// The parts of the file system that are known so far.
 #[derive(Debug, Default)]
 pub(crate) struct Glance {
-    folders: HashMap<PathBuf, Seen>,
+    folders: HashMap<PathBuf, FolderGlance>,
     real: HashMap<PathBuf, Option<PathBuf>>,
 }
 
 /// The known entries of a folder.
 #[derive(Debug)]
-enum Seen {
+enum FolderGlance {
     /// Only these entries are known; `None` stands for an entry that does not exist.
-    Parts(HashMap<OsString, Option<Kind>>, Whole),
+    Parts(HashMap<OsString, Option<FolderEntryKind>>, Whole),
     /// These are all entries.
-    All(HashMap<OsString, Kind>),
+    All(HashMap<OsString, FolderEntryKind>),
 }
 
 /// Whether a folder can be read as a whole.
@@ -45,17 +45,17 @@ enum Whole {
 
 impl Glance {
     /// Returns the kind of the entry at a path. Only the last part of the path may be a link.
-    pub(crate) fn kind(&mut self, path: &Path) -> Option<Kind> {
+    pub(crate) fn kind(&mut self, path: &Path) -> Option<FolderEntryKind> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return kind_of(path) };
         match self.folders.get_mut(folder) {
-            Some(Seen::All(entries)) => return entries.get(name).copied(),
-            Some(Seen::Parts(parts, whole)) => match (parts.get(name), &*whole) {
+            Some(FolderGlance::All(entries)) => return entries.get(name).copied(),
+            Some(FolderGlance::Parts(parts, whole)) => match (parts.get(name), &*whole) {
                 (Some(kind), _) => return *kind,
                 (None, Whole::TooMuch) => {}
                 (None, Whole::NotTried) => {
                     if let Some(entries) = entries_of(folder) {
                         let kind = entries.get(name).copied();
-                        self.folders.insert(folder.to_owned(), Seen::All(entries));
+                        self.folders.insert(folder.to_owned(), FolderGlance::All(entries));
                         return kind;
                     }
                     *whole = Whole::TooMuch;
@@ -78,8 +78,8 @@ impl Glance {
             (Some(above), Some(name)) if is_plain && path.is_absolute() => {
                 let found = self.real(above).map(|above| above.join(name));
                 found.and_then(|found| match self.kind(&found)? {
-                    Kind::Link => found.canonicalize().ok(),
-                    Kind::Folder | Kind::Other => Some(found),
+                    FolderEntryKind::Link => found.canonicalize().ok(),
+                    FolderEntryKind::Folder | FolderEntryKind::Other => Some(found),
                 })
             }
             _ => path.canonicalize().ok(),
@@ -90,23 +90,25 @@ impl Glance {
 
     /// Returns whether a path leads to a folder.
     pub(crate) fn is_folder(&mut self, path: &Path) -> bool {
-        self.real(path).is_some_and(|real| self.kind(&real) == Some(Kind::Folder))
+        self.real(path).is_some_and(|real| self.kind(&real) == Some(FolderEntryKind::Folder))
     }
 
-    fn note(&mut self, folder: &Path, name: &OsStr, kind: Option<Kind>) {
+    fn note(&mut self, folder: &Path, name: &OsStr, kind: Option<FolderEntryKind>) {
         let seen = self.folders.entry(folder.to_owned());
-        if let Seen::Parts(parts, _) = seen.or_insert_with(|| Seen::Parts(HashMap::new(), Whole::NotTried)) {
+        if let FolderGlance::Parts(parts, _) =
+            seen.or_insert_with(|| FolderGlance::Parts(HashMap::new(), Whole::NotTried))
+        {
             parts.insert(name.to_owned(), kind);
         }
     }
 }
 
-fn kind_of(path: &Path) -> Option<Kind> {
-    path.symlink_metadata().ok().map(|found| Kind::from(found.file_type()))
+fn kind_of(path: &Path) -> Option<FolderEntryKind> {
+    path.symlink_metadata().ok().map(|found| FolderEntryKind::from(found.file_type()))
 }
 
 /// Reads a folder; `None` if it is too large or cannot be read.
-fn entries_of(folder: &Path) -> Option<HashMap<OsString, Kind>> {
+fn entries_of(folder: &Path) -> Option<HashMap<OsString, FolderEntryKind>> {
     let mut entries = HashMap::new();
     let read = match std::fs::read_dir(folder) {
         // A folder that does not exist has no entries.
@@ -115,7 +117,7 @@ fn entries_of(folder: &Path) -> Option<HashMap<OsString, Kind>> {
     };
     for entry in read {
         let entry = entry.ok()?;
-        entries.insert(entry.file_name(), Kind::from(entry.file_type().ok()?));
+        entries.insert(entry.file_name(), FolderEntryKind::from(entry.file_type().ok()?));
         if entries.len() > MOST {
             return None;
         }
@@ -123,12 +125,12 @@ fn entries_of(folder: &Path) -> Option<HashMap<OsString, Kind>> {
     Some(entries)
 }
 
-impl From<std::fs::FileType> for Kind {
+impl From<std::fs::FileType> for FolderEntryKind {
     fn from(kind: std::fs::FileType) -> Self {
         match kind {
-            kind if kind.is_dir() => Kind::Folder,
-            kind if kind.is_symlink() => Kind::Link,
-            _ => Kind::Other,
+            kind if kind.is_dir() => FolderEntryKind::Folder,
+            kind if kind.is_symlink() => FolderEntryKind::Link,
+            _ => FolderEntryKind::Other,
         }
     }
 }
@@ -186,6 +188,6 @@ mod tests {
             }
         }
         assert_eq!(glance.real(Path::new("/")), Some("/".into()));
-        assert_eq!(glance.kind(Path::new("/")), Some(Kind::Folder));
+        assert_eq!(glance.kind(Path::new("/")), Some(FolderEntryKind::Folder));
     }
 }

@@ -23,7 +23,7 @@ use crate::orders::{
     Confine, HomeAccess, KeptAnswer, KeptNetwork, KeptShares, Orders, Visible, VisibleCache, VisibleRoot,
 };
 use crate::sights::Sights;
-use crate::standby::{Launched, Owner, Standby};
+use crate::standby::{LauncherCopy, Standby, WorkspaceOwner};
 use crate::{environment, wire};
 
 /// Most roots that are kept at a time.
@@ -35,11 +35,11 @@ const TO_BUILD: Duration = Duration::from_secs(10);
 #[derive(Default)]
 pub(crate) struct KeptRoots {
     network: Option<Arc<dyn SessionNetwork>>,
-    inner: Mutex<Inner>,
+    inner: Mutex<RootPool>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct RootPool {
     /// The one that was used last comes last.
     roots: Vec<KeptRoot>,
     /// The user namespace and the network that they share.
@@ -73,7 +73,7 @@ impl KeptRoots {
         orders: &Orders,
         descriptors: &[OwnedFd],
         copy: Copy<'_>,
-    ) -> Option<(Launched, Orders)> {
+    ) -> Option<(LauncherCopy, Orders)> {
         let Confine::Fully(visible) = &orders.confine else { return None };
         // What a command leaves in a kept root, others find there. A root within the whole system cannot be kept.
         if !orders.is_of_session
@@ -127,10 +127,10 @@ impl KeptRoots {
 }
 
 /// Copies the launcher that stands by outside.
-pub(crate) type Copy<'a> = &'a dyn Fn() -> io::Result<Launched>;
+pub(crate) type Copy<'a> = &'a dyn Fn() -> io::Result<LauncherCopy>;
 
-impl Inner {
-    fn launch(&mut self, key: &[u8]) -> Option<Launched> {
+impl RootPool {
+    fn launch(&mut self, key: &[u8]) -> Option<LauncherCopy> {
         let place = self.roots.iter().position(|root| root.key == key)?;
         let root = self.roots.remove(place);
         // It may have been killed since; then there is another.
@@ -174,11 +174,11 @@ impl Inner {
             streams: None,
             ..orders.clone()
         };
-        let Launched { process, line, .. } = copy()?;
+        let LauncherCopy { process, line, .. } = copy()?;
         for timeout in [Timeout::Send, Timeout::Recv] {
             set_socket_timeout(&line, timeout, Some(TO_BUILD))?;
         }
-        let owner = given.first().map(Owner::of).ok_or(io::ErrorKind::InvalidInput)??;
+        let owner = given.first().map(WorkspaceOwner::of).ok_or(io::ErrorKind::InvalidInput)??;
         let standby = Standby::inside(process, line, owner);
         wire::send_orders(standby.line(), &wanted, &given)?;
         let (answer, mut shared) = wire::receive_orders::<KeptAnswer>(standby.line())?;

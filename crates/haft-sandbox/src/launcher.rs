@@ -23,11 +23,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::detached::detach;
-use crate::orders::{Confine, KeptAnswer, KeptShares, NAME, Orders, Report, Visible};
-use enter::{Entered, NotEntered};
+use crate::orders::{Confine, KeptAnswer, KeptShares, LauncherReport, NAME, Orders, Visible};
+use enter::{NotEntered, SandboxSide};
 pub(crate) use enter::{is_secret, knows_ports, secret_folders};
 use hands::Hands;
-use line::Line;
+use line::LauncherLine;
 use standby::Copies;
 use watch::{Bare, watch};
 
@@ -52,7 +52,7 @@ pub fn launcher() {
 }
 
 fn be_launcher() -> ! {
-    let Ok(haft) = Line::from_stdin() else { leave(NO_ORDERS) };
+    let Ok(haft) = LauncherLine::from_stdin() else { leave(NO_ORDERS) };
     let line = standby::stand_by(haft, Copies::Plain);
     let Ok((orders, descriptors)) = line.orders() else { leave(NO_ORDERS) };
     match &orders.confine {
@@ -62,7 +62,7 @@ fn be_launcher() -> ! {
 }
 
 /// Builds a root, and launches commands in it until haft is gone.
-fn keep_root(line: Line, orders: &Orders, wanted: (&Visible, &KeptShares), descriptors: Vec<OwnedFd>) -> ! {
+fn keep_root(line: LauncherLine, orders: &Orders, wanted: (&Visible, &KeptShares), descriptors: Vec<OwnedFd>) -> ! {
     let kept = match enter::keep(orders, wanted, descriptors) {
         Ok((kept, (parts, shared))) => {
             line.tell(&KeptAnswer::Ok(parts), &shared);
@@ -84,34 +84,34 @@ fn keep_root(line: Line, orders: &Orders, wanted: (&Visible, &KeptShares), descr
     }
 }
 
-fn launch(line: Line, mut orders: Orders, mut descriptors: Vec<OwnedFd>) -> ! {
+fn launch(line: LauncherLine, mut orders: Orders, mut descriptors: Vec<OwnedFd>) -> ! {
     let Ok(mut hands) = Hands::take(&orders, &mut descriptors) else { leave(NO_ORDERS) };
     orders.given = hands.given();
     let orders = &orders;
     match &orders.confine {
         Confine::No => {
             drop(descriptors);
-            line.report(&Report::Watcher(line::own_pid()));
+            line.report(&LauncherReport::Watcher(line::own_pid()));
             watch(line, (orders, hands), Bare)
         }
         Confine::Partly(visible, private) => match enter::partly(orders, visible, private, &descriptors) {
             Ok(ready) => {
                 drop(descriptors);
-                line.report(&Report::Watcher(line::own_pid()));
+                line.report(&LauncherReport::Watcher(line::own_pid()));
                 watch(line, (orders, hands), ready)
             }
             Err(why) => not_entered(&line, why),
         },
         Confine::Tried => {
-            line.report(&Report::Tried(enter::trials()));
+            line.report(&LauncherReport::Tried(enter::trials()));
             leave(0)
         }
         Confine::Fully(visible) => match enter::fully(orders, visible, descriptors, hands.grounds.take()) {
-            Ok(Entered::Outside(watcher)) => {
-                line.report(&Report::Watcher(watcher));
+            Ok(SandboxSide::Outside(watcher)) => {
+                line.report(&LauncherReport::Watcher(watcher));
                 leave(0)
             }
-            Ok(Entered::Inside(ready)) => watch(line, (orders, hands), ready),
+            Ok(SandboxSide::Inside(ready)) => watch(line, (orders, hands), ready),
             Err(why) => not_entered(&line, why),
         },
         // Both are for other launchers.
@@ -119,7 +119,7 @@ fn launch(line: Line, mut orders: Orders, mut descriptors: Vec<OwnedFd>) -> ! {
     }
 }
 
-fn not_entered(line: &Line, why: NotEntered) -> ! {
+fn not_entered(line: &LauncherLine, why: NotEntered) -> ! {
     line.report(&why.into());
     leave(0)
 }

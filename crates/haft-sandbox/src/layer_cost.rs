@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// One layer of the sandbox, or a kernel feature that a layer needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Layer {
+pub enum SandboxLayer {
     /// A user namespace, which an ordinary user needs for all other namespaces.
     UserNamespace,
     /// A private mount namespace.
@@ -37,92 +37,100 @@ pub enum Layer {
     ProcessLimit,
 }
 
-impl Layer {
+impl SandboxLayer {
     /// All of them, in the order in which they are tried and shown.
-    pub const ALL: [Layer; 14] = [
-        Layer::UserNamespace,
-        Layer::Mounts,
-        Layer::MountAttributes,
-        Layer::Overlay,
-        Layer::ProcessNamespace,
-        Layer::FreshProc,
-        Layer::NetworkNamespace,
-        Layer::Loopback,
-        Layer::Landlock,
-        Layer::LandlockPorts,
-        Layer::Seccomp,
-        Layer::Notifications,
-        Layer::Openat2,
-        Layer::ProcessLimit,
+    pub const ALL: [SandboxLayer; 14] = [
+        SandboxLayer::UserNamespace,
+        SandboxLayer::Mounts,
+        SandboxLayer::MountAttributes,
+        SandboxLayer::Overlay,
+        SandboxLayer::ProcessNamespace,
+        SandboxLayer::FreshProc,
+        SandboxLayer::NetworkNamespace,
+        SandboxLayer::Loopback,
+        SandboxLayer::Landlock,
+        SandboxLayer::LandlockPorts,
+        SandboxLayer::Seccomp,
+        SandboxLayer::Notifications,
+        SandboxLayer::Openat2,
+        SandboxLayer::ProcessLimit,
     ];
 
     /// Returns its name for people.
     pub fn name(self) -> &'static str {
         match self {
-            Layer::UserNamespace => "user namespace",
-            Layer::Mounts => "mounts",
-            Layer::MountAttributes => "mount_setattr",
-            Layer::Overlay => "overlay",
-            Layer::ProcessNamespace => "process namespace",
-            Layer::FreshProc => "fresh /proc",
-            Layer::NetworkNamespace => "network namespace",
-            Layer::Loopback => "loopback",
-            Layer::Landlock => "Landlock",
-            Layer::LandlockPorts => "Landlock ports",
-            Layer::Seccomp => "seccomp",
-            Layer::Notifications => "notifications",
-            Layer::Openat2 => "openat2",
-            Layer::ProcessLimit => "process limit",
+            SandboxLayer::UserNamespace => "user namespace",
+            SandboxLayer::Mounts => "mounts",
+            SandboxLayer::MountAttributes => "mount_setattr",
+            SandboxLayer::Overlay => "overlay",
+            SandboxLayer::ProcessNamespace => "process namespace",
+            SandboxLayer::FreshProc => "fresh /proc",
+            SandboxLayer::NetworkNamespace => "network namespace",
+            SandboxLayer::Loopback => "loopback",
+            SandboxLayer::Landlock => "Landlock",
+            SandboxLayer::LandlockPorts => "Landlock ports",
+            SandboxLayer::Seccomp => "seccomp",
+            SandboxLayer::Notifications => "notifications",
+            SandboxLayer::Openat2 => "openat2",
+            SandboxLayer::ProcessLimit => "process limit",
         }
     }
 
     /// Says in one sentence what is lost without it.
     pub fn cost(self) -> &'static str {
         match self {
-            Layer::UserNamespace => "Commands have no namespaces at all, and the level is at most \"partial\".",
-            Layer::Mounts => "Commands see the real file system: only Landlock keeps them from your other files.",
-            Layer::MountAttributes => "haft cannot make folders read-only for commands, so it mounts nothing for them.",
-            Layer::Overlay => "Commands change the real files instead of a layer that haft commits.",
-            Layer::ProcessNamespace => {
+            SandboxLayer::UserNamespace => "Commands have no namespaces at all, and the level is at most \"partial\".",
+            SandboxLayer::Mounts => {
+                "Commands see the real file system: only Landlock keeps them from your other files."
+            }
+            SandboxLayer::MountAttributes => {
+                "haft cannot make folders read-only for commands, so it mounts nothing for them."
+            }
+            SandboxLayer::Overlay => "Commands change the real files instead of a layer that haft commits.",
+            SandboxLayer::ProcessNamespace => {
                 "Commands see which other processes run, and can outlive a haft that was killed."
             }
-            Layer::FreshProc => "Commands would see the processes of others in /proc, so haft uses no namespaces.",
-            Layer::NetworkNamespace => {
+            SandboxLayer::FreshProc => {
+                "Commands would see the processes of others in /proc, so haft uses no namespaces."
+            }
+            SandboxLayer::NetworkNamespace => {
                 "Commands share the network of this machine: haft controls it with a proxy, which is weaker."
             }
-            Layer::Loopback => "Commands could not reach servers that they start, so haft uses no network namespace.",
-            Layer::Landlock => {
+            SandboxLayer::Loopback => {
+                "Commands could not reach servers that they start, so haft uses no network namespace."
+            }
+            SandboxLayer::Landlock => {
                 "haft lacks its second barrier around files, and runs no command at a level above \"none\"."
             }
-            Layer::LandlockPorts => {
+            SandboxLayer::LandlockPorts => {
                 "Without a network namespace, haft can give a command either no network or all of it."
             }
-            Layer::Seccomp => "Commands may make every system call, and the level is \"none\".",
-            Layer::Notifications => {
+            SandboxLayer::Seccomp => "Commands may make every system call, and the level is \"none\".",
+            SandboxLayer::Notifications => {
                 "Programs cannot rename folders in a layer, and without an overlay haft cannot keep what they overwrite."
             }
-            Layer::Openat2 => "haft opens paths folder by folder, which is slower but not weaker.",
-            Layer::ProcessLimit => "A command can start as many processes as its user may.",
+            SandboxLayer::Openat2 => "haft opens paths folder by folder, which is slower but not weaker.",
+            SandboxLayer::ProcessLimit => "A command can start as many processes as its user may.",
         }
     }
 
     /// Returns the first kernel in which an ordinary user can use it.
     pub fn since(self) -> Option<&'static str> {
         match self {
-            Layer::MountAttributes => Some("5.12"),
-            Layer::Overlay => Some("5.11"),
-            Layer::Landlock => Some("5.13"),
-            Layer::LandlockPorts => Some("6.7"),
-            Layer::Notifications => Some("5.5"),
-            Layer::Openat2 => Some("5.6"),
-            Layer::UserNamespace
-            | Layer::Mounts
-            | Layer::ProcessNamespace
-            | Layer::FreshProc
-            | Layer::NetworkNamespace
-            | Layer::Loopback
-            | Layer::Seccomp
-            | Layer::ProcessLimit => None,
+            SandboxLayer::MountAttributes => Some("5.12"),
+            SandboxLayer::Overlay => Some("5.11"),
+            SandboxLayer::Landlock => Some("5.13"),
+            SandboxLayer::LandlockPorts => Some("6.7"),
+            SandboxLayer::Notifications => Some("5.5"),
+            SandboxLayer::Openat2 => Some("5.6"),
+            SandboxLayer::UserNamespace
+            | SandboxLayer::Mounts
+            | SandboxLayer::ProcessNamespace
+            | SandboxLayer::FreshProc
+            | SandboxLayer::NetworkNamespace
+            | SandboxLayer::Loopback
+            | SandboxLayer::Seccomp
+            | SandboxLayer::ProcessLimit => None,
         }
     }
 
@@ -130,14 +138,14 @@ impl Layer {
     pub fn is_by_permission(self) -> bool {
         matches!(
             self,
-            Layer::UserNamespace
-                | Layer::Mounts
-                | Layer::MountAttributes
-                | Layer::Overlay
-                | Layer::ProcessNamespace
-                | Layer::FreshProc
-                | Layer::NetworkNamespace
-                | Layer::Loopback
+            SandboxLayer::UserNamespace
+                | SandboxLayer::Mounts
+                | SandboxLayer::MountAttributes
+                | SandboxLayer::Overlay
+                | SandboxLayer::ProcessNamespace
+                | SandboxLayer::FreshProc
+                | SandboxLayer::NetworkNamespace
+                | SandboxLayer::Loopback
         )
     }
 }

@@ -58,14 +58,14 @@ mod worker;
 
 pub use ahead::launcher_ahead;
 pub use caches::ToolCache;
-pub use detached::{Owner, report_to_starter, start_detached};
+pub use detached::{SessionOwner, report_to_starter, start_detached};
 pub use examination::examine;
 pub use ignored::{ignore_file_size_signal, ignores_hang_up};
 pub use inquiry::{Inquirer, InquirySettings};
 pub use launcher::{Launcher, launcher};
-pub use layer_cost::Layer;
-pub use orders::Trial;
+pub use layer_cost::SandboxLayer;
+pub use orders::LayerTrial;
 pub use platform::{Platform, how_to_get};
 pub use sandbox::Sandbox;
-pub use settings::{Network, Requirement, Settings, usual_memory};
+pub use settings::{Network, Requirement, SandboxSettings, usual_memory};
 pub use unconfined::{run_in_place, try_hook};

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use haft_contract::path::one_line;
-use haft_contract::process::Command;
+use haft_contract::process::CommandSpec;
 
 /// How many characters of a job's command are shown at most.
 const LONGEST: usize = 60;
@@ -23,7 +23,7 @@ pub(crate) struct NetworkJob {
 
 impl NetworkJobs {
     /// Adds a command if it is a job.
-    pub(crate) fn add(&self, command: &Command) -> Option<NetworkJob> {
+    pub(crate) fn add(&self, command: &CommandSpec) -> Option<NetworkJob> {
         if !command.stays {
             return None;
         }
@@ -59,8 +59,8 @@ mod tests {
     #[test]
     fn jobs_are_known_while_they_run_and_other_commands_never() {
         let command = |line: &str, stays| {
-            let made = Command::new(Vec::new(), line.to_owned(), "/".into(), Duration::from_secs(1));
-            Command { stays, ..made }
+            let made = CommandSpec::new(Vec::new(), line.to_owned(), "/".into(), Duration::from_secs(1));
+            CommandSpec { stays, ..made }
         };
         let jobs = NetworkJobs::default();
         assert!(jobs.add(&command("make", false)).is_none());

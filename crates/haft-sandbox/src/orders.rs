@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::exact;
-use crate::layer_cost::Layer;
+use crate::layer_cost::SandboxLayer;
 
 /// The name under which haft starts itself as a launcher; on its standard input it is told of each command.
 pub(crate) const NAME: &str = "haft-launcher";
@@ -229,9 +229,9 @@ pub(crate) struct VisibleRoot {
     pub(crate) shown: Vec<PathBuf>,
 }
 
-/// What the launcher says.
+/// A message from the launcher to haft.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Report {
+pub(crate) enum LauncherReport {
     /// The process that everything runs under, as haft sees it: pid 1 of the namespace, or the launcher itself.
     Watcher(i32),
     /// The command is being started: from now on it may run.
@@ -259,7 +259,7 @@ pub(crate) enum Report {
     /// Nothing was run: the program could not be started.
     NotStarted(NotStarted),
     /// Nothing was run: this came of trying each part of the sandbox.
-    Tried(Vec<Trial>),
+    Tried(Vec<LayerTrial>),
     /// The command ended, and this many processes were left behind and have been ended.
     Exited { status: i32, left_behind: usize },
     /// A signal ended it.
@@ -290,11 +290,11 @@ pub(crate) enum GroundReport {
     Held(String),
 }
 
-/// What came of trying one part of the sandbox.
+/// The result of trying one part of the sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trial {
+pub struct LayerTrial {
     /// The layer.
-    pub layer: Layer,
+    pub layer: SandboxLayer,
     /// What is to be said of it where it works, else why it does not.
     pub outcome: Result<String, String>,
 }

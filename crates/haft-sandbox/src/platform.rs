@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use crate::layer_cost::Layer;
+use crate::layer_cost::SandboxLayer;
 
 /// An environment that decides what the kernel permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,12 +125,13 @@ impl Platform {
 /// Says how to get the missing layers, one sentence each, the most useful first.
 ///
 /// `root` is the root folder, which has the settings of the kernel.
-pub fn how_to_get(missing: &[Layer], platforms: &[Platform], root: &Path) -> Vec<String> {
+pub fn how_to_get(missing: &[SandboxLayer], platforms: &[Platform], root: &Path) -> Vec<String> {
     let mut told = Vec::new();
     let is_in_container = platforms.iter().any(|platform| platform.is_container());
     // A layer that needs another one, or a newer kernel, is not a matter of permissions.
-    let are_namespaces_missing = missing.contains(&Layer::UserNamespace) || missing.contains(&Layer::Mounts);
-    if are_namespaces_missing || missing.contains(&Layer::FreshProc) {
+    let are_namespaces_missing =
+        missing.contains(&SandboxLayer::UserNamespace) || missing.contains(&SandboxLayer::Mounts);
+    if are_namespaces_missing || missing.contains(&SandboxLayer::FreshProc) {
         let remedy = if are_namespaces_missing { Platform::permits_namespaces } else { Platform::permits_fresh_proc };
         told.extend(platforms.iter().map(|platform| format!("{}: {}", platform.name(), remedy(*platform))));
         told.extend(settings_of_kernel(root));
@@ -141,15 +142,16 @@ pub fn how_to_get(missing: &[Layer], platforms: &[Platform], root: &Path) -> Vec
         }
     }
     let whose = if is_in_container { "the kernel of the host" } else { "a kernel" };
-    if missing.contains(&Layer::Landlock) {
+    if missing.contains(&SandboxLayer::Landlock) {
         told.push(format!(
             "Landlock: {whose} of 5.13 or newer, with \"landlock\" in the list of its start parameter lsm= \
              (now: {}); WSL2: kernelCommandLine = lsm=landlock in .wslconfig",
             text(root, "sys/kernel/security/lsm").unwrap_or_else(|| "unknown".into())
         ));
     }
-    let is_permitted = |layer: &&Layer| !layer.is_by_permission() || !missing.contains(&Layer::UserNamespace);
-    for layer in missing.iter().filter(|layer| **layer != Layer::Landlock).filter(is_permitted) {
+    let is_permitted =
+        |layer: &&SandboxLayer| !layer.is_by_permission() || !missing.contains(&SandboxLayer::UserNamespace);
+    for layer in missing.iter().filter(|layer| **layer != SandboxLayer::Landlock).filter(is_permitted) {
         if let Some(since) = layer.since() {
             told.push(format!("{}: {whose} of {since} or newer, and no filter that refuses it", layer.name()));
         }
@@ -222,12 +224,17 @@ mod tests {
 
     #[test]
     fn a_missing_layer_has_the_remedy_of_its_place() {
-        let every_namespace =
-            [Layer::UserNamespace, Layer::Mounts, Layer::Overlay, Layer::FreshProc, Layer::NetworkNamespace];
+        let every_namespace = [
+            SandboxLayer::UserNamespace,
+            SandboxLayer::Mounts,
+            SandboxLayer::Overlay,
+            SandboxLayer::FreshProc,
+            SandboxLayer::NetworkNamespace,
+        ];
         let plain = root(&[]);
         let ubuntu = root(&[("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n")]);
         let no_landlock = root(&[("sys/kernel/security/lsm", "capability,yama")]);
-        let told = |missing: &[Layer], platforms: &[Platform], root: &tempfile::TempDir| {
+        let told = |missing: &[SandboxLayer], platforms: &[Platform], root: &tempfile::TempDir| {
             how_to_get(missing, platforms, root.path()).join("\n")
         };
         assert_eq!(told(&[], &Platform::ALL, &plain), "");
@@ -244,17 +251,17 @@ mod tests {
             assert!(told.starts_with(platform.name()) && told.contains(word), "{told}");
             assert_eq!(told.lines().count(), 1, "{told}");
         }
-        let only_proc = [Layer::FreshProc, Layer::ProcessLimit];
+        let only_proc = [SandboxLayer::FreshProc, SandboxLayer::ProcessLimit];
         let podman = told(&only_proc, &[Platform::Podman], &plain);
         assert_eq!(podman.lines().next(), Some("Podman: podman run --security-opt unmask=ALL"), "{podman}");
         assert!(told(&every_namespace, &[], &plain).contains("Permit user namespaces"));
         assert!(told(&every_namespace, &[], &ubuntu).starts_with("sudo sysctl -w kernel.apparmor"));
-        let landlock = told(&[Layer::Landlock, Layer::LandlockPorts], &[Platform::Docker], &no_landlock);
+        let landlock = told(&[SandboxLayer::Landlock, SandboxLayer::LandlockPorts], &[Platform::Docker], &no_landlock);
         assert!(
             landlock.contains("kernel of the host of 5.13") && landlock.contains("now: capability,yama"),
             "{landlock}"
         );
         assert!(landlock.contains("of 6.7 or newer"), "{landlock}");
-        assert!(told(&[Layer::Overlay], &[], &plain).contains("a kernel of 5.11"));
+        assert!(told(&[SandboxLayer::Overlay], &[], &plain).contains("a kernel of 5.11"));
     }
 }

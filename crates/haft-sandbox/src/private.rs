@@ -6,12 +6,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
-use haft_contract::process::Ground;
+use haft_contract::process::Staging;
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags, renameat_with};
 use rustix::process::{getegid, geteuid};
 
 use crate::caches::Caches;
-use crate::settings::Settings;
+use crate::settings::SandboxSettings;
 use crate::strays::Mark;
 
 /// Where private folders are made, and how their names begin.
@@ -45,7 +45,7 @@ pub(crate) struct SessionPlace {
 
 impl SessionPlace {
     /// Makes them with the first command, for the owner of the workspace.
-    pub(crate) fn of(settings: &Settings, ground: &dyn Ground) -> Option<Self> {
+    pub(crate) fn of(settings: &SandboxSettings, ground: &dyn Staging) -> Option<Self> {
         let workspace = ground.roots().first().map(|root| &root.folder);
         let above = ground.place()?;
         let spare = above.with_file_name(SPARE);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use haft_contract::door::{Receipt, Receipts};
-use haft_contract::process::{Confinement, HowEnded, Level};
+use haft_contract::process::{Confinement, ConfinementLevel, HowEnded};
 use rustix::fs::{Mode, OFlags};
 use tokio::sync::mpsc;
 
@@ -22,10 +22,10 @@ const TRIAL: Duration = Duration::from_secs(5);
 
 const SWITCHED_OFF: &str = "Your settings switch the sandbox off: [sandbox] use = \"none\".";
 
-/// What was found out so far.
+/// The level of confinement that the system supports, as far as trials have shown.
 #[derive(Debug, Default)]
-pub(crate) struct Reached {
-    level: Option<Level>,
+pub(crate) struct ConfinementSupport {
+    level: Option<ConfinementLevel>,
     missing: Vec<String>,
     /// Why a trial failed, if it is not for what is missing.
     untried: Option<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Reached {
     watches: bool,
 }
 
-impl Reached {
+impl ConfinementSupport {
     /// Nothing can be tried, for this reason.
     pub(crate) fn nothing(why: String) -> Self {
         Self { missing: vec![why.clone()], untried: Some(why), ..Self::default() }
@@ -41,31 +41,37 @@ impl Reached {
 
     /// The user wants no sandbox.
     pub(crate) fn switched_off() -> Self {
-        Self { level: Some(Level::None), missing: vec![SWITCHED_OFF.to_owned()], ..Self::default() }
+        Self { level: Some(ConfinementLevel::None), missing: vec![SWITCHED_OFF.to_owned()], ..Self::default() }
     }
 
     /// The full level was reached before, and this was said of it.
     pub(crate) fn full(notes: Vec<String>) -> Self {
-        Self { level: Some(Level::Full), missing: notes, ..Self::default() }
+        Self { level: Some(ConfinementLevel::Full), missing: notes, ..Self::default() }
     }
 
     /// Returns what was said of the full level, where it was reached.
     pub(crate) fn notes_of_full(&self) -> Option<&[String]> {
-        (self.level == Some(Level::Full)).then_some(&self.missing)
+        (self.level == Some(ConfinementLevel::Full)).then_some(&self.missing)
     }
 
     /// Returns the level that was reached.
-    pub(crate) fn level(&self) -> Level {
-        self.level.unwrap_or(Level::None)
+    pub(crate) fn level(&self) -> ConfinementLevel {
+        self.level.unwrap_or(ConfinementLevel::None)
     }
 
     /// Tries a level with orders that run nothing.
-    pub(crate) fn try_level(&mut self, level: Level, launchers: &Arc<Launchers>, orders: Orders) {
+    pub(crate) fn try_level(&mut self, level: ConfinementLevel, launchers: &Arc<Launchers>, orders: Orders) {
         self.note_trial(level, try_orders(launchers, orders, Vec::new()));
     }
 
     /// Tries a level, and whether what commands touch in this folder can be watched.
-    pub(crate) fn try_watching(&mut self, level: Level, launchers: &Arc<Launchers>, orders: Orders, folder: &Path) {
+    pub(crate) fn try_watching(
+        &mut self,
+        level: ConfinementLevel,
+        launchers: &Arc<Launchers>,
+        orders: Orders,
+        folder: &Path,
+    ) {
         let watched = Orders { watched: vec![folder.to_owned()], ..orders.clone() };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let outcome = match rustix::fs::open(folder, flags, Mode::empty()) {
@@ -84,7 +90,7 @@ impl Reached {
         }
     }
 
-    fn note_trial(&mut self, level: Level, outcome: Result<Vec<String>, NoFinish>) {
+    fn note_trial(&mut self, level: ConfinementLevel, outcome: Result<Vec<String>, NoFinish>) {
         match outcome {
             Ok(notes) => {
                 self.level = Some(level);
@@ -117,10 +123,10 @@ impl Reached {
             required: match required {
                 Requirement::Set(level) => level,
                 // What can be undone needs no more around it.
-                Requirement::Usual if level == Some(Level::Partial) && watches => Level::Partial,
-                Requirement::Usual => Level::Full,
+                Requirement::Usual if level == Some(ConfinementLevel::Partial) && watches => ConfinementLevel::Partial,
+                Requirement::Usual => ConfinementLevel::Full,
             },
-            reached: level.unwrap_or(Level::None),
+            reached: level.unwrap_or(ConfinementLevel::None),
             missing,
             untried,
             network: false,

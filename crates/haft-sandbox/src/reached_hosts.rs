@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use haft_contract::connection::{HostOutcome, ReachedHost};
-use haft_contract::effect::{Does, Effect};
+use haft_contract::effect::{Effect, StepEffect};
 use haft_contract::process::HowEnded;
 
 /// Most hosts in one line.
@@ -64,8 +64,15 @@ impl<'a> Suspects<'a> {
                 _ => None,
             })
         };
-        let is_local = |does: &Does| {
-            matches!(does, Does::Nothing | Does::NothingElse | Does::Read(_) | Does::List(_) | Does::Change(..))
+        let is_local = |does: &StepEffect| {
+            matches!(
+                does,
+                StepEffect::Nothing
+                    | StepEffect::NothingElse
+                    | StepEffect::Read(_)
+                    | StepEffect::List(_)
+                    | StepEffect::Change(..)
+            )
         };
         let is_known = steps().next().is_some() && steps().all(is_local);
         if is_known && !jobs.is_empty() { Self::Jobs(jobs) } else { Self::Command(jobs) }
@@ -111,7 +118,7 @@ fn in_words(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use haft_contract::effect::{CommandLine, Step};
+    use haft_contract::effect::{CommandLine, CommandStep};
 
     use super::*;
 
@@ -156,10 +163,10 @@ mod tests {
 
     #[test]
     fn a_command_that_runs_nothing_that_connects_is_not_suspected() {
-        let told = |does: &[Does], jobs: &[Arc<str>]| {
-            let step = |does: &Does| {
+        let told = |does: &[StepEffect], jobs: &[Arc<str>]| {
+            let step = |does: &StepEffect| {
                 let (command, folder, words) = ("t".into(), "".into(), ["t".to_owned()].into());
-                Effect::Step(Step { command, folder, part: (0, 1), words, does: does.clone() })
+                Effect::Step(CommandStep { command, folder, part: (0, 1), words, does: does.clone() })
             };
             let run = Effect::Run(CommandLine("t".into()));
             let effects: Vec<Effect> = std::iter::once(run).chain(does.iter().map(step)).collect();
@@ -169,10 +176,10 @@ mod tests {
         let jobs: [Arc<str>; 1] = ["npx vite".into()];
         let of_job = "network (by the job \"npx vite\"): a.example;";
         let of_either = "network (by this command or the job \"npx vite\"): a.example;";
-        assert!(told(&[Does::Nothing, Does::NothingElse], &jobs).starts_with(of_job));
-        assert!(told(&[Does::Nothing, Does::Program("x".into())], &jobs).starts_with(of_either));
-        assert!(told(&[Does::Connect(None)], &jobs).starts_with(of_either));
+        assert!(told(&[StepEffect::Nothing, StepEffect::NothingElse], &jobs).starts_with(of_job));
+        assert!(told(&[StepEffect::Nothing, StepEffect::Program("x".into())], &jobs).starts_with(of_either));
+        assert!(told(&[StepEffect::Connect(None)], &jobs).starts_with(of_either));
         assert!(told(&[], &jobs).starts_with(of_either), "a command of which nothing is known");
-        assert!(told(&[Does::Nothing], &[]).starts_with("network: a.example;"));
+        assert!(told(&[StepEffect::Nothing], &[]).starts_with("network: a.example;"));
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{Command, Confinement, NotRun};
+use haft_contract::process::{CommandSpec, Confinement, NotRun};
 use rustix::io::Errno;
 
 use crate::attend::NoFinish;
@@ -47,7 +47,7 @@ pub(crate) fn not_now(what: &str) -> ToolError {
 }
 
 /// No program can be given these words.
-pub(crate) fn of_words(command: &Command) -> Result<(), ToolError> {
+pub(crate) fn of_words(command: &CommandSpec) -> Result<(), ToolError> {
     if command.words.is_empty() {
         return Err(ToolError::of(ErrorKind::Bug, "The tool named no program to run."));
     }
@@ -62,7 +62,7 @@ pub(crate) fn of_words(command: &Command) -> Result<(), ToolError> {
 }
 
 /// It was tried and is not possible.
-pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
+pub(crate) fn of_finish(why: NoFinish, command: &CommandSpec) -> NotRun {
     NotRun::Failed(match why {
         NoFinish::NoLayer(reason) | NoFinish::NotStarted(NotStarted::Unwatched(reason)) => {
             return NotRun::NoLayer(reason);
@@ -103,7 +103,7 @@ pub(crate) fn of_finish(why: NoFinish, command: &Command) -> NotRun {
     })
 }
 
-fn of_folder(error: i32, command: &Command) -> ToolError {
+fn of_folder(error: i32, command: &CommandSpec) -> ToolError {
     let folder = command.folder.display();
     let (kind, what) = match Errno::from_raw_os_error(error) {
         Errno::NOENT => (ErrorKind::MissingFile, format!("The folder {folder} does not exist for commands.")),
@@ -117,7 +117,7 @@ fn of_folder(error: i32, command: &Command) -> ToolError {
     ToolError::new(kind, format!("{what} The command was not run."), Next::FixArguments(next.into()))
 }
 
-fn of_program(error: i32, command: &Command) -> ToolError {
+fn of_program(error: i32, command: &CommandSpec) -> ToolError {
     let program = command.words.first().map(|word| word.display().to_string()).unwrap_or_default();
     let failed = |kind, what: String, next: &str| {
         ToolError::new(kind, format!("{what} The command was not run."), Next::FixArguments(next.into()))

@@ -15,27 +15,27 @@ const CLOSED_SETTINGS: &str = "closed-settings";
 /// The file for the keys in folders of toolchains.
 const KEYS: &str = "toolchain-keys";
 
-/// Remembers in one file.
+/// Remembers in one file which level of confinement was reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Remembered {
+pub(crate) struct LevelMemory {
     file: PathBuf,
 }
 
-/// For which system and which haft something holds.
+/// The system and the haft program for which a remembered level holds.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Holder {
+struct SystemIdentity {
     boot: String,
     kernel: String,
     user: u32,
     /// A container may share a home with its host, and permits less.
-    surroundings: Surroundings,
+    surroundings: ContainerIdentity,
     /// Which file haft is, and when it was changed.
     program: (u64, u64, i64, i64),
 }
 
-/// What a container changes for its processes.
+/// The properties of a process by which a container differs from its host.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Surroundings {
+struct ContainerIdentity {
     users: Option<PathBuf>,
     mounts: Option<PathBuf>,
     /// The kernel's lines about filters of system calls.
@@ -43,26 +43,26 @@ struct Surroundings {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Entry {
-    holder: Holder,
+struct LevelRecord {
+    holder: SystemIdentity,
     notes: Vec<String>,
 }
 
-impl Remembered {
+impl LevelMemory {
     pub(crate) fn new(file: PathBuf) -> Self {
         Self { file }
     }
 
     /// Returns what was said of the full level, if it was reached here since the machine was started.
     pub(crate) fn full(&self, launcher: &Path) -> Option<Vec<String>> {
-        let entry: Entry = serde_json::from_slice(&own_bytes(&self.file)?).ok()?;
-        (entry.holder == Holder::now(launcher)?).then_some(entry.notes)
+        let entry: LevelRecord = serde_json::from_slice(&own_bytes(&self.file)?).ok()?;
+        (entry.holder == SystemIdentity::now(launcher)?).then_some(entry.notes)
     }
 
     /// Remembers that the full level was reached. It does not matter if that is not possible.
     pub(crate) fn note_full(&self, launcher: &Path, notes: &[String]) {
-        let Some(holder) = Holder::now(launcher) else { return };
-        let Ok(text) = serde_json::to_vec(&Entry { holder, notes: notes.to_vec() }) else { return };
+        let Some(holder) = SystemIdentity::now(launcher) else { return };
+        let Ok(text) = serde_json::to_vec(&LevelRecord { holder, notes: notes.to_vec() }) else { return };
         put_own_bytes(&self.file, &text);
     }
 
@@ -99,7 +99,7 @@ pub(crate) fn put_own_bytes(file: &Path, bytes: &[u8]) {
     }
 }
 
-impl Holder {
+impl SystemIdentity {
     fn now(launcher: &Path) -> Option<Self> {
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
@@ -108,13 +108,13 @@ impl Holder {
             boot: boot.trim().to_owned(),
             kernel,
             user: rustix::process::geteuid().as_raw(),
-            surroundings: Surroundings::now(),
+            surroundings: ContainerIdentity::now(),
             program: (program.dev(), program.ino(), program.mtime(), program.mtime_nsec()),
         })
     }
 }
 
-impl Surroundings {
+impl ContainerIdentity {
     fn now() -> Self {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let filters = status.lines().filter(|line| line.starts_with("Seccomp")).map(str::to_owned).collect();
@@ -132,7 +132,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("haft");
         std::fs::write(&program, "1").unwrap();
-        let remembered = Remembered::new(folder.path().join("level"));
+        let remembered = LevelMemory::new(folder.path().join("level"));
         assert_eq!(remembered.full(&program), None);
         remembered.note_full(&program, &["a note".into()]);
         assert_eq!(remembered.full(&program), Some(vec!["a note".to_owned()]));

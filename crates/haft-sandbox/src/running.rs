@@ -10,9 +10,9 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
-/// A process that was seen.
+/// A process that was found in /proc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Running {
+pub(crate) struct ProcessEntry {
     pub(crate) pid: i32,
     /// Whether it has ended and nobody asked for its status yet. A process whose first thread has ended looks the same
     /// while its other threads run: so whoever kills, kills those too.
@@ -23,7 +23,7 @@ pub(crate) struct Running {
     started: u64,
 }
 
-impl Running {
+impl ProcessEntry {
     fn of(pid: i32) -> Option<Self> {
         // The name of the program stands in parentheses and may hold anything, also parentheses.
         let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
@@ -72,22 +72,22 @@ impl Running {
 }
 
 /// Finds all processes that can be seen.
-pub(crate) fn all() -> Vec<Running> {
+pub(crate) fn all() -> Vec<ProcessEntry> {
     some(|_| true)
 }
 
 /// Finds all processes that can be seen and have such a number.
-pub(crate) fn some(is_wanted: impl Fn(i32) -> bool) -> Vec<Running> {
+pub(crate) fn some(is_wanted: impl Fn(i32) -> bool) -> Vec<ProcessEntry> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid| is_wanted(*pid)).filter_map(Running::of).collect()
+    pids.filter(|pid| is_wanted(*pid)).filter_map(ProcessEntry::of).collect()
 }
 
 /// Finds all processes that descend from one.
-pub(crate) fn descendants_of(ancestor: i32) -> Vec<Running> {
+pub(crate) fn descendants_of(ancestor: i32) -> Vec<ProcessEntry> {
     let all = all();
     let parents: HashMap<i32, i32> = all.iter().map(|running| (running.pid, running.parent)).collect();
-    let descends = |running: &Running| {
+    let descends = |running: &ProcessEntry| {
         let mut parent = running.parent;
         // Numbers are not given twice at a time, so this ends; the bound is against a list that changed while it was read.
         for _ in 0..=parents.len() {

@@ -21,22 +21,22 @@ use haft_contract::effect::{CommandLine, Effect, Exposure};
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::process::{
-    CallerStreams, Command, Confinement, Ended, Foreground, Ground, GroundRoot, Heard, HowEnded, Level, NotRun,
-    Processes, Worker,
+    CallerStreams, CommandEnd, CommandSpec, Confinement, ConfinementLevel, Foreground, GroundRoot, HowEnded, NotRun,
+    OutputListener, Processes, Staging, Worker,
 };
 
 use crate::attend::{Finish, NoFinish, Task};
 use crate::disk::DiskBound;
-use crate::explain::{Scene, explain};
+use crate::explain::{ExplanationContext, explain};
 use crate::home::HomeWatch;
 use crate::launcher::Launcher;
 use crate::network_jobs::NetworkJobs;
 use crate::orders::{Confine, OrderedStreams, Orders, Visible, VisibleRoot};
 use crate::private::{Furniture, PrivateFolder};
-use crate::reached::Reached;
+use crate::reached::ConfinementSupport;
 use crate::reached_hosts::Suspects;
-use crate::remembered::Remembered;
-use crate::settings::{Network, Settings};
+use crate::remembered::LevelMemory;
+use crate::settings::{Network, SandboxSettings};
 use crate::standby::Launchers;
 use crate::strays::Mark;
 use crate::whose_home::WhoseHome;
@@ -44,7 +44,7 @@ use crate::worker::{Hire, Terms};
 use crate::{environment, ports, programs, reached_hosts, refusal};
 use attended::attended;
 pub(crate) use given::descriptors;
-use seen::Keys;
+use seen::ToolchainKeyCache;
 
 /// What is said of a command that had the network because it was approved with it.
 const WITH_NETWORK: &str = "it ran with the network, to any host";
@@ -56,15 +56,15 @@ const WEAKER: &str = "the sandbox is partial here: without namespaces, commands 
 /// Runs commands.
 pub struct Sandbox {
     launchers: Arc<Launchers>,
-    settings: Arc<Settings>,
-    strongest: Level,
+    settings: Arc<SandboxSettings>,
+    strongest: ConfinementLevel,
     /// Whether the settings switch it off.
     is_off: bool,
     network: Option<Arc<dyn SessionNetwork>>,
-    remembered: Option<Remembered>,
+    remembered: Option<LevelMemory>,
     known: Arc<Mutex<Option<Confinement>>>,
     covered: Arc<OnceLock<Vec<PathBuf>>>,
-    keys: Arc<Keys>,
+    keys: Arc<ToolchainKeyCache>,
     home: HomeWatch,
     /// Commands that somebody agreed to hold a copy while they run in the home of the session.
     guests: Arc<()>,
@@ -75,11 +75,11 @@ pub struct Sandbox {
 
 impl Sandbox {
     /// Runs commands with this launcher, as these settings say. Nothing is tried yet.
-    pub fn new(launcher: Launcher, settings: Settings) -> Self {
+    pub fn new(launcher: Launcher, settings: SandboxSettings) -> Self {
         Self {
             launchers: Arc::new(Launchers::new(launcher)),
             settings: Arc::new(settings),
-            strongest: Level::Full,
+            strongest: ConfinementLevel::Full,
             is_off: false,
             network: None,
             remembered: None,
@@ -103,12 +103,12 @@ impl Sandbox {
 
     /// Remembers in this file, until the machine is started again, that the full level was reached.
     pub fn remembering_in(mut self, file: PathBuf) -> Self {
-        self.remembered = Some(Remembered::new(file));
+        self.remembered = Some(LevelMemory::new(file));
         self
     }
 
     /// Confines commands at most so strongly, as if the system gave no more. What is required stays required.
-    pub fn at_most(mut self, strongest: Level) -> Self {
+    pub fn at_most(mut self, strongest: ConfinementLevel) -> Self {
         self.strongest = strongest;
         self
     }
@@ -116,11 +116,11 @@ impl Sandbox {
     /// Confines nothing, because the user's settings say so.
     pub fn switched_off(mut self) -> Self {
         self.is_off = true;
-        self.at_most(Level::None)
+        self.at_most(ConfinementLevel::None)
     }
 
     /// Prepares what is to be run; `permit` has admitted it.
-    fn task(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<(Task, Around), NotRun> {
+    fn task(&self, permit: &Permit, command: &CommandSpec, ground: &dyn Staging) -> Result<(Task, Around), NotRun> {
         let network = self.network_of_run(permit, command)?;
         let launch = self.launch(permit, command, ground, network)?;
         let Launch { orders, descriptors, level, mark, private, home } = launch;
@@ -147,39 +147,41 @@ impl Sandbox {
     fn launch(
         &self,
         permit: &Permit,
-        command: &Command,
-        ground: &dyn Ground,
+        command: &CommandSpec,
+        ground: &dyn Staging,
         network: Network,
     ) -> Result<Launch, NotRun> {
         let level = self.level_for(permit, command, ground)?;
         let whose = self.whose_home(permit, command, ground);
         let usual = command.streams.as_ref().map_or(&self.settings.environment[..], CallerStreams::environment);
         let mut environment = environment::of_command((usual, &self.settings.job_environment), command, ground)?;
-        let mark = (level != Level::Full).then(Mark::fresh);
+        let mark = (level != ConfinementLevel::Full).then(Mark::fresh);
         environment.extend(mark.as_ref().map(Mark::variable));
         let proxy = self.proxy_for(network, &mut environment)?;
         let private = match level {
-            Level::Partial => Some(self.private_folder(ground, &mut environment)?),
-            Level::Full | Level::None => None,
+            ConfinementLevel::Partial => Some(self.private_folder(ground, &mut environment)?),
+            ConfinementLevel::Full | ConfinementLevel::None => None,
         };
         let confine = match (level, &private) {
-            (Level::Full, _) => {
+            (ConfinementLevel::Full, _) => {
                 let is_supervised = network == Network::Supervised;
                 let visible = Visible { is_supervised, ..self.visible(command, ground)? };
                 whose.limit(&mut environment, &self.settings.home);
                 Confine::Fully(self.with_home(visible, whose, ground))
             }
-            (Level::Partial, Some(private)) => {
+            (ConfinementLevel::Partial, Some(private)) => {
                 Confine::Partly(self.visible(command, ground)?, private.path().to_owned())
             }
-            (Level::Partial | Level::None, _) => Confine::No,
+            (ConfinementLevel::Partial | ConfinementLevel::None, _) => Confine::No,
         };
-        if let Some(place) = self.launchers.place.get().and_then(Option::as_ref).filter(|_| level == Level::Full) {
+        if let Some(place) =
+            self.launchers.place.get().and_then(Option::as_ref).filter(|_| level == ConfinementLevel::Full)
+        {
             environment::lead(&mut environment, &place.caches.moved);
         }
         let mut descriptors = match level {
-            Level::None => Vec::new(),
-            Level::Partial | Level::Full => descriptors(ground.roots())?,
+            ConfinementLevel::None => Vec::new(),
+            ConfinementLevel::Partial | ConfinementLevel::Full => descriptors(ground.roots())?,
         };
         let watched = given::watched(ground.roots(), &mut descriptors)?;
         let orders = Orders {
@@ -200,20 +202,25 @@ impl Sandbox {
     }
 
     /// Returns how strongly this command is confined; refuses what cannot be launched, or not on this ground.
-    fn level_for(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<Level, NotRun> {
+    fn level_for(
+        &self,
+        permit: &Permit,
+        command: &CommandSpec,
+        ground: &dyn Staging,
+    ) -> Result<ConfinementLevel, NotRun> {
         if self.launchers.launcher.program().is_none() {
             return Err(refusal::no_launcher().into());
         }
         refusal::of_words(command)?;
         let level = self.level(permit)?;
-        if level != Level::Full && ground.roots().iter().any(|root| root.layer.is_some()) {
+        if level != ConfinementLevel::Full && ground.roots().iter().any(|root| root.layer.is_some()) {
             return Err(NotRun::NoLayer(self.confinement().why_no_layer()));
         }
         Ok(level)
     }
 
     /// Returns how strongly commands are confined; refuses where that is less than it must be.
-    fn level(&self, permit: &Permit) -> Result<Level, ToolError> {
+    fn level(&self, permit: &Permit) -> Result<ConfinementLevel, ToolError> {
         let confinement = self.confinement();
         if let Some(why) = &confinement.untried {
             return Err(refusal::untried(why));
@@ -252,13 +259,14 @@ impl Sandbox {
     }
 
     /// Says once what is weaker below the full level.
-    fn weaker(&self, level: Level) -> Option<String> {
-        (level == Level::Partial && !self.told_of_level.swap(true, Ordering::Relaxed)).then(|| WEAKER.to_owned())
+    fn weaker(&self, level: ConfinementLevel) -> Option<String> {
+        (level == ConfinementLevel::Partial && !self.told_of_level.swap(true, Ordering::Relaxed))
+            .then(|| WEAKER.to_owned())
     }
 
     fn private_folder(
         &self,
-        ground: &dyn Ground,
+        ground: &dyn Staging,
         environment: &mut Vec<(OsString, OsString)>,
     ) -> Result<PrivateFolder, ToolError> {
         let workspace = ground.roots().first().map(|root| &root.folder);
@@ -271,35 +279,40 @@ impl Sandbox {
     }
 
     fn furniture<'a>(&'a self, workspace: Option<&'a OwnedFd>) -> Furniture<'a> {
-        let Settings { home_files, readable, home, .. } = &*self.settings;
+        let SandboxSettings { home_files, readable, home, .. } = &*self.settings;
         Furniture { files: home_files, readable, home, workspace }
     }
 
     /// Tries which level there is, from the strongest down.
-    fn reached(&self) -> Reached {
+    fn reached(&self) -> ConfinementSupport {
         if self.launchers.launcher.program().is_none() {
-            return Reached::nothing(refusal::no_launcher().what.clone());
+            return ConfinementSupport::nothing(refusal::no_launcher().what.clone());
         }
         if self.is_off {
-            return Reached::switched_off();
+            return ConfinementSupport::switched_off();
         }
-        let mut reached = Reached::default();
-        if self.strongest >= Level::Full {
+        let mut reached = ConfinementSupport::default();
+        if self.strongest >= ConfinementLevel::Full {
             let remembered = self.remembered.as_ref().zip(self.launchers.launcher.program());
             if let Some(notes) = remembered.and_then(|(remembered, program)| remembered.full(program)) {
-                return Reached::full(notes);
+                return ConfinementSupport::full(notes);
             }
             let confine = Confine::Fully(self.visible_without_ground());
-            reached.try_level(Level::Full, &self.launchers, self.orders(confine));
+            reached.try_level(ConfinementLevel::Full, &self.launchers, self.orders(confine));
             if let (Some((remembered, program)), Some(notes)) = (remembered, reached.notes_of_full()) {
                 remembered.note_full(program, notes);
             }
         }
-        if self.strongest >= Level::Partial && !reached.is_settled() {
+        if self.strongest >= ConfinementLevel::Partial && !reached.is_settled() {
             match PrivateFolder::make(&self.furniture(None)) {
                 Ok(private) => {
                     let confine = Confine::Partly(self.visible_without_ground(), private.path().to_owned());
-                    reached.try_watching(Level::Partial, &self.launchers, self.orders(confine), private.path());
+                    reached.try_watching(
+                        ConfinementLevel::Partial,
+                        &self.launchers,
+                        self.orders(confine),
+                        private.path(),
+                    );
                 }
                 Err(error) => reached.could_not_try(format!("No private folder can be made in /tmp: {error}.")),
             }
@@ -312,7 +325,7 @@ impl Sandbox {
 pub(crate) struct Launch {
     pub(crate) orders: Orders,
     pub(crate) descriptors: Vec<OwnedFd>,
-    pub(crate) level: Level,
+    pub(crate) level: ConfinementLevel,
     pub(crate) mark: Option<Mark>,
     pub(crate) private: Option<PrivateFolder>,
     pub(crate) home: WhoseHome,
@@ -321,13 +334,13 @@ pub(crate) struct Launch {
 /// What stands around a command that runs by itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Around {
-    pub(crate) level: Level,
+    pub(crate) level: ConfinementLevel,
     pub(crate) network: Network,
     pub(crate) home: WhoseHome,
 }
 
 /// Returns the streams that the caller brings along. A job outlives its caller, and has none.
-fn own_streams(command: &Command) -> Option<&CallerStreams> {
+fn own_streams(command: &CommandSpec) -> Option<&CallerStreams> {
     command.streams.as_ref().filter(|_| !command.stays)
 }
 
@@ -336,7 +349,7 @@ fn ordered(streams: &CallerStreams) -> OrderedStreams {
 }
 
 /// Returns what is noted of what runs on a ground.
-pub(crate) fn ran(level: Level, ground: &dyn Ground) -> Receipt {
+pub(crate) fn ran(level: ConfinementLevel, ground: &dyn Staging) -> Receipt {
     Receipt::Ran { level, uncovered: ground.uncovered().map(str::to_owned) }
 }
 
@@ -354,7 +367,7 @@ fn shown(readable: &[PathBuf]) -> Result<Vec<PathBuf>, ToolError> {
 }
 
 /// Says what a command sees of the roots of a ground.
-pub(crate) fn visible_roots(ground: &dyn Ground) -> Vec<VisibleRoot> {
+pub(crate) fn visible_roots(ground: &dyn Staging) -> Vec<VisibleRoot> {
     let visible = |root: &GroundRoot| VisibleRoot {
         path: root.path.clone(),
         layered: root.layer.is_some(),
@@ -403,9 +416,9 @@ impl Processes for Sandbox {
     fn connect(&self, port: u16) -> std::io::Result<OwnedFd> {
         ports::connect(
             match self.confinement().reached {
-                Level::Full => self.launchers.kept.sockets(),
+                ConfinementLevel::Full => self.launchers.kept.sockets(),
                 // Its commands are on the network of the machine.
-                Level::Partial | Level::None => ports::own_sockets(),
+                ConfinementLevel::Partial | ConfinementLevel::None => ports::own_sockets(),
             },
             port,
         )
@@ -414,10 +427,10 @@ impl Processes for Sandbox {
     fn run<'a>(
         &'a self,
         permit: &'a Permit,
-        command: &'a Command,
-        ground: &'a dyn Ground,
-        heard: Heard<'a>,
-    ) -> BoxFuture<'a, Result<Ended, NotRun>> {
+        command: &'a CommandSpec,
+        ground: &'a dyn Staging,
+        heard: OutputListener<'a>,
+    ) -> BoxFuture<'a, Result<CommandEnd, NotRun>> {
         Box::pin(async move {
             permit.admit(&Effect::Run(CommandLine(command.line.clone())))?;
             let (task, around) = self.task(permit, command, ground)?;
@@ -437,7 +450,7 @@ impl Processes for Sandbox {
             }
             let mut ports = self.network.as_ref().map(|network| network.ports().to_vec()).unwrap_or_default();
             ports.insert(0, ports::NAMES);
-            let scene = Scene { settings: &self.settings, command, ground, around, ports: &ports };
+            let scene = ExplanationContext { settings: &self.settings, command, ground, around, ports: &ports };
             let mut notes = self.without_limits_of_level(&finish.notes);
             let mut refused_hosts = Vec::new();
             if let Some(reached) = uses.map(|uses| uses.reached()) {
@@ -460,15 +473,15 @@ impl Processes for Sandbox {
             notes.extend(self.caches_only_read());
             notes.extend(self.weaker(level));
             let Finish { how, took, left_behind, .. } = finish;
-            Ok(Ended { how, took, level, left_behind, notes, refused_hosts })
+            Ok(CommandEnd { how, took, level, left_behind, notes, refused_hosts })
         })
     }
 
     fn start<'a>(
         &'a self,
         permit: &'a Permit,
-        command: &'a Command,
-        ground: &'a dyn Ground,
+        command: &'a CommandSpec,
+        ground: &'a dyn Staging,
     ) -> BoxFuture<'a, Result<Box<dyn Worker>, NotRun>> {
         Box::pin(async move {
             permit.admit(&Effect::Run(CommandLine(command.line.clone())))?;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 
 use crate::caches::ToolCache;
 /// The part of the machine's memory that a command may use, in hundredths, where the user has set nothing.
@@ -22,14 +22,14 @@ pub fn usual_memory() -> Option<u64> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requirement {
     /// This one, because the user has set it.
-    Set(Level),
+    Set(ConfinementLevel),
     /// The full one, or the partial one where undo covers what commands change.
     Usual,
 }
 
 /// How commands are run on this machine. `haft-config` fills it.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct SandboxSettings {
     /// The level of confinement without which no command runs unasked.
     pub required: Requirement,
     /// Whether commands reach the network.

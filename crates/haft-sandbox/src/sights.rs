@@ -25,27 +25,27 @@ const PROGRAMS: [&str; 4] = ["/usr/bin", "/usr/lib", "/usr/local/bin", "/opt"];
 /// Knows the sights of earlier commands.
 #[derive(Debug, Default)]
 pub(crate) struct Sights {
-    known: Vec<Sight>,
+    known: Vec<SightRecord>,
 }
 
-/// What some commands see.
+/// What some commands see of the system, and the stamps by which a change is noticed.
 #[derive(Debug)]
-struct Sight {
+struct SightRecord {
     /// What they are to see.
     wanted: Vec<u8>,
     /// The folders around it, and when each was changed.
-    around: Vec<(PathBuf, Changed)>,
+    around: Vec<(PathBuf, FolderStamp)>,
     key: Vec<u8>,
 }
 
-/// Which folder it is, and when it was changed.
-type Changed = Option<(u64, u64, i64, i64)>;
+/// The identity of a folder and the time of its last change.
+type FolderStamp = Option<(u64, u64, i64, i64)>;
 
 impl Sights {
     /// Returns what distinguishes the root of a command from the roots of others and from one that is out of date.
     pub(crate) fn key(&mut self, visible: &Visible, network: bool) -> Option<Vec<u8>> {
         let roots = visible.roots.iter().map(|root| &root.path);
-        let wanted = Wanted {
+        let wanted = SightRequest {
             roots: roots.clone().cloned().collect(),
             visible: &Visible { roots: Vec::new(), ..visible.clone() },
             network,
@@ -64,29 +64,29 @@ impl Sights {
         let around: BTreeSet<PathBuf> = shown.iter().filter_map(|path| folder_around(&mut glance, path)).collect();
         let others = secret_folders().into_iter().chain(PROGRAMS.map(Path::new)).map(Path::to_owned);
         // Before the things themselves: what changes in between is seen the next time.
-        let around: Vec<(PathBuf, Changed)> =
+        let around: Vec<(PathBuf, FolderStamp)> =
             around.into_iter().chain(others).map(|folder| (folder.clone(), changed(&folder))).collect();
         let mut glance = Glance::default();
-        let key = Key {
+        let key = SightKey {
             wanted: &wanted,
             things: shown.iter().map(|path| identity(&mut glance, path)).collect(),
             folders: around.iter().filter(|(folder, _)| is_system(folder)).map(|(_, then)| *then).collect(),
         };
         let key = serde_json::to_vec(&key).ok()?;
         let is_settled =
-            |(_, then): &(PathBuf, Changed)| then.is_none_or(|(_, _, seconds, nanos)| is_past(seconds, nanos));
+            |(_, then): &(PathBuf, FolderStamp)| then.is_none_or(|(_, _, seconds, nanos)| is_past(seconds, nanos));
         if around.iter().all(is_settled) {
             if self.known.len() >= MOST {
                 self.known.remove(0);
             }
-            self.known.push(Sight { wanted, around, key: key.clone() });
+            self.known.push(SightRecord { wanted, around, key: key.clone() });
         }
         Some(key)
     }
 }
 
 #[derive(Serialize)]
-struct Wanted<'a> {
+struct SightRequest<'a> {
     #[serde(with = "crate::exact")]
     roots: Vec<PathBuf>,
     visible: &'a Visible,
@@ -94,13 +94,13 @@ struct Wanted<'a> {
 }
 
 #[derive(Serialize)]
-struct Key<'a> {
+struct SightKey<'a> {
     wanted: &'a [u8],
     /// Which thing each is.
     things: Vec<Option<(u64, u64)>>,
     /// Folders whose every change counts: what the system hides in them may be replaced by a file of the same name, over
     /// which nothing lies.
-    folders: Vec<Changed>,
+    folders: Vec<FolderStamp>,
 }
 
 fn is_system(folder: &Path) -> bool {
@@ -113,7 +113,7 @@ fn identity(glance: &mut Glance, path: &Path) -> Option<(u64, u64)> {
     path.symlink_metadata().ok().map(|found| (found.dev(), found.ino()))
 }
 
-fn changed(folder: &Path) -> Changed {
+fn changed(folder: &Path) -> FolderStamp {
     folder.metadata().ok().map(|found| (found.dev(), found.ino(), found.mtime(), found.mtime_nsec()))
 }
 

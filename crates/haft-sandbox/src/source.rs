@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 
-use crate::attend::Piece;
+use crate::attend::OutputPiece;
 use crate::wake::Wake;
 
 /// Most bytes of one piece: as many as a pipe holds.
@@ -22,9 +22,9 @@ const AFTER_THE_END: usize = 1024 * 1024;
 /// How much of its end is remembered.
 const TAIL: usize = 16 * 1024;
 
-/// One stream of a command.
+/// One output stream of a command.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct OutputSource {
     stream: Stream,
     pipe: Option<OwnedFd>,
     /// What was read and could not be passed on yet.
@@ -32,12 +32,12 @@ pub(crate) struct Source {
     read_after_end: usize,
     /// Whether the pipe was made larger, because much comes through it.
     is_wide: bool,
-    tail: Tail,
+    tail: StreamTail,
 }
 
-impl Source {
+impl OutputSource {
     pub(crate) fn new(stream: Stream, pipe: OwnedFd) -> Self {
-        Self { stream, pipe: Some(pipe), piece: None, read_after_end: 0, is_wide: false, tail: Tail::default() }
+        Self { stream, pipe: Some(pipe), piece: None, read_after_end: 0, is_wide: false, tail: StreamTail::default() }
     }
 
     /// Returns what to wait on; nothing while a piece waits for room.
@@ -54,12 +54,12 @@ impl Source {
         self.piece.is_none() && (self.pipe.is_none() || self.read_after_end >= AFTER_THE_END || Instant::now() >= until)
     }
 
-    pub(crate) fn into_tail(self) -> Tail {
+    pub(crate) fn into_tail(self) -> StreamTail {
         self.tail
     }
 
     /// Passes on what there is, as far as there is room.
-    pub(crate) fn pass_on(&mut self, pieces: &Sender<Piece>, wake: &Wake, is_after_end: bool) {
+    pub(crate) fn pass_on(&mut self, pieces: &Sender<OutputPiece>, wake: &Wake, is_after_end: bool) {
         loop {
             if self.piece.is_none() {
                 self.read(is_after_end);
@@ -110,7 +110,7 @@ impl Source {
 }
 
 /// Gives a piece away, or back when there is no room.
-fn offer(pieces: &Sender<Piece>, piece: Piece) -> Result<(), Piece> {
+fn offer(pieces: &Sender<OutputPiece>, piece: OutputPiece) -> Result<(), OutputPiece> {
     match pieces.try_send(piece) {
         Err(TrySendError::Full(piece)) => Err(piece),
         // When nobody listens any more, what is printed is thrown away, so that the command goes on to its end.
@@ -118,11 +118,11 @@ fn offer(pieces: &Sender<Piece>, piece: Piece) -> Result<(), Piece> {
     }
 }
 
-/// The end of what was printed.
+/// The end of the output of a stream.
 #[derive(Debug, Default)]
-pub(crate) struct Tail(Vec<u8>);
+pub(crate) struct StreamTail(Vec<u8>);
 
-impl Tail {
+impl StreamTail {
     fn take(&mut self, piece: &[u8]) {
         self.0.extend_from_slice(&piece[piece.len().saturating_sub(TAIL)..]);
         if self.0.len() > 2 * TAIL {

@@ -35,9 +35,9 @@ pub(crate) struct Launchers {
     pub(crate) place: OnceLock<Option<SessionPlace>>,
 }
 
-/// A launcher that waits for the orders of one command.
+/// A copy of a standby launcher that waits for the orders of one command.
 #[derive(Debug)]
-pub(crate) struct Launched {
+pub(crate) struct LauncherCopy {
     pub(crate) process: Process,
     pub(crate) line: OwnedFd,
     pub(crate) streams: Streams,
@@ -63,7 +63,7 @@ impl Launchers {
     }
 
     /// Launches one for these orders, and returns what it is to be told.
-    pub(crate) fn launch(&self, orders: &Orders, descriptors: &[OwnedFd]) -> io::Result<(Launched, Orders)> {
+    pub(crate) fn launch(&self, orders: &Orders, descriptors: &[OwnedFd]) -> io::Result<(LauncherCopy, Orders)> {
         let copy = || self.copy();
         match self.kept.launch(orders, descriptors, &copy) {
             Some(launched) => Ok(launched),
@@ -77,7 +77,7 @@ impl Launchers {
     }
 
     /// Copies the one that stands by.
-    fn copy(&self) -> io::Result<Launched> {
+    fn copy(&self) -> io::Result<LauncherCopy> {
         let mut standby = self.standby.lock().unwrap_or_else(PoisonError::into_inner);
         // The one that stands by may have been killed since; then there is another.
         if let Some(launched) = standby.as_ref().and_then(|standby| standby.copy().ok()) {
@@ -100,14 +100,14 @@ pub(crate) struct Standby {
     process: Process,
     line: OwnedFd,
     /// Whose commands its copies run, where they are the first processes of namespaces.
-    inside: Option<Owner>,
+    inside: Option<WorkspaceOwner>,
 }
 
-/// Whose files the workspace holds.
+/// The user and the group that own the files of the workspace.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Owner(Uid, Gid);
+pub(crate) struct WorkspaceOwner(Uid, Gid);
 
-impl Owner {
+impl WorkspaceOwner {
     /// Returns the owner of a folder.
     pub(crate) fn of(folder: &OwnedFd) -> io::Result<Self> {
         let found = rustix::fs::fstat(folder)?;
@@ -124,7 +124,7 @@ impl Owner {
 
 impl Standby {
     /// Takes a launcher that will stand by in a root of its own.
-    pub(crate) fn inside(process: Process, line: OwnedFd, owner: Owner) -> Self {
+    pub(crate) fn inside(process: Process, line: OwnedFd, owner: WorkspaceOwner) -> Self {
         Self { process, line, inside: Some(owner) }
     }
 
@@ -163,7 +163,7 @@ impl Standby {
     }
 
     /// Makes it launch a copy, which waits for its orders.
-    pub(crate) fn copy(&self) -> io::Result<Launched> {
+    pub(crate) fn copy(&self) -> io::Result<LauncherCopy> {
         let (line, their_line) = line()?;
         let (out, their_out) = pipe_with(PipeFlags::CLOEXEC)?;
         let (err, their_err) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -186,7 +186,7 @@ impl Standby {
             return Err(io::Error::from_raw_os_error(-number));
         };
         let process = Process::child(pid).inspect_err(|_| Process::end_by_number(pid))?;
-        Ok(Launched { process, line, streams: Streams { out, err }, is_inside: self.inside.is_some() })
+        Ok(LauncherCopy { process, line, streams: Streams { out, err }, is_inside: self.inside.is_some() })
     }
 }
 

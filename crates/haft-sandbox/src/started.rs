@@ -10,16 +10,16 @@ use rustix::net::{RecvFlags, Shutdown, shutdown};
 use rustix::process::{Pid, Signal};
 
 use crate::child::Process;
-use crate::orders::{ASK_TO_END, Orders, Report, SIGNAL, TERMINAL_READY};
-use crate::standby::{Launched, Launchers, Streams};
+use crate::orders::{ASK_TO_END, LauncherReport, Orders, SIGNAL, TERMINAL_READY};
+use crate::standby::{LauncherCopy, Launchers, Streams};
 use crate::wire;
 
 /// How long a launcher may take to read its orders.
 const TO_READ_ORDERS: Duration = Duration::from_secs(10);
 
-/// A launcher that has its orders.
+/// A command whose launcher has its orders.
 #[derive(Debug)]
-pub(crate) struct Started {
+pub(crate) struct LaunchedCommand {
     launcher: Process,
     watcher: Watcher,
     line: OwnedFd,
@@ -44,14 +44,14 @@ enum Watcher {
     Inside,
 }
 
-impl Started {
+impl LaunchedCommand {
     /// Launches a command: gives a launcher its orders.
     pub(crate) fn start(
         launchers: &Launchers,
         orders: &Orders,
         descriptors: &[OwnedFd],
     ) -> io::Result<(Self, Streams)> {
-        let (Launched { process, line, streams, is_inside }, orders) = launchers.launch(orders, descriptors)?;
+        let (LauncherCopy { process, line, streams, is_inside }, orders) = launchers.launch(orders, descriptors)?;
         let watcher = if is_inside { Watcher::Inside } else { Watcher::Unknown };
         let started =
             Self { launcher: process, watcher, line, line_has_ended: false, unread: Vec::new(), layers: Vec::new() };
@@ -74,7 +74,7 @@ impl Started {
     }
 
     /// Takes what has come: reports, and which processes have ended. Reports of an ended process are not lost.
-    pub(crate) fn take_news(&mut self) -> Vec<Report> {
+    pub(crate) fn take_news(&mut self) -> Vec<LauncherReport> {
         self.launcher.look();
         if let Watcher::Namespace(watcher) = &mut self.watcher {
             watcher.look();
@@ -84,7 +84,7 @@ impl Started {
         while let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.unread.drain(..=end).collect();
             match serde_json::from_slice(&line) {
-                Ok(Report::Watcher(pid)) => self.note_watcher(pid),
+                Ok(LauncherReport::Watcher(pid)) => self.note_watcher(pid),
                 Ok(report) => reports.push(report),
                 Err(_) => {}
             }
@@ -194,7 +194,7 @@ impl Started {
     }
 }
 
-impl Drop for Started {
+impl Drop for LaunchedCommand {
     fn drop(&mut self) {
         // Only when something went wrong here is anybody left; nobody may outlive the call.
         if !self.is_gone() {

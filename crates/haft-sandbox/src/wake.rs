@@ -15,9 +15,9 @@ pub(crate) struct Wake {
     signals: Mutex<Vec<i32>>,
 }
 
-/// What the call wants of the thread.
+/// A call's request to the thread that attends to its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Wish {
+pub(crate) enum ThreadRequest {
     /// To go on.
     GoOn,
     /// To end the command soon.
@@ -29,7 +29,7 @@ pub(crate) enum Wish {
 impl Wake {
     pub(crate) fn new() -> rustix::io::Result<Self> {
         let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let (wish, waits_for_room) = (AtomicU8::new(Wish::GoOn as u8), AtomicBool::new(false));
+        let (wish, waits_for_room) = (AtomicU8::new(ThreadRequest::GoOn as u8), AtomicBool::new(false));
         Ok(Self { event, wish, waits_for_room, signals: Mutex::default() })
     }
 
@@ -45,16 +45,16 @@ impl Wake {
     }
 
     /// Tells the thread what to do. A wish is never taken back.
-    pub(crate) fn tell(&self, wish: Wish) {
+    pub(crate) fn tell(&self, wish: ThreadRequest) {
         self.wish.fetch_max(wish as u8, Ordering::SeqCst);
         self.ring();
     }
 
-    pub(crate) fn wish(&self) -> Wish {
+    pub(crate) fn wish(&self) -> ThreadRequest {
         match self.wish.load(Ordering::SeqCst) {
-            0 => Wish::GoOn,
-            1 => Wish::Stop,
-            _ => Wish::Abandon,
+            0 => ThreadRequest::GoOn,
+            1 => ThreadRequest::Stop,
+            _ => ThreadRequest::Abandon,
         }
     }
 
@@ -92,6 +92,6 @@ pub(crate) struct AbandonWhenDropped(pub(crate) Arc<Wake>);
 
 impl Drop for AbandonWhenDropped {
     fn drop(&mut self) {
-        self.0.tell(Wish::Abandon);
+        self.0.tell(ThreadRequest::Abandon);
     }
 }

@@ -11,9 +11,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use haft_contract::door::{Permit, Standing};
-use haft_contract::effect::{Effect, Step};
-use haft_contract::process::{Command, Home};
+use haft_contract::door::{Permit, PermitBasis};
+use haft_contract::effect::{CommandStep, Effect};
+use haft_contract::process::{CommandSpec, Home};
 
 /// Programs that read no settings and load nothing.
 const PLAIN: &[&str] = &[
@@ -137,11 +137,11 @@ pub(crate) enum WhoseHome {
 impl WhoseHome {
     /// Finds out which home a command has; `has_settings` says whether something in the home of the session could change
     /// what programs do.
-    pub(crate) fn of(permit: &Permit, command: &Command, home: &Path, has_settings: impl FnOnce() -> bool) -> Self {
+    pub(crate) fn of(permit: &Permit, command: &CommandSpec, home: &Path, has_settings: impl FnOnce() -> bool) -> Self {
         match (command.home, permit.standing()) {
             (Home::Fresh, _) => WhoseHome::Own,
-            (Home::Session, Standing::Consent) => WhoseHome::Session,
-            (Home::Session, Standing::Words | Standing::Plan) => {
+            (Home::Session, PermitBasis::Consent) => WhoseHome::Session,
+            (Home::Session, PermitBasis::Words | PermitBasis::Plan) => {
                 let is_meant = command.line.contains('~')
                     || command.line.contains("HOME")
                     || home.to_str().is_some_and(|home| command.line.contains(home))
@@ -152,7 +152,7 @@ impl WhoseHome {
                     WhoseHome::ForOneCommand
                 } else if runs_only(permit.effects(), is_plain) {
                     WhoseHome::SessionToLookAt
-                } else if permit.standing() == Standing::Words && !has_settings() {
+                } else if permit.standing() == PermitBasis::Words && !has_settings() {
                     WhoseHome::SessionWithoutSettings
                 } else {
                     WhoseHome::Withheld
@@ -181,24 +181,24 @@ impl WhoseHome {
     }
 }
 
-fn runs_only(effects: &[Effect], is_such: fn(&Step) -> bool) -> bool {
+fn runs_only(effects: &[Effect], is_such: fn(&CommandStep) -> bool) -> bool {
     steps(effects).next().is_some() && steps(effects).all(is_such)
 }
 
-fn is_plain(step: &Step) -> bool {
+fn is_plain(step: &CommandStep) -> bool {
     step.words.first().is_none_or(|program| PLAIN.contains(&program.as_str())) || shows_settings_of_git(step)
 }
 
-fn writes_nothing_at_home(step: &Step) -> bool {
+fn writes_nothing_at_home(step: &CommandStep) -> bool {
     is_plain(step) || step.words.first().is_some_and(|program| READERS.contains(&program.as_str()))
 }
 
 /// Returns whether a step does nothing but read or change settings of git, which starts no program of theirs.
-fn shows_settings_of_git(step: &Step) -> bool {
+fn shows_settings_of_git(step: &CommandStep) -> bool {
     matches!(&*step.words, [program, subcommand, ..] if program == "git" && subcommand == "config")
 }
 
-fn steps(effects: &[Effect]) -> impl Iterator<Item = &Step> {
+fn steps(effects: &[Effect]) -> impl Iterator<Item = &CommandStep> {
     effects.iter().filter_map(|effect| match effect {
         Effect::Step(step) => Some(step),
         _ => None,

@@ -17,7 +17,7 @@ use haft_contract::door::Permit;
 use haft_contract::effect::Effect;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{Ended, Ground, Heard, HowEnded, Level, NotRun, Stream, Worker};
+use haft_contract::process::{CommandEnd, ConfinementLevel, HowEnded, NotRun, OutputListener, Staging, Stream, Worker};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
@@ -25,11 +25,11 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 pub(crate) use self::beginning::Hire;
 use self::pieces::Pieces;
 use self::waiting::wait;
-use crate::orders::{GroundOrder, GroundReport, Report};
+use crate::orders::{GroundOrder, GroundReport, LauncherReport};
 use crate::private::PrivateFolder;
 use crate::sandbox::{descriptors, ran, visible_roots};
 use crate::settings::Network;
-use crate::started::Started;
+use crate::started::LaunchedCommand;
 use crate::strays::{self, Mark};
 use crate::{refusal, wire};
 
@@ -51,21 +51,21 @@ const KILLED: HowEnded = HowEnded::Killed(libc::SIGKILL);
 /// On which terms a worker serves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
-    pub(crate) level: Level,
+    pub(crate) level: ConfinementLevel,
     /// Whether it has the network.
     pub(crate) network: Network,
     /// Whether every command has it.
     pub(crate) always: Network,
 }
 
-/// A worker.
-pub(crate) struct Served {
+/// A worker's process and its streams.
+pub(crate) struct WorkerProcess {
     /// Until it has ended.
     life: Option<Life>,
     /// How its process has ended, as soon as that is known.
     how: Option<HowEnded>,
     /// How all of it has ended.
-    ended: Option<Ended>,
+    ended: Option<CommandEnd>,
     messages: OwnedFd,
     grounds: OwnedFd,
     printed: [Pieces; 2],
@@ -85,7 +85,7 @@ pub(crate) struct Served {
 
 /// What a worker runs in.
 struct Life {
-    started: Started,
+    started: LaunchedCommand,
     mark: Option<Mark>,
     _private: Option<PrivateFolder>,
 }
@@ -103,7 +103,9 @@ impl Life {
             let news: Vec<_> = self.started.news().map(|news| (news.as_fd(), PollFlags::IN)).collect();
             waiting::is_there_soon(&news, Duration::from_millis(50));
             let said = self.started.take_news();
-            is_told |= said.iter().any(|report| matches!(report, Report::Exited { .. } | Report::Killed { .. }));
+            is_told |= said
+                .iter()
+                .any(|report| matches!(report, LauncherReport::Exited { .. } | LauncherReport::Killed { .. }));
         }
         if let (Some(mark), false, false) = (&self.mark, is_told, self.started.has_namespace()) {
             strays::end(mark);
@@ -112,7 +114,7 @@ impl Life {
     }
 }
 
-impl Drop for Served {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
         if let Some(life) = self.life.take() {
             // Whoever drops it does not wait. Without a thread it ends all the same, and is waited for by nobody.
@@ -121,9 +123,9 @@ impl Drop for Served {
     }
 }
 
-impl Served {
+impl WorkerProcess {
     /// Ends it, unless it has ended, and says how.
-    async fn finish(&mut self, how: HowEnded, note: Option<String>) -> Ended {
+    async fn finish(&mut self, how: HowEnded, note: Option<String>) -> CommandEnd {
         if let Some(life) = self.life.take() {
             self.notes.extend(note);
             let gone = tokio::task::spawn_blocking(move || life.end()).await;
@@ -131,9 +133,9 @@ impl Served {
                 self.notes.push("Processes of the worker do not end although they were killed.".into());
             }
             let (took, level, notes) = (self.began.elapsed(), self.terms.level, std::mem::take(&mut self.notes));
-            self.ended = Some(Ended { how, took, level, left_behind: 0, notes, refused_hosts: Vec::new() });
+            self.ended = Some(CommandEnd { how, took, level, left_behind: 0, notes, refused_hosts: Vec::new() });
         }
-        let gone = || Ended {
+        let gone = || CommandEnd {
             how,
             took: self.began.elapsed(),
             level: self.terms.level,
@@ -145,7 +147,7 @@ impl Served {
     }
 
     /// Ends it, and passes on what it printed until its end.
-    async fn finish_heard(&mut self, how: HowEnded, note: Option<String>, heard: Heard<'_>) -> Ended {
+    async fn finish_heard(&mut self, how: HowEnded, note: Option<String>, heard: OutputListener<'_>) -> CommandEnd {
         let ended = self.finish(how, note).await;
         self.hear(heard);
         ended
@@ -156,8 +158,8 @@ impl Served {
         let Some(life) = &mut self.life else { return Some(self.how.unwrap_or(KILLED)) };
         for report in life.started.take_news() {
             match report {
-                Report::Exited { status, .. } => self.how = Some(HowEnded::Exited(status)),
-                Report::Killed { signal, .. } => self.how = Some(HowEnded::Killed(signal)),
+                LauncherReport::Exited { status, .. } => self.how = Some(HowEnded::Exited(status)),
+                LauncherReport::Killed { signal, .. } => self.how = Some(HowEnded::Killed(signal)),
                 _ => {}
             }
         }
@@ -182,7 +184,7 @@ impl Served {
     }
 
     /// It talks no more: it has ended, or ends.
-    async fn end_of_talk(&mut self, note: &str) -> Ended {
+    async fn end_of_talk(&mut self, note: &str) -> CommandEnd {
         let until = Instant::now() + TO_END;
         loop {
             if let Some(how) = self.look() {
@@ -196,7 +198,7 @@ impl Served {
     }
 
     /// It talks no more. What it printed until its end is passed on.
-    async fn hung_up(&mut self, heard: Heard<'_>) -> Ended {
+    async fn hung_up(&mut self, heard: OutputListener<'_>) -> CommandEnd {
         let ended = self.end_of_talk("It had closed the socket for its messages.").await;
         self.hear(heard);
         ended
@@ -235,7 +237,7 @@ impl Served {
     }
 
     /// Passes on what it has printed.
-    fn hear(&mut self, heard: Heard<'_>) {
+    fn hear(&mut self, heard: OutputListener<'_>) {
         for (pieces, stream) in self.printed.iter_mut().zip([Stream::Out, Stream::Err]) {
             pieces.read(|piece| heard(stream, piece));
         }
@@ -294,8 +296,8 @@ fn not_free() -> ToolError {
     ToolError::new(ErrorKind::Unavailable, "The worker has ended, or serves another call.", next)
 }
 
-impl Worker for Served {
-    fn enter<'a>(&'a mut self, permit: &'a Permit, ground: &'a dyn Ground) -> BoxFuture<'a, Result<(), NotRun>> {
+impl Worker for WorkerProcess {
+    fn enter<'a>(&'a mut self, permit: &'a Permit, ground: &'a dyn Staging) -> BoxFuture<'a, Result<(), NotRun>> {
         Box::pin(async move {
             self.refuse_other_terms(permit)?;
             if self.look().is_some() {
@@ -304,8 +306,8 @@ impl Worker for Served {
             }
             self.printed.iter_mut().for_each(|pieces| pieces.read(|_| {}));
             let descriptors = match self.terms.level {
-                Level::None | Level::Partial => Vec::new(),
-                Level::Full => descriptors(ground.roots())?,
+                ConfinementLevel::None | ConfinementLevel::Partial => Vec::new(),
+                ConfinementLevel::Full => descriptors(ground.roots())?,
             };
             let order = GroundOrder::Enter(visible_roots(ground));
             match self.ask(&order, &descriptors).await {
@@ -324,7 +326,7 @@ impl Worker for Served {
         })
     }
 
-    fn send<'a>(&'a mut self, message: &'a [u8], heard: Heard<'a>) -> BoxFuture<'a, Result<(), Ended>> {
+    fn send<'a>(&'a mut self, message: &'a [u8], heard: OutputListener<'a>) -> BoxFuture<'a, Result<(), CommandEnd>> {
         Box::pin(async move {
             if std::mem::replace(&mut self.is_cut_off, true) {
                 let note = Some("A message to it broke off in the middle.".to_owned());
@@ -352,7 +354,7 @@ impl Worker for Served {
         })
     }
 
-    fn receive<'a>(&'a mut self, heard: Heard<'a>) -> BoxFuture<'a, Result<Vec<u8>, Ended>> {
+    fn receive<'a>(&'a mut self, heard: OutputListener<'a>) -> BoxFuture<'a, Result<Vec<u8>, CommandEnd>> {
         Box::pin(async move {
             loop {
                 let how = self.look();
@@ -379,7 +381,7 @@ impl Worker for Served {
         })
     }
 
-    fn leave(&mut self) -> BoxFuture<'_, Result<usize, Ended>> {
+    fn leave(&mut self) -> BoxFuture<'_, Result<usize, CommandEnd>> {
         Box::pin(async move {
             if self.life.is_none() {
                 return Err(self.finish(KILLED, None).await);
@@ -399,7 +401,7 @@ impl Worker for Served {
         })
     }
 
-    fn end(mut self: Box<Self>, how: HowEnded) -> BoxFuture<'static, Ended> {
+    fn end(mut self: Box<Self>, how: HowEnded) -> BoxFuture<'static, CommandEnd> {
         Box::pin(async move { self.finish(how, None).await })
     }
 }

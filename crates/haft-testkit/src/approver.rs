@@ -12,14 +12,14 @@ pub fn nobody() -> Nobody {
     Nobody::there("allow it in the test")
 }
 
-/// Answers questions in the order of a script, then not at all, and notes what it was asked.
+/// Answers questions in the order of a script, then not at all, and records the requests for approval.
 #[derive(Clone, Default)]
-pub struct Script {
+pub struct ScriptedApprover {
     answers: Arc<Mutex<VecDeque<Verdict>>>,
     asked: Arc<Mutex<Vec<ApprovalRequest>>>,
 }
 
-impl Script {
+impl ScriptedApprover {
     /// Will give these answers.
     pub fn of(answers: impl IntoIterator<Item = Verdict>) -> Self {
         Self { answers: Arc::new(Mutex::new(answers.into_iter().collect())), asked: Arc::default() }
@@ -31,7 +31,7 @@ impl Script {
     }
 }
 
-impl Approver for Script {
+impl Approver for ScriptedApprover {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Verdict> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
         let answer = self.answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();

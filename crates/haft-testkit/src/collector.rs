@@ -14,7 +14,7 @@ use prost::Message;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use crate::scripted_model::http::{Connection, Request};
+use crate::scripted_model::http::{BufferedConnection, ParsedHttpRequest};
 
 /// What a collector does with a request.
 #[derive(Clone, Debug)]
@@ -32,14 +32,14 @@ pub enum Answers {
 /// A collector.
 pub struct Collector {
     address: SocketAddr,
-    came: Arc<Mutex<Vec<Came>>>,
+    came: Arc<Mutex<Vec<CollectorRequest>>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// A request as it came.
+/// An HTTP request that the collector received.
 #[derive(Clone, Debug)]
-pub struct Came {
+pub struct CollectorRequest {
     /// The path.
     pub path: String,
     /// The headers, with small letters.
@@ -81,7 +81,7 @@ impl Collector {
         listener.set_nonblocking(true).expect("a socket can be set so");
         let address = listener.local_addr().expect("it listens");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be had");
-        let came = Arc::<Mutex<Vec<Came>>>::default();
+        let came = Arc::<Mutex<Vec<CollectorRequest>>>::default();
         let (stop, stopped) = oneshot::channel();
         let kept = came.clone();
         let work = move || {
@@ -90,7 +90,7 @@ impl Collector {
                 let listening = async {
                     loop {
                         let Ok((stream, _)) = listener.accept().await else { continue };
-                        tokio::spawn(serve(Connection::new(stream), answers.clone(), kept.clone()));
+                        tokio::spawn(serve(BufferedConnection::new(stream), answers.clone(), kept.clone()));
                     }
                 };
                 tokio::select! {
@@ -109,18 +109,18 @@ impl Collector {
     }
 
     /// Returns the requests so far.
-    pub fn requests(&self) -> Vec<Came> {
+    pub fn requests(&self) -> Vec<CollectorRequest> {
         self.lock().clone()
     }
 
     /// Returns all spans so far, in the order of their beginning. Panics at what is no OTLP.
     pub fn spans(&self) -> Vec<CollectedSpan> {
-        let mut spans: Vec<CollectedSpan> = self.lock().iter().flat_map(Came::spans).collect();
+        let mut spans: Vec<CollectedSpan> = self.lock().iter().flat_map(CollectorRequest::spans).collect();
         spans.sort_by_key(|span| span.times.0);
         spans
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Came>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<CollectorRequest>> {
         self.came.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -133,10 +133,10 @@ impl Drop for Collector {
     }
 }
 
-async fn serve(mut connection: Connection, answers: Answers, came: Arc<Mutex<Vec<Came>>>) {
+async fn serve(mut connection: BufferedConnection, answers: Answers, came: Arc<Mutex<Vec<CollectorRequest>>>) {
     while let Ok(Some(request)) = connection.request().await {
-        let Request { path, headers, body, .. } = request;
-        came.lock().unwrap_or_else(PoisonError::into_inner).push(Came { path, headers, body });
+        let ParsedHttpRequest { path, headers, body, .. } = request;
+        came.lock().unwrap_or_else(PoisonError::into_inner).push(CollectorRequest { path, headers, body });
         let answered = match &answers {
             Answers::Taken => connection.answer(200, &[("content-type", "application/x-protobuf")], b"").await,
             Answers::Status(status) => connection.answer(*status, &[], b"no").await,
@@ -152,7 +152,7 @@ async fn serve(mut connection: Connection, answers: Answers, came: Arc<Mutex<Vec
     }
 }
 
-impl Came {
+impl CollectorRequest {
     /// Returns whether these bytes are anywhere in the body.
     pub fn contains(&self, text: &str) -> bool {
         self.body.windows(text.len()).any(|window| window == text.as_bytes())

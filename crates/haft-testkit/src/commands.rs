@@ -9,29 +9,31 @@ use std::time::Duration;
 use haft_contract::BoxFuture;
 use haft_contract::connection::{self, Decision, HostOutcome, ReachedHost, Speaks};
 use haft_contract::door::{
-    ChangeSetId, Doors, FileOp, Files, OpeningFile, Page, PageRequest, Permit, Receipt, Written,
+    ChangeSetId, Doors, FileOp, FileOpResult, Files, OpeningFile, Page, PageRequest, Permit, Receipt,
 };
 use haft_contract::effect::{Change, CommandLine, Effect};
 use haft_contract::error::ToolError;
 use haft_contract::output::Image;
-use haft_contract::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, FileLocation, Target};
 use haft_contract::process::{
-    Command, Confinement, Ended, Ground, GroundRoot, Heard, HowEnded, Keeps, Level, NotRun, Processes, Settle, Settled,
-    Settlement, Stream, Wanted,
+    CommandEnd, CommandSpec, CommitReport, Confinement, ConfinementLevel, Disposition, GroundRoot, HowEnded, Keeps,
+    NotRun, OutputListener, Processes, Settlement, Staging, StagingMode, Stream,
 };
-use haft_contract::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
+use haft_contract::search::{
+    FindRequest, FindResult, FolderListing, ListRequest, SearchRequest, SearchResult, SearchedSoFar,
+};
 
 /// What every command does.
 #[derive(Clone, Debug)]
 pub struct ScriptedCommand {
     pieces: Vec<(Stream, Vec<u8>)>,
-    ended: Ended,
-    settled: Settled,
+    ended: CommandEnd,
+    settled: CommitReport,
     uncovered: Option<String>,
     is_known_uncovered: bool,
     confinement: Confinement,
     connects: Vec<(String, u16)>,
-    run: Arc<Mutex<Vec<Command>>>,
+    run: Arc<Mutex<Vec<CommandSpec>>>,
 }
 
 impl Default for ScriptedCommand {
@@ -40,20 +42,20 @@ impl Default for ScriptedCommand {
         let how = HowEnded::Exited(0);
         Self {
             pieces: Vec::new(),
-            ended: Ended {
+            ended: CommandEnd {
                 how,
                 took,
-                level: Level::Full,
+                level: ConfinementLevel::Full,
                 left_behind: 0,
                 notes: Vec::new(),
                 refused_hosts: Vec::new(),
             },
-            settled: Settled::default(),
+            settled: CommitReport::default(),
             uncovered: None,
             is_known_uncovered: false,
             confinement: Confinement {
-                required: Level::Full,
-                reached: Level::Full,
+                required: ConfinementLevel::Full,
+                reached: ConfinementLevel::Full,
                 missing: Vec::new(),
                 untried: None,
                 network: false,
@@ -92,7 +94,7 @@ impl ScriptedCommand {
 
     /// Changes a file.
     pub fn changes(mut self, path: &str, change: Change) -> Self {
-        let target = Target::Inside(Place::new(path, Extent::Entry));
+        let target = Target::Inside(FileLocation::new(path, Extent::Entry));
         self.settled.changes.push(Settlement {
             target,
             change,
@@ -113,7 +115,7 @@ impl ScriptedCommand {
 
     /// Changes something that the tool had not declared.
     pub fn undeclared(mut self, path: &str) -> Self {
-        self.settled.undeclared.push(Target::Inside(Place::new(path, Extent::Entry)));
+        self.settled.undeclared.push(Target::Inside(FileLocation::new(path, Extent::Entry)));
         self
     }
 
@@ -145,7 +147,7 @@ impl ScriptedCommand {
     /// Connects to its hosts, as far as the call lets it.
     async fn connect(&self, permit: &Permit) {
         for (host, port) in &self.connects {
-            let wanted = connection::Wanted { host: host.clone(), port: *port, speaks: Speaks::Tls };
+            let wanted = connection::ConnectionRequest { host: host.clone(), port: *port, speaks: Speaks::Tls };
             let Some(desk) = permit.desk() else { continue };
             let (outcome, bytes) = match desk.decide(wanted, false).await {
                 Some(Decision::Allow { .. }) => (HostOutcome::Reached, 7),
@@ -160,14 +162,14 @@ impl ScriptedCommand {
     }
 
     /// Runs where the system gives only this level.
-    pub fn where_reached(mut self, level: Level) -> Self {
+    pub fn where_reached(mut self, level: ConfinementLevel) -> Self {
         self.confinement.reached = level;
         self.ended.level = level;
         self
     }
 
     /// Returns what was run so far.
-    pub fn run_so_far(&self) -> Vec<Command> {
+    pub fn run_so_far(&self) -> Vec<CommandSpec> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -191,10 +193,10 @@ impl Processes for ScriptedCommand {
     fn run<'a>(
         &'a self,
         permit: &'a Permit,
-        command: &'a Command,
-        ground: &'a dyn Ground,
-        heard: Heard<'a>,
-    ) -> BoxFuture<'a, Result<Ended, NotRun>> {
+        command: &'a CommandSpec,
+        ground: &'a dyn Staging,
+        heard: OutputListener<'a>,
+    ) -> BoxFuture<'a, Result<CommandEnd, NotRun>> {
         Box::pin(async move {
             permit.admit(&Effect::Run(CommandLine(command.line.clone())))?;
             let uncovered = ground.uncovered().map(str::to_owned);
@@ -214,7 +216,7 @@ struct ScriptedGround {
     command: ScriptedCommand,
 }
 
-impl Ground for ScriptedGround {
+impl Staging for ScriptedGround {
     fn roots(&self) -> &[GroundRoot] {
         &[]
     }
@@ -232,12 +234,16 @@ impl Ground for ScriptedGround {
         self.command.settled.changes.retain(|change| keeps.holds(&change.target));
     }
 
-    fn settle<'a>(self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
+    fn settle<'a>(
+        self: Box<Self>,
+        permit: &'a Permit,
+        how: Disposition,
+    ) -> BoxFuture<'a, Result<CommitReport, ToolError>> {
         Box::pin(async move {
             // Each run is a set of its own; the first is the seventh.
             let number = ChangeSetId(6 + self.command.run_so_far().len() as u64);
             let settled = self.command.settled;
-            for change in settled.changes.iter().filter(|_| how == Settle::Keep) {
+            for change in settled.changes.iter().filter(|_| how == Disposition::Commit) {
                 permit.receipts().note(Receipt::Changed(change.target.clone(), change.change));
                 permit.receipts().note_change_set(number);
             }
@@ -284,7 +290,7 @@ impl Files for ScriptedFiles {
         permit: &'a Permit,
         target: &'a Target,
         request: ListRequest,
-    ) -> BoxFuture<'a, Result<Listing, ToolError>> {
+    ) -> BoxFuture<'a, Result<FolderListing, ToolError>> {
         self.files.list(permit, target, request)
     }
 
@@ -293,7 +299,7 @@ impl Files for ScriptedFiles {
         permit: &'a Permit,
         target: &'a Target,
         request: FindRequest,
-    ) -> BoxFuture<'a, Result<Found, ToolError>> {
+    ) -> BoxFuture<'a, Result<FindResult, ToolError>> {
         self.files.find(permit, target, request)
     }
 
@@ -303,18 +309,26 @@ impl Files for ScriptedFiles {
         target: &'a Target,
         request: SearchRequest,
         told: &'a (dyn Fn(SearchedSoFar) + Send + Sync),
-    ) -> BoxFuture<'a, Result<Searched, ToolError>> {
+    ) -> BoxFuture<'a, Result<SearchResult, ToolError>> {
         self.files.search(permit, target, request, told)
     }
 
-    fn change<'a>(&'a self, permit: &'a Permit, ops: &'a [FileOp]) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
+    fn change<'a>(
+        &'a self,
+        permit: &'a Permit,
+        ops: &'a [FileOp],
+    ) -> BoxFuture<'a, Result<Vec<FileOpResult>, ToolError>> {
         self.files.change(permit, ops)
     }
 
-    fn ground<'a>(&'a self, permit: &'a Permit, _wanted: Wanted) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {
+    fn ground<'a>(
+        &'a self,
+        permit: &'a Permit,
+        _wanted: StagingMode,
+    ) -> BoxFuture<'a, Result<Box<dyn Staging>, ToolError>> {
         Box::pin(async move {
             permit.go_on()?;
-            Ok(Box::new(ScriptedGround { command: self.command.clone() }) as Box<dyn Ground>)
+            Ok(Box::new(ScriptedGround { command: self.command.clone() }) as Box<dyn Staging>)
         })
     }
 }

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use haft_contract::call::Origin;
-use haft_contract::context::{PlanContext, Seen};
+use haft_contract::call::CallOrigin;
+use haft_contract::context::{PlanContext, ReadHistory};
 use haft_contract::door::ReadVersion;
 use haft_contract::effect::Effect;
 use haft_contract::limits::Limits;
@@ -14,7 +14,7 @@ use haft_contract::schema_rules;
 use haft_contract::tool::AnyTool;
 use serde_json::{Value, json};
 
-use crate::approver::Script;
+use crate::approver::ScriptedApprover;
 use crate::scene::Scene;
 use crate::web::Web;
 use haft_policy::policy::Mode;
@@ -39,14 +39,14 @@ async fn runs_commands(tool: &Arc<dyn AnyTool>) -> bool {
     let Some(example) = tool.spec().manual.examples.first() else { return false };
     let scene = allowing(tool);
     let limits = Limits::default();
-    let cx = PlanContext::new(scene.runtime().doors(), &NothingSeen, Origin::Model, &limits);
+    let cx = PlanContext::new(scene.runtime().doors(), &NothingSeen, CallOrigin::Model, &limits);
     let Ok(mut bound) = tool.clone().bind(&example.arguments) else { return false };
     bound.plan(&cx).await.is_ok_and(|plan| plan.effects.iter().any(|effect| matches!(effect, Effect::Run(_))))
 }
 
 struct NothingSeen;
 
-impl Seen for NothingSeen {
+impl ReadHistory for NothingSeen {
     fn when_read(&self, _target: &Target) -> Option<ReadVersion> {
         None
     }
@@ -156,7 +156,7 @@ fn odd_arguments(tool: &Arc<dyn AnyTool>) -> Vec<Value> {
 
 fn allowing(tool: &Arc<dyn AnyTool>) -> Scene {
     let answers = std::iter::repeat_n(Verdict::AllowOnce, 64);
-    let scene = Scene::sample().approver(Script::of(answers)).web(Web::of_examples());
+    let scene = Scene::sample().approver(ScriptedApprover::of(answers)).web(Web::of_examples());
     let built_in = haft_tools::all().iter().any(|known| known.spec().name == tool.spec().name);
     if built_in { scene } else { scene.any_tool(tool.clone()) }
 }

@@ -2,7 +2,7 @@
 //!
 //! Not here: tools that write (the built-in ones do), tools that misbehave (`tools`).
 
-use haft_contract::path::Place;
+use haft_contract::path::FileLocation;
 use haft_contract::prelude::*;
 
 /// Removes a file, a link or an empty folder.
@@ -83,7 +83,7 @@ fn entry(raw: &RawPath, cx: &PlanContext<'_>) -> Result<Target, ToolError> {
     }
     let folder = if folder.is_empty() { "/" } else { folder };
     Ok(match cx.locate(&RawPath::new(folder))? {
-        Target::Inside(place) => Target::Inside(Place::new(place.path().join(name), Extent::Entry)),
+        Target::Inside(place) => Target::Inside(FileLocation::new(place.path().join(name), Extent::Entry)),
         Target::Outside(_) => cx.locate(raw)?,
     })
 }

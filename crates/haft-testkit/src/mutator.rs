@@ -19,10 +19,10 @@ use haft_tools::edit::{Count, Edit, fit};
 
 use corpus::Corpus;
 use dice::Dice;
-use report::Report;
+use report::MutationReport;
 
 /// Tries a number of cases on the edit engine, spread evenly over all classes, and reports what became of them.
-pub fn report(corpus: &Corpus, seed: u64, cases: usize) -> Report {
+pub fn report(corpus: &Corpus, seed: u64, cases: usize) -> MutationReport {
     report_on(corpus, (seed, cases), |case| {
         let sent = case.edits.iter();
         let edits: Vec<Edit<'_>> =
@@ -37,9 +37,9 @@ pub fn report_on(
     corpus: &Corpus,
     (seed, cases): (u64, usize),
     engine: impl Fn(&Case) -> Result<String, String>,
-) -> Report {
+) -> MutationReport {
     let mut dice = Dice::new(seed);
-    let mut report = Report::default();
+    let mut report = MutationReport::default();
     for class in Class::ALL.into_iter().cycle().take(cases) {
         let case = case(corpus, &mut dice, class);
         report.note(&case, &engine(&case));
@@ -99,14 +99,14 @@ pub struct Case {
     /// Which of its lines are meant, counted from 0; of several edits, those of the first.
     pub lines: Range<usize>,
     /// What the model sends.
-    pub edits: Vec<Sent>,
+    pub edits: Vec<SentReplacement>,
     /// What is right.
     pub truth: Truth,
 }
 
 /// One replacement as the model sends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentReplacement {
     /// The text to replace.
     pub old: String,
     /// The text that shall stand there.

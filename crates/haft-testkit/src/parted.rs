@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_contract::effect::{Does, Step};
+use haft_contract::effect::{CommandStep, StepEffect};
 use haft_contract::prelude::*;
-use haft_contract::process::Command;
+use haft_contract::process::CommandSpec;
 
-/// Runs a command; says of each of its words what this function says.
-pub struct Parted(pub fn(&str) -> Does);
+/// Runs a command; plans each of its parts as a step that does what this function returns for it.
+pub struct PartedTool(pub fn(&str) -> StepEffect);
 
-/// The arguments of [`Parted`].
+/// The arguments of [`PartedTool`].
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartedArgs {
@@ -18,7 +18,7 @@ pub struct PartedArgs {
     command: String,
 }
 
-impl Tool for Parted {
+impl Tool for PartedTool {
     const NAME: &'static str = "parted";
     type Args = PartedArgs;
     type Draft = ();
@@ -35,14 +35,14 @@ impl Tool for Parted {
             let words = part.split(' ').map(str::to_owned).collect();
             let place = (from, from + part.len());
             let (command, folder) = (command.clone(), "".into());
-            effects.push(Effect::Step(Step { command, folder, part: place, words, does: (self.0)(part) }));
+            effects.push(Effect::Step(CommandStep { command, folder, part: place, words, does: (self.0)(part) }));
             from += part.len() + 2;
         }
         Ok((Plan::new(effects).preview(Preview::Command(args.command.clone())), ()))
     }
 
     async fn run(&self, args: PartedArgs, _draft: (), cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-        let command = Command::new(vec!["sh".into()], args.command.as_str(), "/".into(), Duration::from_secs(1));
+        let command = CommandSpec::new(vec!["sh".into()], args.command.as_str(), "/".into(), Duration::from_secs(1));
         cx.run(&command, &|_, _| {}).await?;
         Ok(ToolOutput::text(format!("ran {}", args.command)))
     }

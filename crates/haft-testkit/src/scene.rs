@@ -197,7 +197,7 @@ impl Scene {
 
     /// Opens another session of the same runtime.
     pub fn another_session(&self, name: &str) -> Session {
-        self.runtime().session(name, Shared(self.setting.approver.clone()))
+        self.runtime().session(name, SharedApprover(self.setting.approver.clone()))
     }
 
     /// Returns the root of the workspace.
@@ -245,7 +245,7 @@ impl Scene {
             for hook in &self.setting.hooks {
                 runtime = runtime.with_hook(SharedHook(hook.clone()));
             }
-            let session = runtime.session("scene", Shared(self.setting.approver.clone()));
+            let session = runtime.session("scene", SharedApprover(self.setting.approver.clone()));
             (runtime, session)
         })
     }
@@ -303,9 +303,10 @@ fn everything(folder: &Path) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-struct Shared(Arc<dyn Approver>);
+/// An approver that several sessions of a scene share.
+struct SharedApprover(Arc<dyn Approver>);
 
-impl Approver for Shared {
+impl Approver for SharedApprover {
     fn ask<'a>(
         &'a self,
         request: &'a haft_runtime::approval::ApprovalRequest,

@@ -30,9 +30,9 @@ pub struct ScratchHome {
     variables: Vec<(String, String)>,
 }
 
-/// What a command said.
+/// The standard output, the standard error and the exit status of a command.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct CapturedOutput {
     /// Its standard output.
     pub out: String,
     /// Its standard error.
@@ -147,7 +147,7 @@ pub fn output_of(mut command: Command, input: impl AsRef<[u8]>) -> Output {
 
 /// Runs a command to its end with this input; returns what it said.
 #[expect(clippy::disallowed_types, reason = "the command is what is tested")]
-pub fn said(command: Command, input: impl AsRef<[u8]>) -> Said {
+pub fn said(command: Command, input: impl AsRef<[u8]>) -> CapturedOutput {
     output_of(command, input).into()
 }
 
@@ -156,7 +156,7 @@ pub fn records(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("every line is a record")).collect()
 }
 
-impl From<Output> for Said {
+impl From<Output> for CapturedOutput {
     fn from(output: Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let signal = output.status.signal().map(|signal| 128 + signal);

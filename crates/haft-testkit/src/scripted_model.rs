@@ -16,13 +16,13 @@ use std::time::Duration;
 use haft_model::wire::Wire;
 use tokio::sync::oneshot;
 
-pub use asked::{Asked, Came, Conversation, Made, Said};
+pub use asked::{Conversation, ConversationCall, ConversationEntry, ConversationResult, ReplyRequest};
 pub use expect::Expect;
-pub use fault::{Fault, RetryAfter, Status};
-pub use script::{Part, Script, ScriptedCall, Stop, Turn, Usage};
+pub use fault::{Fault, RetryAfter, StatusFault};
+pub use script::{ModelScript, ScriptedCall, ScriptedPart, ScriptedStopReason, ScriptedTurn, Usage};
 
-use serve::Shared;
-use state::State;
+use serve::SharedScriptState;
+use state::ScriptState;
 
 mod answer;
 mod anthropic;
@@ -47,7 +47,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A server that follows a script. It stops when it is dropped.
 pub struct ScriptedModel {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<SharedScriptState>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -57,18 +57,18 @@ impl ScriptedModel {
     pub const NAME: &'static str = "scripted";
 
     /// Starts a server on a free port of loopback.
-    pub fn start(script: Script) -> Self {
+    pub fn start(script: ModelScript) -> Self {
         Self::start_at(script, SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("loopback has a free port")
     }
 
     /// Starts a server at this address.
     #[expect(clippy::disallowed_types, reason = "a server on loopback for tests; nothing is reached by it")]
-    pub fn start_at(script: Script, address: SocketAddr) -> std::io::Result<Self> {
+    pub fn start_at(script: ModelScript, address: SocketAddr) -> std::io::Result<Self> {
         let listener = std::net::TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let shared = Arc::new(Shared::new(State::new(script)));
+        let shared = Arc::new(SharedScriptState::new(ScriptState::new(script)));
         let (stop, stopped) = oneshot::channel();
         let served = shared.clone();
         // Only on its own thread: the caller may be in a runtime, which cannot wait for another.
@@ -94,7 +94,7 @@ impl ScriptedModel {
     }
 
     /// Returns the requests for a reply so far, in the order in which they came.
-    pub fn requests(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<ReplyRequest> {
         self.shared.state().asked.clone()
     }
 

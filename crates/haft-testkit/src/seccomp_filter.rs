@@ -21,12 +21,12 @@ use seccompiler::{
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct CallFilter {
-    answers: Vec<Answer>,
+    answers: Vec<SyscallFault>,
 }
 
-/// A call, the bits of an argument that it is about, and the error.
+/// A system call, the argument bits that it must have, and the error that it gets.
 #[derive(Clone, Debug)]
-struct Answer {
+struct SyscallFault {
     call: i64,
     /// All of these hold: the number of an argument, its bits, their value.
     when: Vec<(u8, u64, u64)>,
@@ -119,7 +119,7 @@ const NEW_LISTENER: u64 = 8;
 impl CallFilter {
     /// Returns a filter that answers these calls with an error, whatever their arguments are.
     pub fn without(calls: &[i64], error: i32) -> Self {
-        Self { answers: calls.iter().map(|call| Answer { call: *call, when: Vec::new(), error }).collect() }
+        Self { answers: calls.iter().map(|call| SyscallFault { call: *call, when: Vec::new(), error }).collect() }
     }
 
     /// Returns the filter of a container with the default profile of Docker and no further capabilities.
@@ -151,13 +151,13 @@ impl CallFilter {
     pub fn without_notifications() -> Self {
         let when =
             vec![(0, u64::from(u32::MAX), u64::from(libc::SECCOMP_SET_MODE_FILTER)), (1, NEW_LISTENER, NEW_LISTENER)];
-        Self { answers: vec![Answer { call: libc::SYS_seccomp, when, error: libc::EINVAL }] }
+        Self { answers: vec![SyscallFault { call: libc::SYS_seccomp, when, error: libc::EINVAL }] }
     }
 
     fn without_namespaces_of(call: i64, flags: &[i32]) -> Self {
         let answer = |flag: &i32| {
             let bit = u64::from(flag.cast_unsigned());
-            Answer { call, when: vec![(0, bit, bit)], error: libc::EPERM }
+            SyscallFault { call, when: vec![(0, bit, bit)], error: libc::EPERM }
         };
         Self { answers: flags.iter().map(answer).collect() }
     }
@@ -207,7 +207,7 @@ impl CallFilter {
     }
 }
 
-impl Answer {
+impl SyscallFault {
     /// Returns no rule for a call that gets the error always.
     fn rule(&self) -> Option<SeccompRule> {
         let condition = |(argument, mask, value): &(u8, u64, u64)| {

@@ -42,9 +42,9 @@ impl Tool for Add {
 }
 
 /// Replaces a file with a text.
-pub struct Put;
+pub struct PutTool;
 
-/// The arguments of [`Put`].
+/// The arguments of [`PutTool`].
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PutArgs {
@@ -54,7 +54,7 @@ pub struct PutArgs {
     content: String,
 }
 
-impl Tool for Put {
+impl Tool for PutTool {
     const NAME: &'static str = "put";
     type Args = PutArgs;
     type Draft = Target;
@@ -126,12 +126,12 @@ impl Tool for Swap {
 
 /// Waits for a sign from the test, then answers; counts how many run at once.
 #[derive(Clone, Default)]
-pub struct Wait {
+pub struct WaitTool {
     /// Gives the signs.
     pub signs: Arc<Signs>,
 }
 
-/// The signs of [`Wait`], and what it has seen.
+/// The signs of [`WaitTool`], and what it has seen.
 pub struct Signs {
     go: Semaphore,
     begun: Semaphore,
@@ -167,7 +167,7 @@ impl Signs {
     }
 }
 
-/// The arguments of [`Wait`].
+/// The arguments of [`WaitTool`].
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WaitArgs {
@@ -179,7 +179,7 @@ pub struct WaitArgs {
     say: Option<String>,
 }
 
-impl Tool for Wait {
+impl Tool for WaitTool {
     const NAME: &'static str = "wait";
     type Args = WaitArgs;
     type Draft = ();
@@ -226,13 +226,13 @@ pub struct Misbehave;
 #[serde(deny_unknown_fields)]
 pub struct MisbehaveArgs {
     /// What to do.
-    how: How,
+    how: Misbehaviour,
 }
 
-/// The ways of misbehaving.
+/// A way in which the tool misbehaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum Misbehaviour {
     /// Panics while planning.
     PanicInPlan,
     /// Panics while running.
@@ -259,30 +259,30 @@ impl Tool for Misbehave {
     }
 
     async fn plan(&self, args: &MisbehaveArgs, cx: &PlanContext<'_>) -> Result<(Plan, Target), ToolError> {
-        assert!(args.how != How::PanicInPlan, "planned to panic");
+        assert!(args.how != Misbehaviour::PanicInPlan, "planned to panic");
         let target = cx.locate(&RawPath::new("unplanned.txt"))?;
         let plan = Plan::nothing();
-        Ok((if args.how == How::Cached { plan.cached_for(Duration::from_secs(60)) } else { plan }, target))
+        Ok((if args.how == Misbehaviour::Cached { plan.cached_for(Duration::from_secs(60)) } else { plan }, target))
     }
 
     async fn run(&self, args: MisbehaveArgs, target: Target, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         static RUNS: AtomicUsize = AtomicUsize::new(0);
         match args.how {
-            How::PanicInPlan | How::PanicInRun => panic!("kaput"),
-            How::WriteUnplanned => {
+            Misbehaviour::PanicInPlan | Misbehaviour::PanicInRun => panic!("kaput"),
+            Misbehaviour::WriteUnplanned => {
                 cx.write(&target, b"x").await?;
                 Ok(ToolOutput::text("written"))
             }
-            How::Fail => {
+            Misbehaviour::Fail => {
                 let error = ToolError::failed("it does not work", Next::DoNotRetry("do something else".into()));
                 Err(error.with_detail("the innards of the tool"))
             }
-            How::Flood => {
+            Misbehaviour::Flood => {
                 let lines: String = (1..=100_000).map(|number| format!("line {number}\n")).collect();
                 Ok(ToolOutput::text(lines))
             }
-            How::EndlessLine => Ok(ToolOutput::text("0123456789".repeat(500))),
-            How::Cached => Ok(ToolOutput::text(format!("run {}", RUNS.fetch_add(1, Ordering::SeqCst)))),
+            Misbehaviour::EndlessLine => Ok(ToolOutput::text("0123456789".repeat(500))),
+            Misbehaviour::Cached => Ok(ToolOutput::text(format!("run {}", RUNS.fetch_add(1, Ordering::SeqCst)))),
         }
     }
 }

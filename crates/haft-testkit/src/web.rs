@@ -8,20 +8,21 @@ use haft_contract::door::Permit;
 use haft_contract::effect::{Effect, Host};
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
-use haft_contract::net::{Net, Request, Response};
-use haft_contract::web::{Fetch, Fetched, SearchAccess, WebScheme, WebUrl};
+use haft_contract::net::{HttpRequest, Net, Response};
+use haft_contract::web::{Fetch, FetchedDocument, SearchAccess, WebScheme, WebUrl};
 
 /// Pages by their addresses. An address that no page has is answered with 404.
 #[derive(Clone, Default)]
 pub struct Web {
-    pages: Arc<Vec<Page>>,
-    sent: Arc<Mutex<Vec<Request>>>,
+    pages: Arc<Vec<ScriptedPage>>,
+    sent: Arc<Mutex<Vec<HttpRequest>>>,
     access: Option<SearchAccess>,
-    otherwise: Option<Page>,
+    otherwise: Option<ScriptedPage>,
 }
 
+/// A document or an answer at one address.
 #[derive(Clone)]
-struct Page {
+struct ScriptedPage {
     url: String,
     status: u16,
     content_type: String,
@@ -41,13 +42,14 @@ impl Web {
 
     /// Adds an answer with a status.
     pub fn answer(self, url: &str, (status, content_type): (u16, &str), body: impl Into<Bytes>) -> Self {
-        let page = Page { url: url.to_owned(), status, content_type: content_type.to_owned(), body: body.into() };
+        let page =
+            ScriptedPage { url: url.to_owned(), status, content_type: content_type.to_owned(), body: body.into() };
         let pages = self.pages.iter().cloned().chain([page]).collect();
         Self { pages: Arc::new(pages), ..self }
     }
 
     /// Returns the requests that were sent, without those of `fetch`.
-    pub fn sent(&self) -> Vec<Request> {
+    pub fn sent(&self) -> Vec<HttpRequest> {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -61,14 +63,14 @@ impl Web {
         let found =
             r#"{"web":{"results":[{"title":"A guide","url":"https://docs.example.com/guide","description":"How."}]}}"#;
         let body = Bytes::from_static(b"<title>A guide</title><p>Some text.</p>");
-        let page = Page { url: String::new(), status: 200, content_type: "text/html".to_owned(), body };
+        let page = ScriptedPage { url: String::new(), status: 200, content_type: "text/html".to_owned(), body };
         let web = Self { otherwise: Some(page), ..Self::new() }.searched_by("brave", "key");
         web.page("https://api.search.brave.com/res/v1/web/search", "application/json", found)
     }
 
-    fn find(&self, url: &str) -> Page {
+    fn find(&self, url: &str) -> ScriptedPage {
         let missing = || {
-            self.otherwise.clone().unwrap_or_else(|| Page {
+            self.otherwise.clone().unwrap_or_else(|| ScriptedPage {
                 url: url.to_owned(),
                 status: 404,
                 content_type: "text/html".to_owned(),
@@ -80,12 +82,16 @@ impl Web {
 }
 
 impl Net for Web {
-    fn request<'a>(&'a self, permit: &'a Permit, request: &'a Request) -> BoxFuture<'a, Result<Response, ToolError>> {
+    fn request<'a>(
+        &'a self,
+        permit: &'a Permit,
+        request: &'a HttpRequest,
+    ) -> BoxFuture<'a, Result<Response, ToolError>> {
         Box::pin(async move {
             permit.admit(&Effect::Connect(Host(self.read_url(&request.url)?.host)))?;
             self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
             let place = request.url.split('?').next().unwrap_or_default();
-            let Page { status, content_type, body, .. } = self.find(place);
+            let ScriptedPage { status, content_type, body, .. } = self.find(place);
             let (content_type, is_cut) = (Some(content_type), body.len() > request.most);
             let body = body.slice(..body.len().min(request.most));
             Ok(Response { status, content_type, location: None, retry_after: None, body, is_cut })
@@ -107,14 +113,14 @@ impl Net for Web {
         Ok(self.access.clone())
     }
 
-    fn fetch<'a>(&'a self, permit: &'a Permit, fetch: &'a Fetch) -> BoxFuture<'a, Result<Fetched, ToolError>> {
+    fn fetch<'a>(&'a self, permit: &'a Permit, fetch: &'a Fetch) -> BoxFuture<'a, Result<FetchedDocument, ToolError>> {
         Box::pin(async move {
             permit.admit(&Effect::Connect(fetch.url.planned_host()))?;
-            let Page { status, content_type, body, .. } = self.find(&fetch.url.text);
+            let ScriptedPage { status, content_type, body, .. } = self.find(&fetch.url.text);
             let content_type = Some(content_type).filter(|told| !told.is_empty());
             let (length, is_cut) = (Some(body.len() as u64), body.len() > fetch.most);
             let body = body.slice(..body.len().min(fetch.most));
-            Ok(Fetched { url: fetch.url.clone(), status, content_type, length, body, is_cut, is_kept: false })
+            Ok(FetchedDocument { url: fetch.url.clone(), status, content_type, length, body, is_cut, is_kept: false })
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use haft_testkit::scripted_model::Script;
+use haft_testkit::scripted_model::ModelScript;
 
 /// Runs the program to its end; returns its status, stdout and stderr.
 fn run(words: &[&str]) -> (Option<i32>, String, String) {
@@ -20,7 +20,7 @@ fn help_says_how_it_is_used_and_its_script_is_one() {
         assert!(out.starts_with("usage: scripted-model SCRIPT.yaml [PORT]"), "{out}");
         let script = out.split_once("A script:").and_then(|(_, rest)| rest.split_once("All of it"));
         let script = script.map(|(script, _)| script).expect("there is a script");
-        assert_eq!(Script::from_yaml(script).expect("it can be used").turns.len(), 2);
+        assert_eq!(ModelScript::from_yaml(script).expect("it can be used").turns.len(), 2);
     }
 }
 

@@ -3,7 +3,7 @@
 //! Not here: who is asked and how (`haft-cli`, `haft-mcp`), questions about permission (`haft-runtime`).
 
 use haft_contract::prelude::*;
-use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
+use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments};
 use haft_contract::user_questions::{
     AnswerForm, AnswerOption, Asker, MOST_OPTIONS, UserAnswer, UserQuestion, UserReply,
 };
@@ -21,14 +21,14 @@ pub struct AskUser;
 pub struct Args {
     /// One to four questions.
     #[schemars(length(min = 1, max = 4))]
-    questions: Vec<Question>,
+    questions: Vec<QuestionArgument>,
 }
 
 /// One question.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
-struct Question {
+struct QuestionArgument {
     /// The question, at most 1000 characters.
     question: String,
     /// A word or two above it, at most 32 characters.
@@ -36,7 +36,7 @@ struct Question {
     header: Option<String>,
     /// Default "choice" with options, else "text".
     #[serde(rename = "type")]
-    kind: Option<Kind>,
+    kind: Option<QuestionKind>,
     /// Two to four answers to choose from.
     #[schemars(length(min = 2, max = 4))]
     options: Option<Vec<Choice>>,
@@ -49,7 +49,7 @@ struct Question {
 #[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-enum Kind {
+enum QuestionKind {
     Choice,
     Text,
     #[serde(rename = "yesno")]
@@ -76,7 +76,7 @@ impl Tool for AskUser {
         ("options", &["choices"]),
         ("multi_select", &["multiple", "allow_multiple"]),
     ];
-    const SHAPES: &'static [Shape] = &[Shape::new("question", Meaning::Code(only_question))];
+    const SHAPES: &'static [ArgumentShape] = &[ArgumentShape::new("question", Meaning::Code(only_question))];
     const OTHER_NAMES: &'static [&'static str] =
         &["ask_user_question", "ask_followup_question", "request_user_input", "ask_question"];
     type Args = Args;
@@ -114,7 +114,7 @@ impl Tool for AskUser {
 }
 
 /// Reads one question beside the list as the only one of it.
-fn only_question(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn only_question(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let question = value.as_str().filter(|_| given.get("questions").is_none())?;
     let fields = ["header", "type", "options", "multi_select", "placeholder"];
     let mut only = json!({ "question": question });
@@ -130,7 +130,7 @@ fn only_question(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
 }
 
 /// Makes sure that a question can be answered.
-fn asked(at: usize, question: &Question) -> Result<UserQuestion, ToolError> {
+fn asked(at: usize, question: &QuestionArgument) -> Result<UserQuestion, ToolError> {
     let bad = |what: &str, fix: &str| {
         let what = format!("$.questions[{at}]{what} Nothing was asked.");
         ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(fix.to_owned()))
@@ -144,17 +144,17 @@ fn asked(at: usize, question: &Question) -> Result<UserQuestion, ToolError> {
     if question.question.trim().is_empty() {
         return Err(bad(".question is empty.", "write the question"));
     }
-    let kind = question.kind.unwrap_or(if choices.is_empty() { Kind::Text } else { Kind::Choice });
+    let kind = question.kind.unwrap_or(if choices.is_empty() { QuestionKind::Text } else { QuestionKind::Choice });
     let form = match kind {
-        Kind::Choice => {
+        QuestionKind::Choice => {
             let options = options(choices).map_err(|(what, fix)| bad(what, fix))?;
             if question.multi_select == Some(true) { AnswerForm::Several(options) } else { AnswerForm::One(options) }
         }
         _ if !choices.is_empty() => {
             return Err(bad(" has options and is not of the type \"choice\".", "leave out \"type\", or the options"));
         }
-        Kind::Text => AnswerForm::Words(question.placeholder.clone()),
-        Kind::YesNo => AnswerForm::YesOrNo,
+        QuestionKind::Text => AnswerForm::Words(question.placeholder.clone()),
+        QuestionKind::YesNo => AnswerForm::YesOrNo,
     };
     let header = question.header.clone().filter(|header| !header.trim().is_empty());
     Ok(UserQuestion { asker: Asker::Model, text: question.question.clone(), header, form })
@@ -178,7 +178,7 @@ fn options(choices: &[Choice]) -> Result<Vec<AnswerOption>, (&'static str, &'sta
 }
 
 /// Writes each question with its answer.
-fn answered(questions: &[Question], answers: &[UserAnswer]) -> ToolOutput {
+fn answered(questions: &[QuestionArgument], answers: &[UserAnswer]) -> ToolOutput {
     let words = |answer: &UserAnswer| match answer {
         UserAnswer::Chosen(labels) => labels.join(", "),
         UserAnswer::Words(words) => words.clone(),
@@ -193,7 +193,7 @@ fn answered(questions: &[Question], answers: &[UserAnswer]) -> ToolOutput {
         UserAnswer::No => json!(false),
         UserAnswer::Skipped => Value::Null,
     };
-    let line = |(question, answer): (&Question, &UserAnswer)| {
+    let line = |(question, answer): (&QuestionArgument, &UserAnswer)| {
         format!("{}\n→ {}", question.question.trim(), words(answer).trim())
     };
     let text = questions.iter().zip(answers).map(line).collect::<Vec<_>>().join("\n");

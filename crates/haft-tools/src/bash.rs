@@ -21,15 +21,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use haft_contract::effect::Exposure;
-use haft_contract::error::Way;
+use haft_contract::error::CallFix;
 use haft_contract::prelude::*;
-use haft_contract::process::{Command, Conflict, Home, HowEnded, Ran};
+use haft_contract::process::{CommandSpec, Conflict, Home, HowEnded, Ran};
 use haft_contract::result::ToolResult;
-use haft_contract::shape::Shape;
+use haft_contract::shape::ArgumentShape;
 
 use listening::Listening;
 use reading::read_command;
-use report::Report;
+use report::CommandReport;
 use time::Time;
 
 /// The longest command: the system takes no longer word.
@@ -73,7 +73,7 @@ impl Tool for Bash {
         ("description", &["explanation", "justification"]),
         ("background", &["is_background", "run_in_background"]),
     ];
-    const SHAPES: &'static [Shape] = other_shapes::SHAPES;
+    const SHAPES: &'static [ArgumentShape] = other_shapes::SHAPES;
     const OTHER_NAMES: &'static [&'static str] = &[
         "Bash ms",
         "shell ms",
@@ -127,8 +127,8 @@ impl Tool for Bash {
             time = Time { seconds: streams.time(), note: None };
         }
         let (words, shell_note) = words(&args.command, cx);
-        let command = Command::new(words, args.command, folder, time.seconds);
-        let command = Command { home: Home::Session, streams: streams.cloned(), ..command };
+        let command = CommandSpec::new(words, args.command, folder, time.seconds);
+        let command = CommandSpec { home: Home::Session, streams: streams.cloned(), ..command };
         if args.background == Some(true) {
             return background::start(command, args.name, shell_note.into_iter().collect(), cx).await;
         }
@@ -139,12 +139,12 @@ impl Tool for Bash {
         match ran {
             Ok(ran) => {
                 notes.extend(background::seen_late(&command.line, &ran, cx));
-                ended(ran, Report::new(heard, notes, cx), time.seconds)
+                ended(ran, CommandReport::new(heard, notes, cx), time.seconds)
             }
             Err(mut error) => {
                 // It may have run and said something before it failed.
                 if !heard.is_silent() {
-                    error.so_far = Some(Box::new(Report::new(heard, notes, cx).of_output_alone()));
+                    error.so_far = Some(Box::new(CommandReport::new(heard, notes, cx).of_output_alone()));
                 }
                 Err(error)
             }
@@ -166,7 +166,7 @@ pub(crate) fn steps_of(command: &str, folder: &Path, cx: &PlanContext<'_>) -> Ve
     scene.iter().flat_map(|scene| read_command(command, scene, cx.look())).collect()
 }
 
-fn ended(ran: Ran, report: Report<'_>, limit: std::time::Duration) -> Result<ToolOutput, ToolError> {
+fn ended(ran: Ran, report: CommandReport<'_>, limit: std::time::Duration) -> Result<ToolOutput, ToolError> {
     let how = ran.ended.how;
     let output = report.of(&ran);
     let mut error = match how {
@@ -180,9 +180,9 @@ fn ended(ran: Ran, report: Report<'_>, limit: std::time::Duration) -> Result<Too
             let what = format!("The command was stopped after {seconds} s, with everything that it had started.");
             let next = match &ran.ended.refused_hosts[..] {
                 [] => Next::AnyOf(vec![
-                    Way::new("do less in one call"),
-                    Way::with("give it more time with {}", "timeout", Vec::new()),
-                    Way::with("let it run on with {}", "background", vec![true.into()]),
+                    CallFix::new("do less in one call"),
+                    CallFix::with("give it more time with {}", "timeout", Vec::new()),
+                    CallFix::with("let it run on with {}", "background", vec![true.into()]),
                 ]),
                 // More time does not help a program that tries a refused host again and again.
                 hosts => Next::FixArguments(format!("do without {}, or ask the user to allow it", hosts.join(", "))),

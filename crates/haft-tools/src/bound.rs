@@ -28,14 +28,14 @@ use haft_contract::kinds::ErrorKind;
 use haft_contract::process::TrustedCode;
 use haft_contract::tool::AnyTool;
 
-use crate::definition::{Binding, Definition, Problem};
+use crate::definition::{Binding, Definition, DefinitionProblem};
 use builtin::Builtin;
-use command::Program;
+use command::ToolProgram;
 use http::Fetching;
-use planned::Planned;
+use planned::DefinedTool;
 use pool::Pools;
 use python::Function;
-pub use python::{Description, Parameter};
+pub use python::{Description, PythonParameter};
 pub use script::{INTERPRETED, ScriptRun, script_tool};
 
 /// Makes tools of definitions. One for each workspace: the workers of all its Python functions live in it.
@@ -126,17 +126,17 @@ impl Bindings {
     /// # Errors
     ///
     /// Returns what is wrong with the binding, with the fix.
-    pub fn bind(&self, definition: Definition, home: Home) -> Result<Arc<dyn AnyTool>, Problem> {
+    pub fn bind(&self, definition: Definition, home: Home) -> Result<Arc<dyn AnyTool>, DefinitionProblem> {
         match definition.binding.clone() {
             None => Err(error(format!("\"{}\" is bound to nothing", definition.name), HOW_TO_BIND)),
             Some(Binding::Builtin(name)) => Builtin::new(definition, self.named(&name)?, &home).map(tool),
             Some(Binding::Command(words)) => {
-                Program::new(definition, words, home).map(|program| tool(Planned(program)))
+                ToolProgram::new(definition, words, home).map(|program| tool(DefinedTool(program)))
             }
             Some(Binding::Http(call)) => Fetching::new(definition, *call).map(tool),
             Some(Binding::Python { module, function }) => {
                 let function = Function::new(definition, (module, function), home, Arc::clone(&self.pools));
-                function.map(|function| tool(Planned(function)))
+                function.map(|function| tool(DefinedTool(function)))
             }
         }
     }
@@ -180,7 +180,12 @@ impl Bindings {
     }
 
     /// Compares a definition with what it is bound to; returns everything that does not fit. `haft check` tells it.
-    pub async fn check(&self, definition: &Definition, home: &Home, inspector: &impl Inspector) -> Vec<Problem> {
+    pub async fn check(
+        &self,
+        definition: &Definition,
+        home: &Home,
+        inspector: &impl Inspector,
+    ) -> Vec<DefinitionProblem> {
         if let Err(problem) = self.bind(definition.clone(), home.clone()) {
             return vec![problem];
         }
@@ -190,7 +195,7 @@ impl Bindings {
                 Ok(Some(description)) => description.compared_with(definition, &home.preset),
                 Ok(None) => Vec::new(),
                 // Where nothing can be tried, nothing is known to be wrong.
-                Err(why) => vec![Problem {
+                Err(why) => vec![DefinitionProblem {
                     is_warning: why.kind != ErrorKind::Failed,
                     ..error(why.what.clone(), why.next.to_string())
                 }],
@@ -199,7 +204,7 @@ impl Bindings {
         }
     }
 
-    fn named(&self, name: &str) -> Result<Arc<dyn AnyTool>, Problem> {
+    fn named(&self, name: &str) -> Result<Arc<dyn AnyTool>, DefinitionProblem> {
         self.tools.get(name).cloned().ok_or_else(|| {
             let fix = match closest(name, self.tools.keys().map(String::as_str)) {
                 Some(near) => format!("did you mean \"{near}\"?"),
@@ -213,8 +218,8 @@ impl Bindings {
 const HOW_TO_BIND: &str =
     "write binding: \"package.module:function\", {command: [PROGRAM]}, {http: {method, url}} or {builtin: NAME}";
 
-fn error(what: impl Into<String>, fix: impl Into<String>) -> Problem {
-    Problem { line: None, what: what.into(), fix: fix.into(), is_warning: false }
+fn error(what: impl Into<String>, fix: impl Into<String>) -> DefinitionProblem {
+    DefinitionProblem { line: None, what: what.into(), fix: fix.into(), is_warning: false }
 }
 
 fn tool(tool: impl AnyTool) -> Arc<dyn AnyTool> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use haft_contract::call::RawArguments;
 use haft_contract::prelude::*;
 use haft_contract::spec::Spec;
-use haft_contract::tool::{AnyTool, Bound, ForwardedCall, Typed};
+use haft_contract::tool::{AnyTool, ForwardedCall, ToolInvocation, Typed};
 use serde_json::{Map, Value};
 
 /// Calls another tool.
@@ -63,7 +63,7 @@ impl AnyTool for CallOther {
         self.0.spec()
     }
 
-    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn ToolInvocation>, ToolError> {
         self.0.clone().bind(args)
     }
 

@@ -6,11 +6,11 @@
 use std::fmt::Write;
 
 use bytes::Bytes;
-use haft_contract::call::Origin;
+use haft_contract::call::CallOrigin;
 use haft_contract::diff::Diff;
-use haft_contract::door::{FileCopy, ReadVersion, Written};
+use haft_contract::door::{FileCopy, FileOpResult, ReadVersion};
 use haft_contract::encoding::{Unencodable, decode};
-use haft_contract::error::{Operation, Way};
+use haft_contract::error::{CallFix, FailedOperation};
 use haft_contract::guarded::is_secret;
 use haft_contract::prelude::*;
 
@@ -31,7 +31,7 @@ pub(crate) fn locate(cx: &PlanContext<'_>, path: &RawPath) -> Result<Target, Too
     let path = path.as_str();
     let next = Next::FixArguments(format!("name a file; a file of that very name is \"./{path}\""));
     let what = format!("\"{path}\" is a kept output, which can be read but not changed.");
-    Err(ToolError::new(ErrorKind::BadPath, what, next).about_file(path, Operation::Write))
+    Err(ToolError::new(ErrorKind::BadPath, what, next).about_file(path, FailedOperation::Write))
 }
 
 /// Returns what a call touches that would replace a file, whatever comes of it.
@@ -56,7 +56,7 @@ pub(crate) enum Replaces {
 }
 
 /// What the caller knows of a file.
-pub(crate) enum Known {
+pub(crate) enum FileKnowledge {
     /// What is in it now.
     AsItIs,
     /// What was in it when it was read.
@@ -65,37 +65,37 @@ pub(crate) enum Known {
     Not,
 }
 
-/// Why a change is not made, and what the reason shows of the files.
-pub struct Refused {
+/// The reason why a change is not made, and what the reason shows of the files.
+pub struct ChangeRefusal {
     pub(crate) error: ToolError,
-    pub(crate) shown: Vec<Shown>,
+    pub(crate) shown: Vec<ShownDifference>,
 }
 
-/// What a reason shows of a file that changed since it was read.
-pub(crate) enum Shown {
+/// The changes that a reason shows of a file that changed since it was read.
+pub(crate) enum ShownDifference {
     /// Every change.
     All(Target),
     /// Some of them: what is known of the file then.
     Some(Target, ReadVersion),
 }
 
-impl From<ToolError> for Refused {
+impl From<ToolError> for ChangeRefusal {
     fn from(error: ToolError) -> Self {
         Self { error, shown: Vec::new() }
     }
 }
 
-impl Refused {
+impl ChangeRefusal {
     /// Ends the call with the error. The caller has now seen what the error shows of its files, so that counts as read.
     pub(crate) async fn end(self, cx: &RunContext<'_>) -> ToolError {
         for shown in self.shown {
             // Where it cannot be read, it stays unread.
             let _ = match shown {
-                Shown::All(target) => {
+                ShownDifference::All(target) => {
                     let last = PageRequest { first_line: u64::MAX, lines: 1, column: 1, line_length: 1 };
                     cx.page(&target, last).await.map(drop)
                 }
-                Shown::Some(target, known) => cx.note_shown(&target, known),
+                ShownDifference::Some(target, known) => cx.note_shown(&target, known),
             };
         }
         self.error
@@ -103,69 +103,76 @@ impl Refused {
 }
 
 /// Finds out what the caller knows of a file that it wants to overwrite.
-pub(crate) fn known(cx: &PlanContext<'_>, target: &Target, now: &FileCopy) -> Result<Known, ToolError> {
-    if cx.origin() == Origin::Person {
-        return Ok(Known::AsItIs);
+pub(crate) fn known(cx: &PlanContext<'_>, target: &Target, now: &FileCopy) -> Result<FileKnowledge, ToolError> {
+    if cx.origin() == CallOrigin::Person {
+        return Ok(FileKnowledge::AsItIs);
     }
-    let Some(read) = cx.when_read(target) else { return Ok(Known::Not) };
+    let Some(read) = cx.when_read(target) else { return Ok(FileKnowledge::Not) };
     // The session's own undo may bring an earlier version back. What others bring back the caller does not know of.
     if read.left == Some(now.version.stamp) && cx.has_seen(target, &now.bytes) {
-        return Ok(Known::AsItIs);
+        return Ok(FileKnowledge::AsItIs);
     }
     match read.bytes {
         // A mere touch is no change, and the same stamp is no proof.
-        Some(bytes) if bytes == now.bytes => Ok(Known::AsItIs),
-        Some(bytes) => Ok(Known::AsItWas(bytes)),
-        None if read.stamp == now.version.stamp => Ok(Known::AsItIs),
+        Some(bytes) if bytes == now.bytes => Ok(FileKnowledge::AsItIs),
+        Some(bytes) => Ok(FileKnowledge::AsItWas(bytes)),
+        None if read.stamp == now.version.stamp => Ok(FileKnowledge::AsItIs),
         None => Err(stale(target, "; it is too large to compare, or was read too long ago.")),
     }
 }
 
 /// The error for a file that the caller does not know. `otherwise` is what it may do without reading it.
-pub(crate) fn not_read(target: &Target, origin: Origin, otherwise: Vec<Way>) -> ToolError {
+pub(crate) fn not_read(target: &Target, origin: CallOrigin, otherwise: Vec<CallFix>) -> ToolError {
     let at = format!("{target} (what a command printed does not count), then send this call again");
     let next = match origin {
         // Each command is a session of its own: what one has read the next one does not know.
-        Origin::Script => {
+        CallOrigin::Script => {
             let words = "add write_mode=overwrite to replace the file without reading it";
-            Next::AnyOf(vec![Way::with(words, "write_mode", vec!["overwrite".into()])])
+            Next::AnyOf(vec![CallFix::with(words, "write_mode", vec!["overwrite".into()])])
         }
-        Origin::Model | Origin::Person if otherwise.is_empty() => Next::LookFirst { tool: "read_file".into(), at },
-        Origin::Model | Origin::Person => {
-            let read = Way::new(format!("call \"read_file\" to look at {at}"));
+        CallOrigin::Model | CallOrigin::Person if otherwise.is_empty() => {
+            Next::LookFirst { tool: "read_file".into(), at }
+        }
+        CallOrigin::Model | CallOrigin::Person => {
+            let read = CallFix::new(format!("call \"read_file\" to look at {at}"));
             Next::AnyOf(std::iter::once(read).chain(otherwise).collect())
         }
     };
     ToolError::new(ErrorKind::NotRead, format!("{target} was not read in this session."), next)
-        .about_file(target.to_string(), Operation::Write)
+        .about_file(target.to_string(), FailedOperation::Write)
 }
 
 /// What stands in the way when others changed what a call would replace.
 pub(crate) const IN_ITS_PLACE: &str = ", in the text that this call would replace";
 
 /// The error for a file that changed since it was read, with what changed. `why` says what stands in the way.
-pub(crate) fn changed_since(cx: &PlanContext<'_>, target: &Target, (read, now): (&[u8], &[u8]), why: &str) -> Refused {
+pub(crate) fn changed_since(
+    cx: &PlanContext<'_>,
+    target: &Target,
+    (read, now): (&[u8], &[u8]),
+    why: &str,
+) -> ChangeRefusal {
     let texts = decode(read).ok().zip(decode(now).ok());
     let diff = texts.as_ref().map(|(read, now)| Diff::between(&read.text, &now.text, CONTEXT)).unwrap_or_default();
     let rendered = diff.render(LINES_IN_ERROR);
     let difference = if rendered.is_empty() { ".".to_owned() } else { format!(":\n{}", rendered.trim_end()) };
     let error = stale(target, &format!("{why}{difference}"));
     if !rendered.is_empty() && diff.is_shown_whole(LINES_IN_ERROR) {
-        return Refused { error, shown: vec![Shown::All(target.clone())] };
+        return ChangeRefusal { error, shown: vec![ShownDifference::All(target.clone())] };
     }
     let known = texts.zip(cx.when_read(target)).and_then(|((was, is), version)| {
         let known = diff.known_from(&was.text, &is.text, LINES_IN_ERROR);
         let bytes = was.splice(read, &[(0..was.text.len(), &known)]).ok()?;
-        Some(Shown::Some(target.clone(), ReadVersion { bytes: Some(bytes.into()), ..version }))
+        Some(ShownDifference::Some(target.clone(), ReadVersion { bytes: Some(bytes.into()), ..version }))
     });
-    Refused { error, shown: known.into_iter().collect() }
+    ChangeRefusal { error, shown: known.into_iter().collect() }
 }
 
 /// The error for a file that is not any more what the caller knows; `more` ends the sentence.
 pub(crate) fn stale(target: &Target, more: &str) -> ToolError {
     let next = Next::LookFirst { tool: "read_file".into(), at: format!("{target} and base the change on that") };
     ToolError::new(ErrorKind::Stale, format!("{target} changed since it was read{more}"), next)
-        .about_file(target.to_string(), Operation::Write)
+        .about_file(target.to_string(), FailedOperation::Write)
 }
 
 /// The error for a text that cannot be written in the encoding of the file.
@@ -180,11 +187,11 @@ pub(crate) fn unencodable(target: &Target, error: &Unencodable) -> ToolError {
         }
     };
     ToolError::new(ErrorKind::BadEncoding, format!("{target}: {error}."), Next::FixArguments(next.into()))
-        .about_file(target.to_string(), Operation::Write)
+        .about_file(target.to_string(), FailedOperation::Write)
 }
 
 /// What is told of a change that was made: a line, what could not be kept, and the difference.
-pub(crate) fn told(line: String, written: &Written, diff: &Diff) -> String {
+pub(crate) fn told(line: String, written: &FileOpResult, diff: &Diff) -> String {
     let mut text = line;
     for note in &written.notes {
         let _infallible = write!(text, " {note}");

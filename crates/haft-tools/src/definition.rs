@@ -26,13 +26,13 @@ mod unreadable;
 mod tests;
 
 pub use binding::Binding;
-pub use check::{Checked, check, nearest_fit};
-pub use effects::Declared;
+pub use check::{CheckedDefinition, check, nearest_fit};
+pub use effects::DeclaredEffect;
 pub use http::HttpCall;
-pub use listed::{CheckedList, Listed, check_list, is_list};
+pub use listed::{CheckedList, ToolListEntry, check_list, is_list};
 pub use placeholders::Environment;
 pub use presets::Presets;
-pub use problem::Problem;
+pub use problem::DefinitionProblem;
 pub(crate) use skill_file::script_schema;
 pub use skill_file::{CheckedSkill, SkillFile, check_skill};
 pub use template::PathTemplate;
@@ -73,7 +73,7 @@ pub struct Definition {
     /// How long results are kept, where they are.
     pub cache_ttl: Option<Duration>,
     /// What it touches: nothing when the list is empty, and nobody knows when there is none.
-    pub effects: Option<Vec<Declared>>,
+    pub effects: Option<Vec<DeclaredEffect>>,
     /// The schema of what it returns.
     pub output_schema: Option<Value>,
     /// Arguments that callers may set although a preset of the tool comes from the environment.
@@ -109,7 +109,7 @@ impl Definition {
     /// # Errors
     ///
     /// Returns everything that is wrong, warnings too. A text with warnings only is read; [`check`] tells them.
-    pub fn from_yaml(text: &str) -> Result<Self, Vec<Problem>> {
+    pub fn from_yaml(text: &str) -> Result<Self, Vec<DefinitionProblem>> {
         check(text).into_result()
     }
 
@@ -118,7 +118,7 @@ impl Definition {
     /// # Errors
     ///
     /// As for [`Self::from_yaml`], without lines.
-    pub fn from_value(value: Value) -> Result<Self, Vec<Problem>> {
+    pub fn from_value(value: Value) -> Result<Self, Vec<DefinitionProblem>> {
         check::check_value(value).into_result()
     }
 
@@ -148,10 +148,10 @@ impl Definition {
 
     /// Returns the most that its calls can do, as it declares.
     fn at_most(&self) -> AtMost {
-        let one = |declared: &Declared| match declared {
-            Declared::Read(_) => AtMost::Looks,
-            Declared::Change(_) => AtMost::Changes,
-            Declared::Connect(_) => AtMost::Anything,
+        let one = |declared: &DeclaredEffect| match declared {
+            DeclaredEffect::Read(_) => AtMost::Looks,
+            DeclaredEffect::Change(_) => AtMost::Changes,
+            DeclaredEffect::Connect(_) => AtMost::Anything,
         };
         match &self.effects {
             Some(declared) => declared.iter().map(one).max().unwrap_or(AtMost::Looks),

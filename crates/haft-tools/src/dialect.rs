@@ -28,9 +28,9 @@ mod voice;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use haft_contract::dialect::{Coercion, Dialect, ForeignTool, Outcome};
+use haft_contract::dialect::{CallOutcome, Coercion, Dialect, ForeignTool};
 use haft_contract::error::{Next, ToolError};
-use haft_contract::page_style::{Arguments, LineNumbers, PageEnds, PageStyle};
+use haft_contract::page_style::{ContinuationArguments, LineNumbers, PageEnds, PageStyle};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ pub fn named(name: &str) -> Option<Arc<dyn Dialect>> {
         "wyrm" => Arc::new(voice::Wyrm),
         _ => Arc::new(voice::Nexau),
     };
-    Some(Arc::new(Spoken { name: name.to_owned(), tongue, voice }))
+    Some(Arc::new(SpokenDialect { name: name.to_owned(), tongue, voice }))
 }
 
 /// Finds a tool by the name it has in a dialect.
@@ -68,8 +68,8 @@ fn is_built_in(native: &str) -> bool {
     foreign_tools().any(|(_, tool)| tool.natives().contains(&native))
 }
 
-static TONGUES: LazyLock<BTreeMap<&'static str, Arc<Tongue>>> = LazyLock::new(|| {
-    let read = |text: &str| Arc::new(toml::from_str::<Tongue>(text).expect("the files of dialects are in order"));
+static TONGUES: LazyLock<BTreeMap<&'static str, Arc<DialectSpec>>> = LazyLock::new(|| {
+    let read = |text: &str| Arc::new(toml::from_str::<DialectSpec>(text).expect("the files of dialects are in order"));
     BTreeMap::from([
         ("tunacode", read(include_str!("dialects/tunacode.toml"))),
         ("ally", read(include_str!("dialects/ally.toml"))),
@@ -81,7 +81,7 @@ static TONGUES: LazyLock<BTreeMap<&'static str, Arc<Tongue>>> = LazyLock::new(||
 /// A dialect as its file has it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Tongue {
+struct DialectSpec {
     #[serde(default)]
     coercion: WrittenCoercion,
     /// How a text begins with which a tool says that it failed.
@@ -89,7 +89,7 @@ struct Tongue {
     /// How pages of files look; as in haft where it says nothing.
     page: Option<WrittenPage>,
     /// How results are told, where no voice in code does it.
-    voice: Option<voice::Written>,
+    voice: Option<voice::WrittenVoice>,
     /// Other words for errors, by their kind.
     #[serde(default)]
     kinds: BTreeMap<String, Phrase>,
@@ -147,19 +147,19 @@ impl From<&WrittenPage> for PageStyle {
         };
         let ends = more.zip(end).map(|(more, end)| PageEnds { more, end });
         let document_rest = document_rest.unwrap_or_else(|| PageStyle::default().document_rest);
-        let arguments = Arguments::Shared;
+        let arguments = ContinuationArguments::Shared;
         PageStyle { numbers, before, after, cut, ends, binary, rest, document_rest, arguments }
     }
 }
 
-/// A dialect that is spoken.
-struct Spoken {
+/// A dialect that is made of a name, a tongue and a voice.
+struct SpokenDialect {
     name: String,
-    tongue: Arc<Tongue>,
+    tongue: Arc<DialectSpec>,
     voice: Arc<dyn Voice>,
 }
 
-impl Dialect for Spoken {
+impl Dialect for SpokenDialect {
     fn name(&self) -> &str {
         &self.name
     }
@@ -187,7 +187,7 @@ impl Dialect for Spoken {
         text.trim_start().strip_prefix(self.tongue.failure.as_deref()?)
     }
 
-    fn reword(&self, error: &mut ToolError, outcome: &Outcome<'_>) {
+    fn reword(&self, error: &mut ToolError, outcome: &CallOutcome<'_>) {
         let Some(phrase) = self.tongue.kinds.get(error.kind.code()) else { return };
         // What stands behind the first sentence is more than the kind says: names that are near, what was tried before.
         let more = error.what.split_once(". ").map_or_else(String::new, |(_, more)| format!(" {more}"));
@@ -202,11 +202,11 @@ impl Dialect for Spoken {
         }
     }
 
-    fn output(&self, outcome: &Outcome<'_>) -> Option<String> {
+    fn output(&self, outcome: &CallOutcome<'_>) -> Option<String> {
         self.voice.output(outcome)
     }
 
-    fn has_own_lines(&self, outcome: &Outcome<'_>) -> bool {
+    fn has_own_lines(&self, outcome: &CallOutcome<'_>) -> bool {
         match outcome.native {
             Some("list_dir" | "glob" | "grep") => true,
             // Where lines have no numbers, a line of the file may look like one of ours.
@@ -215,11 +215,11 @@ impl Dialect for Spoken {
         }
     }
 
-    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &Outcome<'_>) -> String {
+    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &CallOutcome<'_>) -> String {
         self.voice.error(error, happened, outcome)
     }
 
-    fn object(&self, content: &str, outcome: &Outcome<'_>) -> Option<Value> {
+    fn object(&self, content: &str, outcome: &CallOutcome<'_>) -> Option<Value> {
         self.voice.object(content, outcome)
     }
 }

@@ -32,7 +32,7 @@ use haft_contract::error::Next;
 use haft_contract::kinds::ErrorKind;
 
 use even::EvenText;
-use ladder::Place;
+use ladder::EditSpan;
 
 /// One replacement, as the model asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +69,9 @@ pub struct Replacement {
     pub edit: usize,
 }
 
-/// Where all edits of a call fit.
+/// All edits of a call, fitted to the text of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fitted {
+pub struct FittedEdits {
     /// The replaced stretches, sorted, not overlapping.
     pub replacements: Vec<Replacement>,
     /// What had to be forgiven, one per edit.
@@ -120,7 +120,7 @@ pub struct Near {
 }
 
 /// Locates all edits in the text; `path` is only for the words of a refusal.
-pub fn fit(text: &str, edits: &[Edit<'_>], path: &str) -> Result<Fitted, Miss> {
+pub fn fit(text: &str, edits: &[Edit<'_>], path: &str) -> Result<FittedEdits, Miss> {
     let even = EvenText::new(text);
     let mut places = Vec::new();
     let mut rungs = Vec::with_capacity(edits.len());
@@ -130,7 +130,7 @@ pub fn fit(text: &str, edits: &[Edit<'_>], path: &str) -> Result<Fitted, Miss> {
             rungs.push(Rung::Exact);
             continue;
         }
-        let asked = miss::Asked { edits, index, path };
+        let asked = miss::RefusedEdit { edits, index, path };
         let located = ladder::locate(&even, edit).map_err(|reason| asked.refused(&even, reason))?;
         rungs.push(located.rung);
         places.extend(located.places.into_iter().map(|place| (place, index)));
@@ -139,22 +139,27 @@ pub fn fit(text: &str, edits: &[Edit<'_>], path: &str) -> Result<Fitted, Miss> {
     let overlap = places.array_windows().find(|[(a, _), (b, _)]| a.range.end > b.range.start);
     let apart = overlap.and_then(|_| shared_lines::without_shared_lines(even.as_str(), edits, (&places, &rungs)));
     if let (Some([first, second]), None) = (overlap, &apart) {
-        let asked = miss::Asked { edits, index: first.1.max(second.1), path };
+        let asked = miss::RefusedEdit { edits, index: first.1.max(second.1), path };
         return Err(asked.overlap(&even, [&first.0.range, &second.0.range], first.1.min(second.1)));
     }
     let replacements = replacements(&even, text, edits, apart.unwrap_or(places));
-    let fitted = Fitted { replacements, rungs };
+    let fitted = FittedEdits { replacements, rungs };
     if fitted.changes_nothing(text) { Err(miss::no_change(path)) } else { Ok(fitted) }
 }
 
 /// Takes places back to the original text. Places of one edit mostly get the same text, and there may be a million
 /// of them, so they share it.
-fn replacements(even: &EvenText<'_>, text: &str, edits: &[Edit<'_>], places: Vec<(Place, usize)>) -> Vec<Replacement> {
+fn replacements(
+    even: &EvenText<'_>,
+    text: &str,
+    edits: &[Edit<'_>],
+    places: Vec<(EditSpan, usize)>,
+) -> Vec<Replacement> {
     let mut last_new: Arc<str> = Arc::from("");
     let mut replacements = Vec::with_capacity(places.len());
     for (place, edit) in places {
         let range = even.original_range(&place.range);
-        let stretch = line_ends::Stretch { text, range: &range, ends: even.ends() };
+        let stretch = line_ends::ReplacedSpan { text, range: &range, ends: even.ends() };
         let new = stretch.new_text(place.new.as_deref().unwrap_or(edits[edit].new));
         if *last_new != *new {
             last_new = Arc::from(&*new);
@@ -164,7 +169,7 @@ fn replacements(even: &EvenText<'_>, text: &str, edits: &[Edit<'_>], places: Vec
     replacements
 }
 
-impl Fitted {
+impl FittedEdits {
     /// Returns the text with all replacements made.
     pub fn apply(&self, text: &str) -> String {
         let added: usize = self.replacements.iter().map(|replacement| replacement.new.len()).sum();

@@ -7,13 +7,13 @@ mod text;
 mod wanted;
 
 use haft_contract::prelude::*;
-use haft_contract::shape::Shape;
+use haft_contract::shape::ArgumentShape;
 use serde_json::json;
 
-use crate::change::Refused;
+use crate::change::ChangeRefusal;
 use crate::shapes::FILE_NAMES;
 use planned_change::PlannedChange;
-use wanted::{Wanted, wanted};
+use wanted::{FileEditRequest, wanted};
 
 /// Replaces parts of files.
 pub struct EditFile;
@@ -86,7 +86,7 @@ pub enum Draft {
     /// These changes are to be made.
     Change(Vec<PlannedChange>),
     /// It cannot be done; said when the call may see the file.
-    Refused(Refused),
+    Refused(ChangeRefusal),
 }
 
 impl Tool for EditFile {
@@ -115,7 +115,7 @@ impl Tool for EditFile {
         ),
         ("count", &["expected_replacements"]),
     ];
-    const SHAPES: &'static [Shape] = other_shapes::SHAPES;
+    const SHAPES: &'static [ArgumentShape] = other_shapes::SHAPES;
     const OTHER_NAMES: &'static [&'static str] = &[
         "edit",
         "multi_edit",
@@ -142,8 +142,8 @@ impl Tool for EditFile {
 
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
         let wanted = wanted(args, cx)?;
-        let plan = |effects: fn(&Wanted<'_>) -> Vec<Effect>| Plan::new(wanted.iter().flat_map(effects));
-        if let Some(outside) = wanted.iter().flat_map(Wanted::targets).find(|target| !target.is_inside()) {
+        let plan = |effects: fn(&FileEditRequest<'_>) -> Vec<Effect>| Plan::new(wanted.iter().flat_map(effects));
+        if let Some(outside) = wanted.iter().flat_map(FileEditRequest::targets).find(|target| !target.is_inside()) {
             let nobody_may = ToolError::of(ErrorKind::Denied, format!("{outside} is outside the workspace."));
             return Ok((plan(|file| file.effects()), Draft::Refused(nobody_may.into())));
         }
@@ -154,10 +154,12 @@ impl Tool for EditFile {
                 Err(why) => refused.push(why),
             }
         }
-        if let Some(refused) = Unplanned::together(refused) {
+        if let Some(refused) = EditPlanFailure::together(refused) {
             return match refused {
-                Unplanned::Blind(error) => Err(error),
-                Unplanned::Looked(refused) => Ok((plan(|file| file.effects_of_looking()), Draft::Refused(refused))),
+                EditPlanFailure::Blind(error) => Err(error),
+                EditPlanFailure::Looked(refused) => {
+                    Ok((plan(|file| file.effects_of_looking()), Draft::Refused(refused)))
+                }
             };
         }
         let preview = Preview::Diff(changes.iter().map(PlannedChange::preview).collect());
@@ -181,32 +183,34 @@ impl Tool for EditFile {
     }
 }
 
-/// Why the change of a file is not known.
-enum Unplanned {
+/// The reason why the change of a file is not known.
+enum EditPlanFailure {
     /// The reason says nothing of what is in the file; an earlier call of the turn may change it.
     Blind(ToolError),
     /// The reason shows what is in the file, so the plan is to read it.
-    Looked(Refused),
+    Looked(ChangeRefusal),
 }
 
-impl Unplanned {
+impl EditPlanFailure {
     /// Makes one reason of those of several files; none where there is none.
     fn together(mut all: Vec<Self>) -> Option<Self> {
         if all.len() <= 1 {
             return all.pop();
         }
         let is_blind = all.iter().all(|why| matches!(why, Self::Blind(_)));
-        let mut refused: Vec<Refused> = all.into_iter().map(Self::into_refused).collect();
+        let mut refused: Vec<ChangeRefusal> = all.into_iter().map(Self::into_refused).collect();
         let shown = refused.iter_mut().flat_map(|refused| std::mem::take(&mut refused.shown)).collect();
-        let lines: Vec<String> =
-            refused.iter().map(|Refused { error, .. }| format!("- {} Next: {}", error.what, error.next)).collect();
+        let lines: Vec<String> = refused
+            .iter()
+            .map(|ChangeRefusal { error, .. }| format!("- {} Next: {}", error.what, error.next))
+            .collect();
         let what = format!("{} files cannot be changed:\n{}", lines.len(), lines.join("\n"));
         let next = Next::FixArguments("correct all of them, then send the whole call again".into());
         let error = ToolError::new(refused[0].error.kind, what, next);
-        Some(if is_blind { Self::Blind(error) } else { Self::Looked(Refused { error, shown }) })
+        Some(if is_blind { Self::Blind(error) } else { Self::Looked(ChangeRefusal { error, shown }) })
     }
 
-    fn into_refused(self) -> Refused {
+    fn into_refused(self) -> ChangeRefusal {
         match self {
             Self::Blind(error) => error.into(),
             Self::Looked(refused) => refused,

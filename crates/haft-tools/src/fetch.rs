@@ -13,14 +13,14 @@ mod paging;
 
 use std::time::Duration;
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::limits::Limits;
 use haft_contract::prelude::*;
 use haft_contract::visible::quoted;
-use haft_contract::web::{Fetch as Request, Fetched, WebUrl};
+use haft_contract::web::{Fetch as Request, FetchedDocument, WebUrl};
 use serde_json::json;
 
-use document::{Document, Form};
+use document::{DocumentForm, DocumentText};
 use paging::Paging;
 
 /// How long a server may be silent.
@@ -52,9 +52,9 @@ pub struct Args {
     timeout: Option<f64>,
 }
 
-/// What planning found.
+/// The planned fetch of one document.
 #[derive(Debug)]
-pub struct Planned {
+pub struct FetchDraft {
     url: WebUrl,
     /// What is fetched in its place.
     instead: Option<&'static str>,
@@ -72,34 +72,38 @@ impl Tool for Fetch {
     ];
     const OTHER_NAMES: &'static [&'static str] = &["web_fetch", "fetch_url", "http_get", "read_url", "open_url"];
     type Args = Args;
-    type Draft = Planned;
+    type Draft = FetchDraft;
 
     fn manual(&self) -> Manual {
         Manual::read(include_str!("fetch.md"))
     }
 
-    async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Planned), ToolError> {
+    async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, FetchDraft), ToolError> {
         let named = cx.read_url(&args.url)?;
         let planned = match code_hosts::raw_file(&named.text) {
-            Some((text, host)) => Planned { url: cx.read_url(&text)?, instead: Some(host) },
-            None => Planned { url: named, instead: None },
+            Some((text, host)) => FetchDraft { url: cx.read_url(&text)?, instead: Some(host) },
+            None => FetchDraft { url: named, instead: None },
         };
         let plan = Plan::new([Effect::Connect(planned.url.planned_host())]);
         Ok((plan.preview(Preview::Request(format!("GET {}", planned.url))), planned))
     }
 
-    async fn run(&self, args: Args, planned: Planned, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, args: Args, planned: FetchDraft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let (most, time) = (cx.limits().fetch_bytes, time(&args, cx.limits()));
         let fetched = cx.fetch(&Request { url: planned.url, most, time, idle: SILENT }).await?;
         if !(200..300).contains(&fetched.status) {
             return Err(not_found(&fetched));
         }
-        let form = if args.raw == Some(true) || planned.instead.is_some() { Form::Raw } else { Form::Readable };
-        let document = Document::of(&fetched, form);
+        let form = if args.raw == Some(true) || planned.instead.is_some() {
+            DocumentForm::Raw
+        } else {
+            DocumentForm::Readable
+        };
+        let document = DocumentText::of(&fetched, form);
         let mut notes = Vec::new();
         notes.extend(planned.instead.map(|host| format!("This is the raw file behind a page of {host}.")));
         if fetched.is_cut {
-            let most = Grouped(most as u64).of("byte");
+            let most = GroupedNumber(most as u64).of("byte");
             notes.push(format!("The document is longer than {most}; the rest was not read."));
         }
         notes.extend(document.notes.iter().cloned());
@@ -119,7 +123,7 @@ fn time(args: &Args, limits: &Limits) -> Duration {
 }
 
 /// Says what the document is, above its text.
-fn head(fetched: &Fetched, document: &Document, notes: &[String]) -> String {
+fn head(fetched: &FetchedDocument, document: &DocumentText, notes: &[String]) -> String {
     let mut head = format!("[{}: {}", fetched.url, document.kind);
     notes.iter().for_each(|note| {
         head.push_str("; ");
@@ -129,9 +133,9 @@ fn head(fetched: &Fetched, document: &Document, notes: &[String]) -> String {
 }
 
 /// Says that the server has no such document, with what it says of that.
-fn not_found(fetched: &Fetched) -> ToolError {
-    let Fetched { url, status, .. } = fetched;
-    let text = Document::of(fetched, Form::Readable).text;
+fn not_found(fetched: &FetchedDocument) -> ToolError {
+    let FetchedDocument { url, status, .. } = fetched;
+    let text = DocumentText::of(fetched, DocumentForm::Readable).text;
     let said = match text.trim() {
         "" => String::new(),
         text => {

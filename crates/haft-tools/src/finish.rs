@@ -4,7 +4,7 @@
 //! an error of this call, and the run continues.
 
 use haft_contract::prelude::*;
-use haft_contract::session_state::{Ending, Finished};
+use haft_contract::session_state::{FinishReport, FinishScope};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
@@ -64,9 +64,9 @@ impl Tool for Finish {
     async fn run(&self, args: Args, (): (), cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let summary = args.summary.filter(|summary| !summary.trim().is_empty());
         let data = json!({ "summary": summary, "result": args.result });
-        let text = match cx.agent_state().finish(Finished { summary, result: args.result }).await? {
-            Ending::OfRun => "The task is finished.",
-            Ending::NoRun => "The task is marked as finished. This call ends no run of haft.",
+        let text = match cx.agent_state().finish(FinishReport { summary, result: args.result }).await? {
+            FinishScope::OfRun => "The task is finished.",
+            FinishScope::NoRun => "The task is marked as finished. This call ends no run of haft.",
         };
         Ok(ToolOutput::text(text).with_data(data))
     }

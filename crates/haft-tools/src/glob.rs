@@ -2,18 +2,18 @@
 
 use std::fmt::Write;
 
-use haft_contract::grouped::Grouped;
-use haft_contract::output::Limited;
+use haft_contract::grouped::GroupedNumber;
+use haft_contract::output::ReducedLimit;
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
-use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
+use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments};
 use serde_json::{Value, json};
 
-use crate::left_out::{LooksInto, SET_IGNORED, Ways, only_ignored, words};
-use crate::paged::Paged;
+use crate::left_out::{LooksInto, OmissionHints, SET_IGNORED, only_ignored, words};
+use crate::paged::ResultPage;
 use crate::shapes::{DESCRIPTION, EXPLANATION, FOLDER_NAMES, RECURSIVE, only_path, texts};
 
-const WAYS: Ways = Ways {
+const WAYS: OmissionHints = OmissionHints {
     ignored: SET_IGNORED,
     hidden: "a pattern with the dot finds them: \".*\", \".github/**\"",
     looks_into: LooksInto::Names,
@@ -33,7 +33,7 @@ pub struct Args {
     /// "smart", "sensitive" (default) or "insensitive".
     case: Option<Capitals>,
     /// "time" (newest first), "size", "depth"; default "name".
-    sort: Option<Sort>,
+    sort: Option<GlobOrder>,
     /// Max paths. Default {glob_paths}.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
@@ -65,7 +65,7 @@ pub enum Capitals {
 /// Which paths come first.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Sort {
+pub enum GlobOrder {
     /// By path.
     Name,
     /// Those changed last.
@@ -91,18 +91,18 @@ impl Tool for Glob {
         ("depth", &["max_depth"]),
         ("hidden", &["include_hidden", "show_hidden"]),
     ];
-    const SHAPES: &'static [Shape] = &[
-        Shape::new("path", Meaning::Code(only_path)),
-        Shape::new("pattern", Meaning::Code(either)),
-        Shape::new("patterns", Meaning::Code(either)),
-        Shape::new("path", Meaning::Code(pattern_alone)),
-        Shape::new("path", Meaning::Glob(joined)),
-        Shape::new("pattern", Meaning::Glob(from_root)),
-        Shape::new(
+    const SHAPES: &'static [ArgumentShape] = &[
+        ArgumentShape::new("path", Meaning::Code(only_path)),
+        ArgumentShape::new("pattern", Meaning::Code(either)),
+        ArgumentShape::new("patterns", Meaning::Code(either)),
+        ArgumentShape::new("path", Meaning::Code(pattern_alone)),
+        ArgumentShape::new("path", Meaning::Glob(joined)),
+        ArgumentShape::new("pattern", Meaning::Glob(from_root)),
+        ArgumentShape::new(
             "case_sensitive",
             Meaning::Words("case", &[("true", "\"sensitive\""), ("false", "\"insensitive\"")]),
         ),
-        Shape::new("recursive", Meaning::Words("depth", &[("false", "1")])),
+        ArgumentShape::new("recursive", Meaning::Words("depth", &[("false", "1")])),
         RECURSIVE,
         DESCRIPTION,
         EXPLANATION,
@@ -128,7 +128,7 @@ impl Tool for Glob {
     }
 
     async fn run(&self, args: Args, folder: Target, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-        let (paths, limited) = Limited::of(args.limit, cx.limits().glob_paths);
+        let (paths, limited) = ReducedLimit::of(args.limit, cx.limits().glob_paths);
         let skip = args.offset.unwrap_or(0);
         let request = FindRequest {
             pattern: args.pattern,
@@ -140,14 +140,14 @@ impl Tool for Glob {
             exclude: args.exclude.unwrap_or_default(),
             usual_excludes: cx.limits().usual_excludes.clone(),
             depth: args.depth.unwrap_or(usize::MAX),
-            hidden: if args.hidden.unwrap_or(false) { Hidden::Show } else { Hidden::Skip },
-            order: match args.sort.unwrap_or(Sort::Name) {
-                Sort::Name => FindOrder::Name,
-                Sort::Time => FindOrder::Newest,
-                Sort::Size => FindOrder::Largest,
-                Sort::Depth => FindOrder::Shallow,
+            hidden: if args.hidden.unwrap_or(false) { DotfilePolicy::Show } else { DotfilePolicy::Skip },
+            order: match args.sort.unwrap_or(GlobOrder::Name) {
+                GlobOrder::Name => FindOrder::Name,
+                GlobOrder::Time => FindOrder::Newest,
+                GlobOrder::Size => FindOrder::Largest,
+                GlobOrder::Depth => FindOrder::Shallow,
             },
-            ignored: if args.ignored.unwrap_or(false) { Ignored::Show } else { Ignored::Skip },
+            ignored: if args.ignored.unwrap_or(false) { IgnorePolicy::Show } else { IgnorePolicy::Skip },
             skip,
             paths,
         };
@@ -158,7 +158,7 @@ impl Tool for Glob {
 }
 
 /// Reads several patterns as one that fits either.
-fn either(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
+fn either(value: &Value, _: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let pattern = match (value, texts(value)) {
         (Value::String(pattern), _) => pattern.clone(),
         (_, Some(patterns)) if patterns.len() == 1 => patterns[0].to_owned(),
@@ -177,14 +177,14 @@ fn either(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
 }
 
 /// Reads a glob that came as the folder, where there is no pattern.
-fn pattern_alone(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn pattern_alone(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let is_glob = value.as_str()?.contains(['*', '?']);
     let has_pattern = ["pattern", "glob", "glob_pattern"].iter().any(|name| given.get(name).is_some());
     (is_glob && !has_pattern).then(|| vec![("pattern", value.clone()), ("path", Value::Null)])
 }
 
 /// Reads a folder with the letters of a glob as the beginning of the pattern.
-fn joined(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn joined(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let (path, pattern) = (value.as_str()?, given.get("pattern")?.as_str()?);
     let joined = format!("{}/{pattern}", path.trim_end_matches('/'));
     let meant = || vec![("pattern", Value::Null), ("path", Value::Null), ("pattern", json!(joined))];
@@ -193,7 +193,7 @@ fn joined(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
 
 /// Reads a pattern from the root of the system, which is given without that root, as one of the workspace; and a list of
 /// patterns that came as text.
-fn from_root(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn from_root(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     if value.is_array() {
         return either(value, given);
     }
@@ -201,16 +201,16 @@ fn from_root(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
     (is_changed && given.get("path").is_none()).then(|| vec![("pattern", value.clone())])
 }
 
-fn shown(found: &Found, (skip, limited): (u64, Option<Limited>), cx: &RunContext<'_>) -> String {
+fn shown(found: &FindResult, (skip, limited): (u64, Option<ReducedLimit>), cx: &RunContext<'_>) -> String {
     let arguments = cx.limits().page_style.arguments;
     let mut text = String::new();
     for path in &found.paths {
         text.push_str(&one_line(path));
         text.push('\n');
     }
-    let page = Paged { skip, shown: found.paths.len() as u64, total: found.matched, at_least: "" };
+    let page = ResultPage { skip, shown: found.paths.len() as u64, total: found.matched, at_least: "" };
     if found.matched == 0 {
-        let _infallible = write!(text, "[nothing matches; {} compared", Grouped(found.compared).of("name"));
+        let _infallible = write!(text, "[nothing matches; {} compared", GroupedNumber(found.compared).of("name"));
         if !found.near.is_empty() {
             let near: Vec<_> = found.near.iter().map(|path| one_line(path)).collect();
             let _infallible = write!(text, "; near: {}", near.join(", "));

@@ -5,19 +5,19 @@ mod other_shapes;
 
 use std::fmt::Write;
 
-use haft_contract::grouped::Grouped;
-use haft_contract::output::Limited;
-use haft_contract::page_style::Arguments;
+use haft_contract::grouped::GroupedNumber;
+use haft_contract::output::ReducedLimit;
+use haft_contract::page_style::ContinuationArguments;
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
 use haft_contract::search::FoundLine;
-use haft_contract::shape::Shape;
+use haft_contract::shape::ArgumentShape;
 
-use crate::left_out::{LooksInto, Ways, only_ignored, words};
-use crate::paged::Paged;
+use crate::left_out::{LooksInto, OmissionHints, only_ignored, words};
+use crate::paged::ResultPage;
 use crate::shapes::FOLDER_NAMES;
 
-const WAYS: Ways = Ways {
+const WAYS: OmissionHints = OmissionHints {
     ignored: "set \"ignored\" to true to search them",
     hidden: "name one as \"path\" to search it",
     looks_into: LooksInto::Contents,
@@ -57,7 +57,7 @@ pub struct Args {
     /// A match may span lines.
     multiline: Option<bool>,
     /// "files", "count" or "json"; default "content".
-    mode: Option<Mode>,
+    mode: Option<GrepMode>,
     /// Max matches, or files. Default {grep_matches}.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
@@ -82,7 +82,7 @@ pub enum CaseWord {
 /// What to return.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum GrepMode {
     /// The matching lines.
     Content,
     /// The files that have a match.
@@ -110,7 +110,7 @@ impl Tool for Grep {
         ("offset", &["skip"]),
         ("ignored", &["include_ignored"]),
     ];
-    const SHAPES: &'static [Shape] = other_shapes::SHAPES;
+    const SHAPES: &'static [ArgumentShape] = other_shapes::SHAPES;
     const OTHER_NAMES: &'static [&'static str] =
         &["grep_search", "search_file_content", "search_in_files", "search_text", "ripgrep", "rg"];
     const PATHS: &'static [&'static str] = &["path"];
@@ -135,20 +135,20 @@ impl Tool for Grep {
         if skip > MOST_SKIPPED {
             return Err(skips_too_much(skip));
         }
-        let (most, limited) = Limited::of(args.limit, cx.limits().grep_matches);
-        let (hint, is_json) = (hint(&args), args.mode == Some(Mode::Json));
+        let (most, limited) = ReducedLimit::of(args.limit, cx.limits().grep_matches);
+        let (hint, is_json) = (hint(&args), args.mode == Some(GrepMode::Json));
         let request = SearchRequest { most, ..request(args, cx) };
         let wanted = request.wanted;
         let searched = cx.search(&target, request).await?;
         let arguments = cx.limits().page_style.arguments;
-        let shown = Shown { searched: &searched, wanted, skip, limited, hint, arguments, cx };
+        let shown = GrepReport { searched: &searched, wanted, skip, limited, hint, arguments, cx };
         let text = if is_json { json_form::written(&searched, &shown.summary()) } else { shown.text() };
         Ok(ToolOutput::text(text).with_limited(limited))
     }
 }
 
 fn skips_too_much(skip: usize) -> ToolError {
-    let what = format!("\"offset\" is {skip}; at most {} matches can be skipped.", Grouped(MOST_SKIPPED as u64));
+    let what = format!("\"offset\" is {skip}; at most {} matches can be skipped.", GroupedNumber(MOST_SKIPPED as u64));
     let next = Next::FixArguments("narrow the search with \"path\", \"include\" or the pattern".into());
     ToolError::new(ErrorKind::BadArguments, what, next)
 }
@@ -168,12 +168,12 @@ fn request(args: Args, cx: &RunContext<'_>) -> SearchRequest {
         usual_excludes: cx.limits().usual_excludes.clone(),
         before: args.before.or(args.context).unwrap_or(0),
         after: args.after.or(args.context).unwrap_or(0),
-        wanted: match args.mode.unwrap_or(Mode::Content) {
-            Mode::Content | Mode::Json => Wanted::Lines,
-            Mode::Files => Wanted::Files,
-            Mode::Count => Wanted::Counts,
+        wanted: match args.mode.unwrap_or(GrepMode::Content) {
+            GrepMode::Content | GrepMode::Json => SearchOutputMode::Lines,
+            GrepMode::Files => SearchOutputMode::Files,
+            GrepMode::Count => SearchOutputMode::Counts,
         },
-        ignored: if args.ignored.unwrap_or(false) { Ignored::Show } else { Ignored::Skip },
+        ignored: if args.ignored.unwrap_or(false) { IgnorePolicy::Show } else { IgnorePolicy::Skip },
         skip: args.offset.unwrap_or(0),
         most: 0,
         line_length: cx.limits().line_length,
@@ -192,27 +192,27 @@ fn globs(given: Option<Vec<String>>) -> Vec<String> {
     given.into_iter().flatten().filter(|glob| !glob.trim().is_empty()).collect()
 }
 
-/// What was found, and how it is told.
-struct Shown<'a> {
-    searched: &'a Searched,
-    wanted: Wanted,
+/// The result of a search, with everything that decides how it is shown.
+struct GrepReport<'a> {
+    searched: &'a SearchResult,
+    wanted: SearchOutputMode,
     skip: usize,
-    limited: Option<Limited>,
+    limited: Option<ReducedLimit>,
     /// Why there may be no match.
     hint: Option<&'static str>,
-    arguments: Arguments,
+    arguments: ContinuationArguments,
     cx: &'a RunContext<'a>,
 }
 
-impl Shown<'_> {
+impl GrepReport<'_> {
     fn text(&self) -> String {
         let mut text = String::new();
         for file in &self.searched.files {
             let path = one_line(&file.path);
             let _infallible = match self.wanted {
-                Wanted::Files => writeln!(text, "{path}"),
-                Wanted::Counts => writeln!(text, "{path}: {}", file.matches),
-                Wanted::Lines => {
+                SearchOutputMode::Files => writeln!(text, "{path}"),
+                SearchOutputMode::Counts => writeln!(text, "{path}: {}", file.matches),
+                SearchOutputMode::Lines => {
                     let gap = if text.is_empty() { "" } else { "\n" };
                     let _infallible = writeln!(text, "{gap}{path}");
                     self.show_lines(&mut text, &file.lines)
@@ -254,21 +254,21 @@ impl Shown<'_> {
     /// Names the call that shows what was left out; in other systems it has other names.
     fn how_to_read(&self, arguments: String) -> String {
         match self.arguments {
-            Arguments::Own => format!("; \"read_file\" with {arguments}"),
-            Arguments::Shared => String::new(),
+            ContinuationArguments::Own => format!("; \"read_file\" with {arguments}"),
+            ContinuationArguments::Shared => String::new(),
         }
     }
 
     fn summary(&self) -> String {
         let searched = self.searched;
-        let is_early = searched.reach == Reach::StoppedEarly;
+        let is_early = searched.reach == WalkCoverage::StoppedEarly;
         let mut parts = self.totals(if is_early { "at least " } else { "" });
         parts.extend(self.limited.map(|limited| limited.to_string()));
         if is_early {
             parts.push("to see fewer, narrow \"path\", \"include\" or the pattern".to_owned());
             return format!("[{}]\n", parts.join("; "));
         }
-        parts.push(format!("{} searched", Grouped(searched.searched).of("file")));
+        parts.push(format!("{} searched", GroupedNumber(searched.searched).of("file")));
         parts.extend(only_ignored(&searched.left_out).map(str::to_owned));
         parts.extend(words(&searched.left_out, &WAYS.with(self.arguments).once(&searched.left_out, self.cx)));
         format!("[{}]\n", parts.join("; "))
@@ -277,26 +277,26 @@ impl Shown<'_> {
     /// Says how much there is, which part of it is shown, and how to go on.
     fn totals(&self, at_least: &'static str) -> Vec<String> {
         let searched = self.searched;
-        let paged = |shown, total| Paged { skip: self.skip as u64, shown, total, at_least };
+        let paged = |shown, total| ResultPage { skip: self.skip as u64, shown, total, at_least };
         let files = paged(searched.files.len() as u64, searched.matched_files);
         let in_files = |matches: String| match at_least {
-            "" => format!("{matches} in {}", Grouped(searched.matched_files).of("file")),
+            "" => format!("{matches} in {}", GroupedNumber(searched.matched_files).of("file")),
             _ => matches,
         };
         let (said, page) = match self.wanted {
             _ if searched.matches == 0 => {
                 return std::iter::once("no match").chain(self.hint).map(str::to_owned).collect();
             }
-            Wanted::Lines => {
+            SearchOutputMode::Lines => {
                 let page = paged(searched.files.iter().map(|file| file.matches).sum(), searched.matches);
                 (vec![in_files(page.which("match"))], page)
             }
-            Wanted::Counts => {
-                let mut said = vec![in_files(Grouped(searched.matches).of("match"))];
+            SearchOutputMode::Counts => {
+                let mut said = vec![in_files(GroupedNumber(searched.matches).of("match"))];
                 said.extend(files.is_part().then(|| files.which("file")));
                 (said, files)
             }
-            Wanted::Files => (vec![format!("{} with matches", files.which("file"))], files),
+            SearchOutputMode::Files => (vec![format!("{} with matches", files.which("file"))], files),
         };
         said.into_iter().chain(page.go_on(self.arguments)).collect()
     }

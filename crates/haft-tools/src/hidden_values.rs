@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use haft_contract::error::{Next, Operation};
+use haft_contract::error::{FailedOperation, Next};
 use haft_contract::hidden::{HIDDEN, Hides};
 use haft_contract::prelude::*;
 
@@ -23,8 +23,8 @@ struct HiddenLine {
     values: Vec<String>,
 }
 
-/// A text with its values, and which they are, in order.
-pub(crate) struct Restored<'n> {
+/// A text with its hidden values restored, and these values in order.
+pub(crate) struct RestoredText<'n> {
     pub(crate) text: Cow<'n, str>,
     pub(crate) values: Vec<String>,
 }
@@ -49,10 +49,10 @@ impl<'t> HiddenValues<'t> {
     }
 
     /// Returns a text with the values that its placeholders stand for, or the line that could mean several or none.
-    pub(crate) fn restored<'n>(&self, new: &'n str, before: &[String]) -> Result<Restored<'n>, usize> {
+    pub(crate) fn restored<'n>(&self, new: &'n str, before: &[String]) -> Result<RestoredText<'n>, usize> {
         let is_literal = self.lines.is_empty() && !self.is_over_lines;
         if is_literal || !new.contains(HIDDEN) {
-            return Ok(Restored { text: Cow::Borrowed(new), values: Vec::new() });
+            return Ok(RestoredText { text: Cow::Borrowed(new), values: Vec::new() });
         }
         let (mut text, mut values) = (String::new(), Vec::new());
         for (number, line) in (1..).zip(new.split_inclusive('\n')) {
@@ -67,7 +67,7 @@ impl<'t> HiddenValues<'t> {
             text.push_str(&filled(line, &meant));
             values.extend(meant);
         }
-        Ok(Restored { text: Cow::Owned(text), values })
+        Ok(RestoredText { text: Cow::Owned(text), values })
     }
 
     /// Returns the only values that the placeholders of a line can mean: the line was shown, or a name with its value.
@@ -113,7 +113,7 @@ impl<'t> HiddenValues<'t> {
 }
 
 /// Puts the values of the replaced text into the new one, where there are as many, or all are the same.
-fn in_same_order<'n>(new: &'n str, before: &[String]) -> Option<Restored<'n>> {
+fn in_same_order<'n>(new: &'n str, before: &[String]) -> Option<RestoredText<'n>> {
     let count = new.matches(HIDDEN).count();
     let first = before.first()?;
     let values: Vec<String> = if before.len() == count {
@@ -121,7 +121,7 @@ fn in_same_order<'n>(new: &'n str, before: &[String]) -> Option<Restored<'n>> {
     } else {
         before.iter().all(|value| value == first).then(|| vec![first.clone(); count])?
     };
-    Some(Restored { text: Cow::Owned(filled(new, &values)), values })
+    Some(RestoredText { text: Cow::Owned(filled(new, &values)), values })
 }
 
 /// Puts values in the place of the placeholders, in order.
@@ -159,7 +159,7 @@ pub(crate) fn unclear(target: &Target, argument: &str, line: usize) -> ToolError
     let next = Next::FixArguments(format!(
         "keep each line with {HIDDEN} exactly as it was shown, together with the name before it, or edit only lines without it"
     ));
-    ToolError::new(ErrorKind::BadArguments, what, next).about_file(target.to_string(), Operation::Write)
+    ToolError::new(ErrorKind::BadArguments, what, next).about_file(target.to_string(), FailedOperation::Write)
 }
 
 #[cfg(test)]

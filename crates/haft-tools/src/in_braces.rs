@@ -4,11 +4,11 @@
 
 /// A text with names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct InBraces(pub Vec<Piece>);
+pub struct InBraces(pub Vec<TemplatePiece>);
 
-/// A piece of such a text.
+/// A piece of a text with names in braces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum TemplatePiece {
     /// It stands as it is.
     Plain(String),
     /// It stands for something.
@@ -37,14 +37,14 @@ impl InBraces {
                 return Err(format!("a brace in {text:?} stands alone"));
             };
             if !plain.is_empty() {
-                pieces.push(Piece::Plain(std::mem::take(&mut plain)));
+                pieces.push(TemplatePiece::Plain(std::mem::take(&mut plain)));
             }
-            pieces.push(Piece::Name(name.to_owned()));
+            pieces.push(TemplatePiece::Name(name.to_owned()));
             rest = after;
         }
         plain.push_str(rest);
         if !plain.is_empty() {
-            pieces.push(Piece::Plain(plain));
+            pieces.push(TemplatePiece::Plain(plain));
         }
         Ok(Self(pieces))
     }
@@ -52,15 +52,15 @@ impl InBraces {
     /// Returns the names in it.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Name(name) => Some(name.as_str()),
-            Piece::Plain(_) => None,
+            TemplatePiece::Name(name) => Some(name.as_str()),
+            TemplatePiece::Plain(_) => None,
         })
     }
 
     /// Returns the name where there is nothing else.
     pub(crate) fn only_name(&self) -> Option<&str> {
         match self.0.as_slice() {
-            [Piece::Name(name)] => Some(name),
+            [TemplatePiece::Name(name)] => Some(name),
             _ => None,
         }
     }
@@ -74,7 +74,7 @@ mod tests {
     fn names_stand_in_braces_and_braces_are_written_twice() {
         let read = InBraces::read("a {b}{c} {{d}}").expect("it is in order");
         assert_eq!(read.names().collect::<Vec<_>>(), ["b", "c"]);
-        assert_eq!(read.0.last(), Some(&Piece::Plain(" {d}".to_owned())));
+        assert_eq!(read.0.last(), Some(&TemplatePiece::Plain(" {d}".to_owned())));
         assert_eq!(InBraces::read("{a}").expect("it is in order").only_name(), Some("a"));
         assert!(InBraces::read("a { b").is_err() && InBraces::read("a } b").is_err());
     }

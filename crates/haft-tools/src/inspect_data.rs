@@ -23,7 +23,7 @@ mod zip_list;
 use haft_contract::prelude::*;
 
 use crate::shapes::FILE_NAMES;
-use format::{Format, Named};
+use format::{Format, FormatArgument};
 use survey::{TextSink, look};
 
 /// Room of a report without a wish, in tokens.
@@ -44,7 +44,7 @@ pub struct Args {
     #[schemars(range(min = 100, max = 8_000))]
     tokens: Option<usize>,
     /// Reads it as this format. Default: found by its content.
-    format: Option<Named>,
+    format: Option<FormatArgument>,
 }
 
 impl Tool for InspectData {
@@ -74,7 +74,7 @@ impl Tool for InspectData {
     async fn run(&self, args: Args, target: Target, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let file = cx.open(&target).await?;
         let path = target.to_string();
-        let (name, wanted) = (path.clone(), args.format.map(Named::format));
+        let (name, wanted) = (path.clone(), args.format.map(FormatArgument::format));
         let looking = tokio::task::spawn_blocking(move || look(file, &name, wanted));
         let broke = |error| ToolError::of(ErrorKind::Bug, format!("The look at {path} broke: {error}"));
         let survey = looking.await.map_err(broke)??;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use haft_contract::job::{JobFacts, JobOutput, Jobs as SessionJobs};
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
-use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, whole};
+use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments, whole};
 use haft_contract::signals::{signal_number, signal_words};
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ pub struct Jobs;
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// Default "list".
-    action: Option<Action>,
+    action: Option<JobAction>,
     /// Name or number.
     job: Option<String>,
     /// Text or regex.
@@ -60,7 +60,7 @@ pub struct Args {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-enum Action {
+enum JobAction {
     List,
     Output,
     Wait,
@@ -77,10 +77,10 @@ impl Tool for Jobs {
         ("job", &["name", "id", "number", "job_id", "task_id", "bash_id", "shell_id", "process_id"]),
         ("line", &["pattern", "text"]),
     ];
-    const SHAPES: &'static [Shape] = &[
-        Shape::new("action", Meaning::Words("action", ACTIONS)),
-        Shape::new("job", Meaning::Code(number)),
-        Shape::new("filter", Meaning::Without("all new lines are shown")),
+    const SHAPES: &'static [ArgumentShape] = &[
+        ArgumentShape::new("action", Meaning::Words("action", ACTIONS)),
+        ArgumentShape::new("job", Meaning::Code(number)),
+        ArgumentShape::new("filter", Meaning::Without("all new lines are shown")),
     ];
     const TIMES: &'static [(&'static str, &'static str)] = &[("timeout", "timeout_ms")];
     const OTHER_NAMES: &'static [&'static str] =
@@ -95,32 +95,32 @@ impl Tool for Jobs {
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Option<u64>), ToolError> {
         // What a job may do was decided about when it was started.
         let mut effects = vec![Effect::Session(StateKey::jobs())];
-        match args.action.unwrap_or(Action::List) {
-            Action::List | Action::Output => {}
-            Action::Wait | Action::Signal | Action::Stop | Action::Sync => {
+        match args.action.unwrap_or(JobAction::List) {
+            JobAction::List | JobAction::Output => {}
+            JobAction::Wait | JobAction::Signal | JobAction::Stop | JobAction::Sync => {
                 effects.push(Effect::Session(StateKey::job_states()));
             }
-            Action::Restart => return restart::plan(&chosen(args.job.as_deref(), cx.jobs())?, effects, cx),
+            JobAction::Restart => return restart::plan(&chosen(args.job.as_deref(), cx.jobs())?, effects, cx),
         }
         Ok((Plan::new(effects), None))
     }
 
     async fn run(&self, args: Args, restarted: Option<u64>, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-        match args.action.unwrap_or(Action::List) {
-            Action::List => Ok(listed(cx)),
-            Action::Output => {
+        match args.action.unwrap_or(JobAction::List) {
+            JobAction::List => Ok(listed(cx)),
+            JobAction::Output => {
                 let news = printed(&chosen(args.job.as_deref(), cx.jobs())?, None, cx);
                 Ok(if news.text.is_empty() { news.saying("(nothing new)\n") } else { news }.into())
             }
-            Action::Wait => wait(args, cx).await,
-            Action::Signal => signal(&args, cx),
-            Action::Stop => {
+            JobAction::Wait => wait(args, cx).await,
+            JobAction::Signal => signal(&args, cx),
+            JobAction::Stop => {
                 let job = chosen(args.job.as_deref(), cx.jobs())?;
                 cx.jobs().stop(job.number).await;
                 Ok(printed(&job, None, cx).into())
             }
-            Action::Restart => restart::run(restarted, cx).await,
-            Action::Sync => sync(&chosen(args.job.as_deref(), cx.jobs())?, cx).await,
+            JobAction::Restart => restart::run(restarted, cx).await,
+            JobAction::Sync => sync(&chosen(args.job.as_deref(), cx.jobs())?, cx).await,
         }
     }
 }
@@ -149,7 +149,7 @@ pub(crate) fn job_data(job: &JobFacts) -> Value {
 }
 
 /// Reads the number of a job as its name.
-fn number(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
+fn number(value: &Value, _: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     whole(value).map(|number| vec![("job", json!(number.to_string()))])
 }
 

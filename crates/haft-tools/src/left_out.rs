@@ -7,19 +7,19 @@
 use std::borrow::Cow;
 
 use haft_contract::context::RunContext;
-use haft_contract::grouped::Grouped;
-use haft_contract::page_style::Arguments;
+use haft_contract::grouped::GroupedNumber;
+use haft_contract::page_style::ContinuationArguments;
 use haft_contract::path::one_line;
-use haft_contract::search::{LeftOut, Omitted};
+use haft_contract::search::{OmittedNames, WalkOmissions};
 
 /// Most names of one kind that are told.
 const MOST_NAMED: usize = 3;
 /// Longest list of names that is told, in characters.
 const LONGEST_LIST: usize = 120;
 
-/// How a tool gets at what it left out, in words that name its arguments.
+/// The words by which a tool says how to get at what it left out, with the names of its arguments.
 #[derive(Clone, Copy)]
-pub(crate) struct Ways {
+pub(crate) struct OmissionHints {
     /// At what ignore files name.
     pub(crate) ignored: &'static str,
     /// At names that begin with a dot.
@@ -35,24 +35,26 @@ pub(crate) enum LooksInto {
     Contents,
 }
 
-impl Ways {
+impl OmissionHints {
     /// Returns these ways, but for arguments that only haft has where those cannot be named.
-    pub(crate) fn with(self, arguments: Arguments) -> Self {
+    pub(crate) fn with(self, arguments: ContinuationArguments) -> Self {
         match arguments {
-            Arguments::Own => self,
-            Arguments::Shared => Self { ignored: "give an ignored folder as \"path\" to look there", ..self },
+            ContinuationArguments::Own => self,
+            ContinuationArguments::Shared => {
+                Self { ignored: "give an ignored folder as \"path\" to look there", ..self }
+            }
         }
     }
 }
 
-impl Ways {
+impl OmissionHints {
     /// Returns these ways without those that the reader knows from an earlier result of the session. Where nothing else is
     /// left, the way is the answer.
-    pub(crate) fn once(self, left_out: &LeftOut, cx: &RunContext<'_>) -> Self {
+    pub(crate) fn once(self, left_out: &WalkOmissions, cx: &RunContext<'_>) -> Self {
         if only_ignored(left_out).is_some() {
             return self;
         }
-        let new = |way: &'static str, omitted: &Omitted| match omitted.count {
+        let new = |way: &'static str, omitted: &OmittedNames| match omitted.count {
             1.. if !way.is_empty() && !cx.is_first_hint(way) => "",
             _ => way,
         };
@@ -64,7 +66,7 @@ impl Ways {
 pub(crate) const SET_IGNORED: &str = "set \"ignored\" to true to see them";
 
 /// Returns what was left out as parts of a sentence, the most surprising first; none when nothing was.
-pub(crate) fn words(left_out: &LeftOut, ways: &Ways) -> Vec<String> {
+pub(crate) fn words(left_out: &WalkOmissions, ways: &OmissionHints) -> Vec<String> {
     let mut parts = Vec::new();
     let secret = Some(&left_out.secret).filter(|secret| secret.count > 0).map(secrets);
     let mut passed = Vec::new();
@@ -74,7 +76,7 @@ pub(crate) fn words(left_out: &LeftOut, ways: &Ways) -> Vec<String> {
         }
         (secret, _) => passed.extend(secret),
     }
-    let beyond = Omitted { count: left_out.beyond, paths: Vec::new() };
+    let beyond = OmittedNames { count: left_out.beyond, paths: Vec::new() };
     let others = [
         (&left_out.ignored, "ignored", ways.ignored),
         (&left_out.hidden, "hidden", ways.hidden),
@@ -86,7 +88,7 @@ pub(crate) fn words(left_out: &LeftOut, ways: &Ways) -> Vec<String> {
     .filter(|(omitted, ..)| omitted.count > 0)
     .map(|(omitted, what, way)| {
         let way = if way.is_empty() { String::new() } else { format!(" ({})", number(way, omitted.count)) };
-        format!("{} {what}{}{way}", Grouped(omitted.count), names(omitted))
+        format!("{} {what}{}{way}", GroupedNumber(omitted.count), names(omitted))
     });
     passed.extend(others);
     if !passed.is_empty() {
@@ -95,7 +97,7 @@ pub(crate) fn words(left_out: &LeftOut, ways: &Ways) -> Vec<String> {
     if left_out.unreadable.count > 0 {
         let paths: Vec<_> = left_out.unreadable.paths.iter().map(|path| one_line(path)).collect();
         let more = left_out.unreadable.count.saturating_sub(paths.len() as u64);
-        let more = if more > 0 { format!(" and {} more", Grouped(more)) } else { String::new() };
+        let more = if more > 0 { format!(" and {} more", GroupedNumber(more)) } else { String::new() };
         parts.push(format!("could not open {}{more}", paths.join(", ")));
     }
     parts
@@ -110,12 +112,12 @@ fn number(way: &str, count: u64) -> Cow<'_, str> {
 }
 
 /// Returns secret files in words: `1 secret-class file: .env`.
-pub(crate) fn secrets(omitted: &Omitted) -> String {
-    format!("{}{}", Grouped(omitted.count).of("secret-class file"), names(omitted))
+pub(crate) fn secrets(omitted: &OmittedNames) -> String {
+    format!("{}{}", GroupedNumber(omitted.count).of("secret-class file"), names(omitted))
 }
 
 /// Says that nothing but ignored names is there, where no other file was met.
-pub(crate) fn only_ignored(left_out: &LeftOut) -> Option<&'static str> {
+pub(crate) fn only_ignored(left_out: &WalkOmissions) -> Option<&'static str> {
     match (left_out.met, left_out.ignored.count, left_out.hidden.count) {
         (0, 1.., 0) => Some("only ignored files are here"),
         (0, 1.., _) => Some("only ignored and hidden files are here"),
@@ -124,7 +126,7 @@ pub(crate) fn only_ignored(left_out: &LeftOut) -> Option<&'static str> {
 }
 
 /// Returns the names behind a colon, where they are few and short.
-fn names(omitted: &Omitted) -> String {
+fn names(omitted: &OmittedNames) -> String {
     let names: Vec<_> = omitted.paths.iter().map(|path| one_line(path)).collect();
     let list = names.join(", ");
     let is_short = names.len() <= MOST_NAMED && names.len() as u64 == omitted.count && !names.is_empty();
@@ -135,8 +137,8 @@ fn names(omitted: &Omitted) -> String {
 mod tests {
     use super::*;
 
-    fn omitted(count: u64) -> Omitted {
-        let mut omitted = Omitted::default();
+    fn omitted(count: u64) -> OmittedNames {
+        let mut omitted = OmittedNames::default();
         (0..count).for_each(|number| omitted.note(|| format!("f{number}")));
         omitted
     }
@@ -144,7 +146,11 @@ mod tests {
     #[test]
     fn nothing_left_out_needs_no_words() {
         assert!(
-            words(&LeftOut::default(), &Ways { ignored: "a", hidden: "b", looks_into: LooksInto::Names }).is_empty()
+            words(
+                &WalkOmissions::default(),
+                &OmissionHints { ignored: "a", hidden: "b", looks_into: LooksInto::Names }
+            )
+            .is_empty()
         );
     }
 
@@ -152,8 +158,8 @@ mod tests {
     fn each_kind_has_its_way_and_names_where_they_are_few() {
         let check = |ignored, hidden, expected: &str| {
             let (ignored, hidden) = (omitted(ignored), omitted(hidden));
-            let left_out = LeftOut { ignored, hidden, binary: omitted(1), ..LeftOut::default() };
-            let ways = Ways { ignored: "one", hidden: "other", looks_into: LooksInto::Names };
+            let left_out = WalkOmissions { ignored, hidden, binary: omitted(1), ..WalkOmissions::default() };
+            let ways = OmissionHints { ignored: "one", hidden: "other", looks_into: LooksInto::Names };
             assert_eq!(words(&left_out, &ways), [expected]);
         };
         check(2, 4, "left out: 2 ignored: f0, f1 (one), 4 hidden (other), 1 binary: f0");
@@ -163,8 +169,9 @@ mod tests {
 
     #[test]
     fn one_name_is_it_and_a_secret_file_has_no_way() {
-        let ways = |looks_into| Ways { ignored: SET_IGNORED, hidden: "name one as \"path\"", looks_into };
-        let left_out = LeftOut { ignored: omitted(1), hidden: omitted(1), secret: omitted(1), ..LeftOut::default() };
+        let ways = |looks_into| OmissionHints { ignored: SET_IGNORED, hidden: "name one as \"path\"", looks_into };
+        let left_out =
+            WalkOmissions { ignored: omitted(1), hidden: omitted(1), secret: omitted(1), ..WalkOmissions::default() };
         assert_eq!(
             words(&left_out, &ways(LooksInto::Names)),
             ["left out: 1 secret-class file: f0, 1 ignored: f0 (set \"ignored\" to true to see it), \
@@ -176,10 +183,10 @@ mod tests {
 
     #[test]
     fn long_names_and_line_ends_add_no_noise() {
-        let mut long = Omitted::default();
+        let mut long = OmittedNames::default();
         long.note(|| "x".repeat(200));
         assert_eq!(secrets(&long), "1 secret-class file");
-        let mut odd = Omitted::default();
+        let mut odd = OmittedNames::default();
         odd.note(|| "a\nb".to_owned());
         assert_eq!(secrets(&odd), "1 secret-class file: a\\nb");
     }

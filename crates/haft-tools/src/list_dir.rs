@@ -2,19 +2,19 @@
 
 use std::fmt::Write;
 
-use haft_contract::grouped::Grouped;
-use haft_contract::output::Limited;
+use haft_contract::grouped::GroupedNumber;
+use haft_contract::output::ReducedLimit;
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
 use haft_contract::search::ListedEntry;
-use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, folder_and_glob};
+use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments, folder_and_glob};
 use serde_json::{Value, json};
 
-use crate::left_out::{LooksInto, SET_IGNORED, Ways, only_ignored, words};
+use crate::left_out::{LooksInto, OmissionHints, SET_IGNORED, only_ignored, words};
 use crate::shapes::{DESCRIPTION, EXPLANATION, FOLDER_NAMES, only_path};
 
-const WAYS: Ways =
-    Ways { ignored: SET_IGNORED, hidden: "set \"hidden\" to true to see them", looks_into: LooksInto::Names };
+const WAYS: OmissionHints =
+    OmissionHints { ignored: SET_IGNORED, hidden: "set \"hidden\" to true to see them", looks_into: LooksInto::Names };
 
 /// Lists a folder.
 pub struct ListDir;
@@ -65,11 +65,11 @@ impl Tool for ListDir {
         ("ignore", &["exclude", "ignore_patterns"]),
         ("limit", &["max_files", "max_entries"]),
     ];
-    const SHAPES: &'static [Shape] = &[
-        Shape::new("path", Meaning::Code(only_path)),
-        Shape::new("path", Meaning::Glob(all_of_folder)),
-        Shape::new("recursive", Meaning::Words("depth", &[("true", "20"), ("false", "1")])),
-        Shape::new("-a", Meaning::Words("hidden", &[("true", "true"), ("false", "false")])),
+    const SHAPES: &'static [ArgumentShape] = &[
+        ArgumentShape::new("path", Meaning::Code(only_path)),
+        ArgumentShape::new("path", Meaning::Glob(all_of_folder)),
+        ArgumentShape::new("recursive", Meaning::Words("depth", &[("true", "20"), ("false", "1")])),
+        ArgumentShape::new("-a", Meaning::Words("hidden", &[("true", "true"), ("false", "false")])),
         DESCRIPTION,
         EXPLANATION,
     ];
@@ -93,11 +93,11 @@ impl Tool for ListDir {
     }
 
     async fn run(&self, args: Args, folder: Target, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-        let (entries, limited) = Limited::of(args.limit, cx.limits().list_entries);
+        let (entries, limited) = ReducedLimit::of(args.limit, cx.limits().list_entries);
         let request = ListRequest {
             depth: args.depth.unwrap_or(1),
-            hidden: if args.hidden.unwrap_or(false) { Hidden::Show } else { Hidden::Skip },
-            ignored: if args.ignored.unwrap_or(false) { Ignored::Show } else { Ignored::Skip },
+            hidden: if args.hidden.unwrap_or(false) { DotfilePolicy::Show } else { DotfilePolicy::Skip },
+            ignored: if args.ignored.unwrap_or(false) { IgnorePolicy::Show } else { IgnorePolicy::Skip },
             ignore: args.ignore.unwrap_or_default(),
             usual_excludes: cx.limits().usual_excludes.clone(),
             entries,
@@ -114,7 +114,7 @@ impl Tool for ListDir {
 }
 
 /// Reads `src/*` as the folder.
-fn all_of_folder(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn all_of_folder(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     if value.is_array() {
         return only_path(value, given);
     }
@@ -134,7 +134,7 @@ fn no_glob(mut error: ToolError, path: Option<&RawPath>) -> ToolError {
 }
 
 /// Writes the entries, one in each line.
-fn entries_in(listing: &Listing, view: View) -> String {
+fn entries_in(listing: &FolderListing, view: View) -> String {
     let line = |entry: &ListedEntry| match view {
         View::Flat => shown(entry, &entry.path),
         View::Tree | View::Drawn => "  ".repeat(entry.depth - 1) + &shown(entry, last_name(&entry.path)),
@@ -143,7 +143,7 @@ fn entries_in(listing: &Listing, view: View) -> String {
 }
 
 /// Draws the entries below the name of their folder.
-fn drawn(listing: &Listing, folder: &Target) -> String {
+fn drawn(listing: &FolderListing, folder: &Target) -> String {
     let mut lines = Vec::new();
     // From the last entry on: by then it is known at which levels more entries of the same folder follow.
     let mut follows = Vec::new();
@@ -176,14 +176,14 @@ fn shown(entry: &ListedEntry, name: &str) -> String {
 }
 
 /// Says how much there is, and what is not shown.
-fn summary(listing: &Listing, (depth, limited): (usize, Option<Limited>), cx: &RunContext<'_>) -> String {
+fn summary(listing: &FolderListing, (depth, limited): (usize, Option<ReducedLimit>), cx: &RunContext<'_>) -> String {
     let arguments = cx.limits().page_style.arguments;
-    let at_least = if listing.reach == Reach::StoppedEarly { "at least " } else { "" };
-    let (files, folders) = (Grouped(listing.files).of("file"), Grouped(listing.folders).of("folder"));
+    let at_least = if listing.reach == WalkCoverage::StoppedEarly { "at least " } else { "" };
+    let (files, folders) = (GroupedNumber(listing.files).of("file"), GroupedNumber(listing.folders).of("folder"));
     let mut text = format!("[{at_least}{files}, {folders}");
     let shown = listing.entries.len() as u64;
     if listing.files + listing.folders > shown {
-        let shown = Grouped(shown).of("name");
+        let shown = GroupedNumber(shown).of("name");
         let first = if depth > 1 { ", upper levels first" } else { "" };
         let _infallible = write!(text, "; the first {shown} shown{first}; list a folder below or use \"ignore\"");
     }

@@ -18,7 +18,7 @@ pub use read::{CheckedPrompt, check};
 
 use haft_contract::spec::Spec;
 
-use crate::definition::Problem;
+use crate::definition::DefinitionProblem;
 
 /// How the name of a prompt file ends, behind the name of the tool.
 pub const ENDING: &str = "_prompt.xml";
@@ -69,7 +69,7 @@ impl PromptFile {
     /// # Errors
     ///
     /// Returns everything that is wrong, warnings too. A text with warnings only is read; [`check`] tells them.
-    pub fn from_xml(text: &str) -> Result<Self, Vec<Problem>> {
+    pub fn from_xml(text: &str) -> Result<Self, Vec<DefinitionProblem>> {
         let CheckedPrompt { prompt, problems } = check(text);
         prompt.ok_or(problems)
     }
@@ -90,14 +90,14 @@ impl PromptFile {
     /// # Errors
     ///
     /// Returns everything in which the file and the schema contradict each other.
-    pub fn apply(&self, spec: &Spec) -> Result<Spec, Vec<Problem>> {
+    pub fn apply(&self, spec: &Spec) -> Result<Spec, Vec<DefinitionProblem>> {
         apply::apply(self, spec)
     }
 }
 
 /// Returns a tool in the words of a prompt file, and everything that is wrong with the file. Where that is more than
 /// warnings, the tool keeps its own words.
-pub fn worded(spec: &Spec, text: &str) -> (Spec, Vec<Problem>) {
+pub fn worded(spec: &Spec, text: &str) -> (Spec, Vec<DefinitionProblem>) {
     let CheckedPrompt { prompt, mut problems } = check(text);
     match prompt.map(|prompt| prompt.apply(spec)) {
         Some(Ok(worded)) => (worded, problems),

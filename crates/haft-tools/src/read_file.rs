@@ -13,21 +13,21 @@ mod several;
 mod shown_page;
 mod source;
 
-use haft_contract::error::Operation;
-use haft_contract::grouped::Grouped;
+use haft_contract::error::FailedOperation;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::limits::Limits;
-use haft_contract::output::{Image, Limited};
+use haft_contract::output::{Image, ReducedLimit};
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
-use haft_contract::shape::Shape;
+use haft_contract::shape::ArgumentShape;
 use serde_json::json;
 
 use crate::shapes::FILE_NAMES;
 use crate::utf8_only;
 use globs::{Below, GlobOptions, everything};
 use several::read_several;
-use shown_page::{NARROWEST_LINE, Reads, ShownPage};
-use source::Source;
+use shown_page::{NARROWEST_LINE, ReadUnit, ShownPage};
+use source::ReadSource;
 
 /// Largest image that is shown, in bytes: providers take 5 MB in Base64.
 const LARGEST_IMAGE: u64 = 3_750_000;
@@ -69,7 +69,7 @@ impl Args {
         GlobOptions {
             usual_excludes: if usual { limits.usual_excludes.clone() } else { Vec::new() },
             exclude: self.exclude.clone().unwrap_or_default(),
-            ignored: if self.ignored == Some(true) { Ignored::Show } else { Ignored::Skip },
+            ignored: if self.ignored == Some(true) { IgnorePolicy::Show } else { IgnorePolicy::Skip },
             below: if self.deep == Some(false) { Below::Left } else { Below::Searched },
         }
     }
@@ -84,7 +84,7 @@ impl Tool for ReadFile {
         ("offset", &["start_line", "line_start", "from_line", "first_line"]),
         ("limit", &["max_lines", "num_lines", "line_count"]),
     ];
-    const SHAPES: &'static [Shape] = other_shapes::SHAPES;
+    const SHAPES: &'static [ArgumentShape] = other_shapes::SHAPES;
     const OTHER_NAMES: &'static [&'static str] = &[
         "read",
         "view",
@@ -99,33 +99,33 @@ impl Tool for ReadFile {
     const PATHS: &'static [&'static str] = &["path", "paths[]"];
     const DEFERRED_ARGUMENTS: &'static [&'static str] = &["exclude", "ignored", "deep", "usual_excludes"];
     type Args = Args;
-    type Draft = Vec<Source>;
+    type Draft = Vec<ReadSource>;
 
     fn manual(&self) -> Manual {
         Manual::read(include_str!("read_file.md"))
     }
 
-    async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Vec<Source>), ToolError> {
+    async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Vec<ReadSource>), ToolError> {
         let (look, limits) = (cx.look(), cx.limits());
         let sources = match (&args.path, &args.paths) {
-            (Some(path), None) => vec![Source::of(path, look, limits)?],
+            (Some(path), None) => vec![ReadSource::of(path, look, limits)?],
             (None, Some(_)) if args.column.is_some() => return Err(column_of_several()),
-            (None, Some(paths)) => paths.iter().map(|path| Source::of_several(path, look, limits)).collect(),
+            (None, Some(paths)) => paths.iter().map(|path| ReadSource::of_several(path, look, limits)).collect(),
             (Some(_), Some(_)) => return Err(one_of_both("Both \"path\" and \"paths\" were given.")),
             (None, None) => return Err(one_of_both("Neither \"path\" nor \"paths\" was given.")),
         };
         let effects = sources.iter().filter_map(|source| match source {
-            Source::File(_, target) => Some(Effect::Read(target.clone())),
-            Source::Glob(_) => Some(Effect::Read(everything())),
-            Source::Spill(id) => Some(Effect::Session(StateKey(format!("spill:{id}")))),
-            Source::Unreadable(..) => None,
+            ReadSource::File(_, target) => Some(Effect::Read(target.clone())),
+            ReadSource::Glob(_) => Some(Effect::Read(everything())),
+            ReadSource::Spill(id) => Some(Effect::Session(StateKey(format!("spill:{id}")))),
+            ReadSource::Unreadable(..) => None,
         });
         Ok((Plan::new(effects), sources))
     }
 
-    async fn run(&self, args: Args, sources: Vec<Source>, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, args: Args, sources: Vec<ReadSource>, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let limits = cx.limits();
-        let (lines, limited) = Limited::of(args.limit, limits.read_lines);
+        let (lines, limited) = ReducedLimit::of(args.limit, limits.read_lines);
         // More lines than that do not fit a result, however short they are.
         let fitting = limits.result_whole / NARROWEST_LINE + 1;
         let request = PageRequest {
@@ -135,15 +135,15 @@ impl Tool for ReadFile {
             // A line that is read alone may fill the result.
             line_length: if args.column.is_some() { limits.result_whole } else { limits.line_length },
         };
-        let extent = if args.column.is_some() { Reads::Line } else { Reads::Lines };
-        let mut reading = Reading { cx, request, extent, limited, tokens: 0 };
+        let extent = if args.column.is_some() { ReadUnit::Line } else { ReadUnit::Lines };
+        let mut reading = PageReader { cx, request, extent, limited, tokens: 0 };
         if args.paths.is_some() {
             return read_several(reading, sources, &args.glob_options(limits)).await;
         }
         let asks_for_lines = args.offset.is_some() || args.limit.is_some() || args.column.is_some();
         let source = sources.into_iter().next().expect("one path is one source");
         let place = match &source {
-            Source::File(_, target) => Some(target.clone()),
+            ReadSource::File(_, target) => Some(target.clone()),
             _ => None,
         };
         match (reading.read(source).await, place) {
@@ -160,35 +160,35 @@ impl Tool for ReadFile {
 /// Returns a file that is not text as the image that it is, where it is one.
 async fn seen(cx: &RunContext<'_>, target: &Target, not_text: ToolError) -> Result<ToolOutput, ToolError> {
     let Some(image) = cx.image(target, LARGEST_IMAGE).await? else { return Err(not_text) };
-    let size = Grouped(image.bytes.len() as u64).of("byte");
+    let size = GroupedNumber(image.bytes.len() as u64).of("byte");
     let Image { media_type, width, height, .. } = image;
     let data = json!({ "media_type": media_type, "width": width, "height": height, "bytes": image.bytes.len() });
     let words = format!("{target} is an image ({media_type}, {width} × {height} pixels, {size}).\n");
     Ok(ToolOutput::text(words).with_image(image).with_data(data))
 }
 
-/// Files being read for one call.
-struct Reading<'a> {
+/// Reads pages of the files of one call.
+struct PageReader<'a> {
     cx: &'a RunContext<'a>,
     request: PageRequest,
-    extent: Reads,
-    limited: Option<Limited>,
+    extent: ReadUnit,
+    limited: Option<ReducedLimit>,
     /// About how many tokens were read so far.
     tokens: usize,
 }
 
-impl Reading<'_> {
+impl PageReader<'_> {
     /// Reads one page, as far as one result can show it.
-    async fn read(&mut self, source: Source) -> Result<ShownPage, ToolError> {
+    async fn read(&mut self, source: ReadSource) -> Result<ShownPage, ToolError> {
         let path = source.path();
         let page = match source {
-            Source::File(_, target) => {
+            ReadSource::File(_, target) => {
                 let page = self.cx.page(&target, self.request).await?;
                 utf8_only::checked(page, &path, self.cx.limits())?
             }
-            Source::Spill(id) => self.cx.spilled(&id, self.request).await?,
-            Source::Unreadable(_, error) => return Err(error),
-            Source::Glob(_) => return Err(ToolError::of(ErrorKind::Bug, "A glob was read as if it were a file.")),
+            ReadSource::Spill(id) => self.cx.spilled(&id, self.request).await?,
+            ReadSource::Unreadable(_, error) => return Err(error),
+            ReadSource::Glob(_) => return Err(ToolError::of(ErrorKind::Bug, "A glob was read as if it were a file.")),
         };
         let mut page = ShownPage::of(page, self.extent, self.cx);
         let tokens = page.tokens();
@@ -218,9 +218,9 @@ fn too_many_tokens(path: &str, page: &ShownPage, left: usize) -> ToolError {
     let (lines, tokens) = (page.lines(), page.tokens());
     let fitting = (lines * left / tokens.max(1)).max(1);
     let example = json!({ "path": path, "offset": page.first_line(), "limit": fitting });
-    let (path, lines) = (one_line(path), Grouped(lines as u64).of("line"));
-    let (tokens, left) = (Grouped(tokens as u64), Grouped(left as u64));
+    let (path, lines) = (one_line(path), GroupedNumber(lines as u64).of("line"));
+    let (tokens, left) = (GroupedNumber(tokens as u64), GroupedNumber(left as u64));
     let what = format!("The {lines} of {path} have about {tokens} tokens; this profile leaves {left} for them.");
     let next = Next::FixArguments(format!("read a part of it, for example {example}"));
-    ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, Operation::Read)
+    ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, FailedOperation::Read)
 }

@@ -15,19 +15,19 @@ mod language;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft_contract::context::Broken;
-use haft_contract::effect::{Does, Step};
-use haft_contract::path::Place;
+use haft_contract::context::WorkerFailure;
+use haft_contract::effect::{CommandStep, StepEffect};
+use haft_contract::path::FileLocation;
 use haft_contract::prelude::*;
-use haft_contract::process::{Command, HowEnded, Ran, Worker};
+use haft_contract::process::{CommandSpec, HowEnded, Ran, Worker};
 
-use crate::bash::listening::{Heard, Listening};
-use crate::bash::report::Report;
+use crate::bash::listening::{CapturedStreams, Listening};
+use crate::bash::report::CommandReport;
 use crate::bash::time::Time;
 use crate::bash::{exposures, steps_of};
-use answer::Answer;
+use answer::SnippetAnswer;
 use kernels::{Kernel, Kernels};
-use language::Language;
+use language::SnippetLanguage;
 
 /// The longest snippet, in bytes.
 const LONGEST_CODE: usize = 64 * 1024;
@@ -43,7 +43,7 @@ pub struct Args {
     /// The snippet. May be empty with "reset".
     code: Option<String>,
     /// Default "python".
-    language: Option<Language>,
+    language: Option<SnippetLanguage>,
     /// Ends the interpreter first, so that its state is gone.
     reset: Option<bool>,
     /// Time limit in seconds. Default {command_time}, at most {command_time_most}.
@@ -60,8 +60,8 @@ pub struct Draft {
 }
 
 impl Args {
-    fn language(&self) -> Language {
-        self.language.unwrap_or(Language::Python)
+    fn language(&self) -> SnippetLanguage {
+        self.language.unwrap_or(SnippetLanguage::Python)
     }
 
     fn code(&self) -> &str {
@@ -92,16 +92,16 @@ impl Tool for RunCode {
     async fn plan(&self, args: &Args, cx: &PlanContext<'_>) -> Result<(Plan, Draft), ToolError> {
         let (language, code) = (args.language(), args.code());
         check(args)?;
-        let root = Target::Inside(Place::new("", Extent::Tree));
+        let root = Target::Inside(FileLocation::new("", Extent::Tree));
         let none = || ToolError::of(ErrorKind::Unavailable, "Code cannot be run here: the workspace has no real path.");
         let folder = cx.look().real_path(&root).ok_or_else(none)?;
         let line = language.line(code);
-        let unknown = Step {
+        let unknown = CommandStep {
             command: line.as_str().into(),
             folder: "".into(),
             part: (0, line.len()),
             words: Arc::from([language.program().to_owned()]),
-            does: Does::Program(language.program().to_owned()),
+            does: StepEffect::Program(language.program().to_owned()),
         };
         let mut effects = vec![Effect::Run(CommandLine(line.clone())), Effect::Step(unknown)];
         effects.extend(steps_without_network(&line, &folder, cx)?);
@@ -141,7 +141,7 @@ fn steps_without_network(line: &str, folder: &Path, cx: &PlanContext<'_>) -> Res
         return Ok(steps);
     }
     let published = steps.iter().find_map(|effect| match effect {
-        Effect::Step(Step { does: Does::Publish(what), .. }) => Some(what),
+        Effect::Step(CommandStep { does: StepEffect::Publish(what), .. }) => Some(what),
         _ => None,
     });
     if let Some(what) = published {
@@ -168,16 +168,16 @@ async fn run_snippet(snippet: Snippet, kept: Option<Kernel>, cx: &RunContext<'_>
     let interpreter = language.interpreter(&folder, cx)?;
     let had_state = kept.is_some();
     let (number, idle) = kept.map_or((1, None), |kernel| (kernel.snippets + 1, Some(kernel.worker)));
-    let command = Command::new(interpreter.words, line, folder, time);
-    let command = Command { environment: language.environment(), readable: interpreter.parts, ..command };
+    let command = CommandSpec::new(interpreter.words, line, folder, time);
+    let command = CommandSpec { environment: language.environment(), readable: interpreter.parts, ..command };
     let mut serving = cx.serve(&command, idle).await?;
     let listening = Listening::new(cx);
     let order = language.order(number, args.code(), &command.folder);
     let said = tokio::select! {
         biased;
-        () = cx.stopped() => Err(Broken::ToBeEnded(HowEnded::Stopped)),
+        () = cx.stopped() => Err(WorkerFailure::ToBeEnded(HowEnded::Stopped)),
         said = tokio::time::timeout(time, talk(&mut *serving.worker, (number, &order), &listening)) =>
-            said.unwrap_or(Err(Broken::ToBeEnded(HowEnded::TimedOut))),
+            said.unwrap_or(Err(WorkerFailure::ToBeEnded(HowEnded::TimedOut))),
     };
     match said {
         Ok(answer) => {
@@ -193,7 +193,7 @@ async fn run_snippet(snippet: Snippet, kept: Option<Kernel>, cx: &RunContext<'_>
                 }
                 None => notes.push(lost(language)),
             }
-            Ok(answer.shown(Report::new(listening.end(), notes, cx).of(&ran)))
+            Ok(answer.shown(CommandReport::new(listening.end(), notes, cx).of(&ran)))
         }
         Err(broken) => {
             let ran = cx.broken(serving, broken).await?;
@@ -208,29 +208,29 @@ async fn talk(
     worker: &mut dyn Worker,
     (number, order): (u64, &[u8]),
     listening: &Listening<'_>,
-) -> Result<Answer, Broken> {
+) -> Result<SnippetAnswer, WorkerFailure> {
     let heard = |stream, piece: &[u8]| listening.hear(stream, piece);
     worker.send(order, &heard).await?;
     loop {
         let line = worker.receive(&heard).await?;
         // What a snippet itself writes to the line is no answer.
-        if let Some(answer) = Answer::read(&line, number) {
+        if let Some(answer) = SnippetAnswer::read(&line, number) {
             return Ok(answer);
         }
     }
 }
 
-fn lost(language: Language) -> String {
+fn lost(language: SnippetLanguage) -> String {
     format!("the {} interpreter has ended, and its state is gone; the next snippet gets a new one", language.name())
 }
 
 /// Says what became of a snippet whose interpreter ended.
 fn ended(
     ran: &Ran,
-    (heard, notes): (Heard, Vec<String>),
+    (heard, notes): (CapturedStreams, Vec<String>),
     (time, cx): (std::time::Duration, &RunContext<'_>),
 ) -> Result<ToolOutput, ToolError> {
-    let output = Report::new(heard, notes, cx).of(ran);
+    let output = CommandReport::new(heard, notes, cx).of(ran);
     let mut error = match ran.ended.how {
         HowEnded::Exited(_) | HowEnded::Killed(_) => return Ok(output),
         HowEnded::TimedOut => {

@@ -7,7 +7,7 @@ mod ranking;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::prelude::*;
 use haft_contract::spec::Spec;
 use serde_json::json;
@@ -23,13 +23,13 @@ const MOST_NAMES: usize = 200;
 
 /// Finds tools that are not in the model's list.
 pub struct SearchTools {
-    tools: Vec<Searched>,
+    tools: Vec<SearchableTool>,
     ranking: Ranking,
 }
 
-/// A tool that can be found.
+/// A tool that a search can find.
 #[derive(Clone, Debug)]
-pub struct Searched {
+pub struct SearchableTool {
     /// Where the tool comes from, such as the name of a server.
     pub source: String,
     /// Its definition.
@@ -50,7 +50,7 @@ pub struct Args {
 impl SearchTools {
     /// Finds these tools.
     #[must_use]
-    pub fn over(tools: Vec<Searched>) -> Self {
+    pub fn over(tools: Vec<SearchableTool>) -> Self {
         let ranking = Ranking::of(tools.iter().map(|tool| &tool.spec));
         Self { tools, ranking }
     }
@@ -118,7 +118,7 @@ impl Tool for SearchTools {
         let (definitions, shown) = self.defined(best);
         let names = |places: &[usize]| places.iter().map(|place| &*self.tools[*place].spec.name).collect::<Vec<_>>();
         let mut text =
-            format!("{} of {} tools, the best first:\n{definitions}", Grouped(shown as u64), self.tools.len());
+            format!("{} of {} tools, the best first:\n{definitions}", GroupedNumber(shown as u64), self.tools.len());
         let more = names(&found[shown..found.len().min(shown + USUAL)]);
         if !more.is_empty() {
             let _ = write!(text, "\nAlso: {}.", more.join(", "));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use haft_contract::closest::closest;
 use haft_contract::prelude::*;
-use haft_contract::tool::{AnyTool, Bound};
+use haft_contract::tool::{AnyTool, ToolInvocation};
 use haft_contract::visible::visible;
 use serde_json::json;
 
@@ -187,7 +187,7 @@ impl Tool for Skill {
     const OTHER_NAMES: &'static [&'static str] = &["activate_skill", "load_skill", "use_skill", "read_skill"];
     type Args = Args;
     /// A script that was planned; nothing where only text is returned.
-    type Draft = Option<Box<dyn Bound>>;
+    type Draft = Option<Box<dyn ToolInvocation>>;
 
     fn manual(&self) -> Manual {
         let mut manual = Manual::read(include_str!("skill.md"));

@@ -4,7 +4,7 @@
 
 use haft_contract::prelude::*;
 use haft_contract::session_state::THOUGHTS;
-use haft_contract::shape::{Meaning, Shape};
+use haft_contract::shape::{ArgumentShape, Meaning};
 use serde::Serialize;
 use serde_json::json;
 
@@ -30,7 +30,7 @@ pub struct Think;
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// Default "think". "get" lists the notes, "clear" removes them.
-    action: Option<Action>,
+    action: Option<ThinkAction>,
     /// The thought or the observation, at most 8000 characters.
     text: Option<String>,
     /// What you will do next, with "think".
@@ -40,7 +40,7 @@ pub struct Args {
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-enum Action {
+enum ThinkAction {
     #[default]
     Think,
     Observe,
@@ -52,7 +52,7 @@ enum Action {
 #[derive(Deserialize, Serialize)]
 struct Note {
     #[serde(rename = "type")]
-    sort: Sort,
+    sort: ThoughtKind,
     text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_action: Option<String>,
@@ -60,7 +60,7 @@ struct Note {
 
 #[derive(Clone, Copy, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Sort {
+enum ThoughtKind {
     Thought,
     Observation,
 }
@@ -73,7 +73,7 @@ impl Tool for Think {
         ("text", &["thought", "thoughts", "observation", "result", "content", "reasoning"]),
         ("next_action", &["next", "next_step"]),
     ];
-    const SHAPES: &'static [Shape] = &[Shape::new("action", Meaning::Words("action", ACTIONS))];
+    const SHAPES: &'static [ArgumentShape] = &[ArgumentShape::new("action", Meaning::Words("action", ACTIONS))];
     const OTHER_NAMES: &'static [&'static str] = &["react", "scratchpad"];
     type Args = Args;
     type Draft = ();
@@ -84,7 +84,7 @@ impl Tool for Think {
 
     async fn plan(&self, args: &Args, _cx: &PlanContext<'_>) -> Result<(Plan, ()), ToolError> {
         let action = args.action.unwrap_or_default();
-        if let Action::Think | Action::Observe = action {
+        if let ThinkAction::Think | ThinkAction::Observe = action {
             check(args)?;
         }
         Ok((Plan::new([Effect::Session(StateKey("scratchpad".to_owned()))]), ()))
@@ -95,10 +95,10 @@ impl Tool for Think {
         // A function of the user may have put something else there: these are no notes.
         let mut notes: Vec<Note> = kept.and_then(|notes| Vec::deserialize(&*notes).ok()).unwrap_or_default();
         let sort = match args.action.unwrap_or_default() {
-            Action::Think => Sort::Thought,
-            Action::Observe => Sort::Observation,
-            Action::Get => return Ok(ToolOutput::text(listed(&notes)).with_data(json!({ "notes": notes }))),
-            Action::Clear => {
+            ThinkAction::Think => ThoughtKind::Thought,
+            ThinkAction::Observe => ThoughtKind::Observation,
+            ThinkAction::Get => return Ok(ToolOutput::text(listed(&notes)).with_data(json!({ "notes": notes }))),
+            ThinkAction::Clear => {
                 cx.storage().delete(THOUGHTS);
                 return Ok(ToolOutput::text("The scratchpad is empty."));
             }
@@ -139,8 +139,8 @@ fn check(args: &Args) -> Result<(), ToolError> {
 fn listed(notes: &[Note]) -> String {
     let line = |(number, note): (usize, &Note)| {
         let sort = match note.sort {
-            Sort::Thought => "thought",
-            Sort::Observation => "observation",
+            ThoughtKind::Thought => "thought",
+            ThoughtKind::Observation => "observation",
         };
         let next = note.next_action.as_ref().map(|next| format!("\n   next: {}", next.trim())).unwrap_or_default();
         format!("{number}. {sort}: {}{next}", note.text.trim())

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
 use haft_contract::session_state::TASKS;
-use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
+use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -27,19 +27,19 @@ pub struct Todo;
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// The whole new list, at most 100 items; [] clears it. Left out, the list stays and is shown.
-    items: Option<Vec<Item>>,
+    items: Option<Vec<TodoItem>>,
 }
 
 /// One thing to do.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
-pub struct Item {
+pub struct TodoItem {
     /// What is to be done, at most 500 characters.
     content: String,
     /// Default "pending". At most one item is "in_progress".
     #[serde(default)]
-    status: Status,
+    status: TodoStatus,
     /// The same while it is done, such as "Running the tests".
     #[serde(skip_serializing_if = "Option::is_none")]
     active_form: Option<String>,
@@ -48,7 +48,7 @@ pub struct Item {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-enum Status {
+enum TodoStatus {
     #[default]
     Pending,
     InProgress,
@@ -56,13 +56,13 @@ enum Status {
     Cancelled,
 }
 
-impl Status {
+impl TodoStatus {
     fn mark(self) -> &'static str {
         match self {
-            Status::Pending => "[ ]",
-            Status::InProgress => "[>]",
-            Status::Completed => "[x]",
-            Status::Cancelled => "[-]",
+            TodoStatus::Pending => "[ ]",
+            TodoStatus::InProgress => "[>]",
+            TodoStatus::Completed => "[x]",
+            TodoStatus::Cancelled => "[-]",
         }
     }
 }
@@ -76,7 +76,7 @@ impl Tool for Todo {
         ("content", &["description", "text", "task", "step", "title"]),
         ("status", &["state"]),
     ];
-    const SHAPES: &'static [Shape] = &[Shape::new("items", Meaning::Code(of_texts)), EXPLANATION];
+    const SHAPES: &'static [ArgumentShape] = &[ArgumentShape::new("items", Meaning::Code(of_texts)), EXPLANATION];
     const OTHER_NAMES: &'static [&'static str] =
         &["todo_write", "write_todos", "todo_read", "read_todos", "update_plan", "update_todos", "task_list"];
     type Args = Args;
@@ -107,19 +107,19 @@ impl Tool for Todo {
 }
 
 /// Returns the list of the session.
-fn kept(cx: &RunContext<'_>) -> Vec<Item> {
+fn kept(cx: &RunContext<'_>) -> Vec<TodoItem> {
     let kept = cx.storage().get(TASKS);
     // A function of the user may have put something else there: that is no list.
     kept.and_then(|items| Vec::deserialize(&*items).ok()).unwrap_or_default()
 }
 
 /// Reads a list of texts as items that are still to be done.
-fn of_texts(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
+fn of_texts(value: &Value, _: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let items = texts(value)?.into_iter().map(|text| json!({ "content": text })).collect();
     Some(vec![("items", items)])
 }
 
-fn check(items: &[Item]) -> Result<(), ToolError> {
+fn check(items: &[TodoItem]) -> Result<(), ToolError> {
     let bad = |what: String, fix: &str| {
         let what = format!("{what} The list is unchanged.");
         Err(ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(fix.to_owned())))
@@ -134,13 +134,13 @@ fn check(items: &[Item]) -> Result<(), ToolError> {
         return bad(format!("$.items[{at}].content is empty."), "say what is to be done, or leave the item out");
     }
     let is_long = |text: &str| text.chars().count() > LONGEST_TEXT;
-    let too_long = |item: &Item| is_long(&item.content) || item.active_form.as_deref().is_some_and(is_long);
+    let too_long = |item: &TodoItem| is_long(&item.content) || item.active_form.as_deref().is_some_and(is_long);
     if let Some(at) = items.iter().position(too_long) {
         return bad(format!("$.items[{at}] has a text of more than 500 characters."), "say it in one sentence");
     }
     let active: Vec<String> = (0..)
         .zip(items)
-        .filter(|(_, item)| item.status == Status::InProgress)
+        .filter(|(_, item)| item.status == TodoStatus::InProgress)
         .map(|(at, _)| format!("$.items[{at}]"))
         .collect();
     if active.len() > 1 {
@@ -151,19 +151,19 @@ fn check(items: &[Item]) -> Result<(), ToolError> {
 }
 
 /// Writes the list, a line for each item, and how far it is.
-fn shown(items: &[Item]) -> String {
+fn shown(items: &[TodoItem]) -> String {
     if items.is_empty() {
         return "The list is empty.".to_owned();
     }
     let mut text = String::new();
-    for Item { content, status, active_form } in items {
+    for TodoItem { content, status, active_form } in items {
         let _infallible = write!(text, "{} {}", status.mark(), one_line(content.trim()));
-        if let (Status::InProgress, Some(active)) = (status, active_form) {
+        if let (TodoStatus::InProgress, Some(active)) = (status, active_form) {
             let _infallible = write!(text, " ({})", one_line(active.trim()));
         }
         text.push('\n');
     }
-    let counted = items.iter().filter(|item| item.status != Status::Cancelled).count();
-    let done = items.iter().filter(|item| item.status == Status::Completed).count();
+    let counted = items.iter().filter(|item| item.status != TodoStatus::Cancelled).count();
+    let done = items.iter().filter(|item| item.status == TodoStatus::Completed).count();
     text + &format!("{done} of {counted} done")
 }

@@ -8,11 +8,11 @@ use std::fmt::Write;
 
 use haft_contract::change_summary::ChangeSummary;
 use haft_contract::door::ChangeSetId;
-use haft_contract::history::{Direction, PastChange, Reversal, Reversed, Undone, other_files};
+use haft_contract::history::{Direction, PastChange, Reversal, ReversalReport, Undone, other_files};
 use haft_contract::path::one_line;
 use haft_contract::plan::FileDiff;
 use haft_contract::prelude::*;
-use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, whole};
+use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments, whole};
 use serde_json::{Value, json};
 
 use crate::shapes::FILE_NAMES;
@@ -45,7 +45,7 @@ pub struct Undo;
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// Default "list"; with others "preview".
-    action: Option<Action>,
+    action: Option<UndoAction>,
     /// Default: your newest.
     change_set: Option<u64>,
     /// Only this file or folder.
@@ -58,7 +58,7 @@ pub struct Args {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-enum Action {
+enum UndoAction {
     List,
     Preview,
     TakeBack,
@@ -70,7 +70,7 @@ pub enum Draft {
     /// The change sets of the session.
     List(Vec<PastChange>),
     /// What taking back would do.
-    Preview(Reversal, Reversed),
+    Preview(Reversal, ReversalReport),
     /// This is to be taken back.
     TakeBack(Reversal),
 }
@@ -80,10 +80,10 @@ impl Tool for Undo {
     const DOES: AtMost = AtMost::Changes;
     const ALIASES: &'static [(&'static str, &'static [&'static str])] =
         &[("file", &["path"]), ("file", FILE_NAMES), ("change_set", &["number", "id"])];
-    const SHAPES: &'static [Shape] = &[
-        Shape::new("action", Meaning::Words("action", ACTIONS)),
-        Shape::new("hunk", Meaning::Code(no_hunk)),
-        Shape::new("limit", Meaning::Without("the newest 50 change sets are listed")),
+    const SHAPES: &'static [ArgumentShape] = &[
+        ArgumentShape::new("action", Meaning::Words("action", ACTIONS)),
+        ArgumentShape::new("hunk", Meaning::Code(no_hunk)),
+        ArgumentShape::new("limit", Meaning::Without("the newest 50 change sets are listed")),
     ];
     const PATHS: &'static [&'static str] = &["file"];
     type Args = Args;
@@ -97,15 +97,15 @@ impl Tool for Undo {
         // Calls before this one in the same turn finish first, and then it is planned again.
         let change_sets = Effect::Session(StateKey::change_sets());
         let names_something = args.change_set.is_some() || args.file.is_some();
-        let action = args.action.unwrap_or(if names_something { Action::Preview } else { Action::List });
-        if action == Action::List {
+        let action = args.action.unwrap_or(if names_something { UndoAction::Preview } else { UndoAction::List });
+        if action == UndoAction::List {
             return Ok((Plan::new([change_sets]), Draft::List(cx.past_changes()?)));
         }
         let file = args.file.as_ref().map(|path| cx.locate(path)).transpose()?;
-        let direction = if action == Action::Redo { Direction::Redo } else { Direction::Undo };
+        let direction = if action == UndoAction::Redo { Direction::Redo } else { Direction::Undo };
         let request = Reversal { direction, change_set: args.change_set.map(ChangeSetId), file, hunk: args.hunk };
         let reversed = cx.preview_reversal(&request)?;
-        if action == Action::Preview {
+        if action == UndoAction::Preview {
             // It shows what was in these files.
             let read = reversed.files.iter().filter(|file| !file.is_data).map(|file| Effect::Read(file.target.clone()));
             return Ok((Plan::new(read.chain([change_sets])), Draft::Preview(request, reversed)));
@@ -136,14 +136,14 @@ impl Tool for Undo {
 
 /// Leaves hunk 0 out of a call that changes nothing, or whose file is empty too; else it may stand for the first or for
 /// none.
-fn no_hunk(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn no_hunk(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let action = given.get("action").map_or(Some("list"), Value::as_str)?;
     let has_no_file = given.get("file").and_then(Value::as_str) == Some("");
     (whole(value) == Some(0) && (has_no_file || ["list", "preview"].contains(&action))).then(Vec::new)
 }
 
 /// Names what a request takes back.
-fn subject(request: &Reversal, reversed: &Reversed) -> String {
+fn subject(request: &Reversal, reversed: &ReversalReport) -> String {
     let number = reversed.change_set;
     match (&request.file, request.hunk) {
         (Some(file), Some(hunk)) => format!("hunk {hunk} of {file} in change set {number}"),
@@ -154,13 +154,13 @@ fn subject(request: &Reversal, reversed: &Reversed) -> String {
 }
 
 /// Names the change sets that an undone undo brings back.
-fn redone(reversed: &Reversed) -> String {
+fn redone(reversed: &ReversalReport) -> String {
     let numbers: Vec<String> = reversed.redoes.iter().map(ToString::to_string).collect();
     format!("change set {}", numbers.join(", "))
 }
 
 /// Says what an undo would do, and what it would take back.
-fn preview(request: &Reversal, reversed: &Reversed) -> String {
+fn preview(request: &Reversal, reversed: &ReversalReport) -> String {
     let mut text = format!("Undo of {} would:\n{}", subject(request, reversed), names(reversed));
     if let Some((others, _)) = other_files(reversed.stay_changed) {
         let _infallible = writeln!(text, "It would leave {others} changed.");
@@ -176,7 +176,7 @@ fn preview(request: &Reversal, reversed: &Reversed) -> String {
 }
 
 /// Says what a call did.
-fn done(request: &Reversal, reversed: &Reversed) -> String {
+fn done(request: &Reversal, reversed: &ReversalReport) -> String {
     let names = names(reversed);
     match request.direction {
         Direction::Undo => {
@@ -227,7 +227,7 @@ fn listed(past: &[PastChange]) -> ToolOutput {
 }
 
 /// Names what becomes of the paths, and what else is worth knowing.
-fn names(reversed: &Reversed) -> String {
+fn names(reversed: &ReversalReport) -> String {
     let mut text = String::new();
     let lines = of_git::lines(&reversed.files);
     for line in lines.iter().take(MOST_FILES) {
@@ -257,7 +257,7 @@ fn push_hunks(text: &mut String, file: &FileDiff) {
     }
 }
 
-fn data(reversed: &Reversed) -> Value {
+fn data(reversed: &ReversalReport) -> Value {
     let files: Vec<&str> = reversed.files.iter().map(|file| file.words.as_str()).collect();
     json!({ "change_set": reversed.change_set.0, "files": files, "notes": reversed.notes })
 }

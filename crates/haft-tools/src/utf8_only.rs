@@ -3,7 +3,7 @@
 //! Not here: finding the encoding (`haft_contract::encoding`), what is shown where every encoding is read (`shown_page`).
 
 use haft_contract::encoding::TextForm;
-use haft_contract::error::Operation;
+use haft_contract::error::FailedOperation;
 use haft_contract::limits::{Encodings, Limits};
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
@@ -31,5 +31,5 @@ pub(crate) fn check(form: TextForm, path: &str, limits: &Limits) -> Result<(), T
 fn refused(path: &str, why: &str) -> ToolError {
     let what = format!("{} is not text in UTF-8: {why}. This profile reads nothing else.", one_line(path));
     let next = "ask the user to convert it to UTF-8, or to set encodings = \"any\" below [limits] in config.toml";
-    ToolError::new(ErrorKind::BadEncoding, what, Next::AskUser(next.into())).about_file(path, Operation::Decode)
+    ToolError::new(ErrorKind::BadEncoding, what, Next::AskUser(next.into())).about_file(path, FailedOperation::Decode)
 }

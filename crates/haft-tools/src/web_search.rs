@@ -8,11 +8,11 @@
 mod provider;
 mod results;
 
-use haft_contract::net::Request;
+use haft_contract::net::HttpRequest;
 use haft_contract::prelude::*;
 use serde_json::{Value, json};
 
-use provider::Provider;
+use provider::SearchProvider;
 use results::results;
 
 /// How many results a call returns that does not say how many.
@@ -49,7 +49,7 @@ impl Tool for WebSearch {
     ];
     const OTHER_NAMES: &'static [&'static str] = &["google_web_search", "search_web", "websearch", "internet_search"];
     type Args = Args;
-    type Draft = (Request, &'static Provider);
+    type Draft = (HttpRequest, &'static SearchProvider);
 
     fn manual(&self) -> Manual {
         Manual::read(include_str!("web_search.md"))
@@ -108,8 +108,8 @@ fn not_set_up() -> ToolError {
     ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next))
 }
 
-fn refused(provider: &Provider, status: u16) -> ToolError {
-    let Provider { name, key, .. } = provider;
+fn refused(provider: &SearchProvider, status: u16) -> ToolError {
+    let SearchProvider { name, key, .. } = provider;
     let ask = |words: String| Next::AskUser(words);
     match status {
         401 | 403 => ToolError::failed(

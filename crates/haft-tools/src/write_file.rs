@@ -3,21 +3,21 @@
 mod line_ends;
 
 use bytes::Bytes;
-use haft_contract::call::Origin;
+use haft_contract::call::CallOrigin;
 use haft_contract::diff::Diff;
 use haft_contract::door::FileCopy;
 use haft_contract::encoding::{NoText, TextForm, Whole, decode};
-use haft_contract::error::{Operation, Way};
-use haft_contract::grouped::Grouped;
+use haft_contract::error::{CallFix, FailedOperation};
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::limits::WriteMode;
 use haft_contract::plan::FileDiff;
 use haft_contract::prelude::*;
-use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
+use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments};
 use serde_json::{Value, json};
 
 use crate::change::{
-    CONTEXT, IN_ITS_PLACE, Known, LARGEST, MOST_LINES, Refused, Replaces, changed_since, effects, known, locate,
-    not_read, stale, told, unencodable,
+    CONTEXT, ChangeRefusal, FileKnowledge, IN_ITS_PLACE, LARGEST, MOST_LINES, Replaces, changed_since, effects, known,
+    locate, not_read, stale, told, unencodable,
 };
 use crate::hidden_values::{HiddenValues, unclear};
 use crate::shapes::{DESCRIPTION, ENCODING, EXPLANATION, FILE_NAMES, only_path};
@@ -42,14 +42,14 @@ pub struct Args {
     /// The content.
     content: String,
     /// Default "{write_mode}".
-    write_mode: Option<Mode>,
+    write_mode: Option<WriteModeArgument>,
 }
 
 /// What to do when the file exists.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
-enum Mode {
+enum WriteModeArgument {
     Create,
     Overwrite,
     OverwriteIfRead,
@@ -58,11 +58,11 @@ enum Mode {
 /// What planning found.
 pub enum Draft {
     /// This is to be written.
-    Write(Target, New),
+    Write(Target, NewContent),
     /// There is nothing to do: the file has these bytes already.
     Same(Target, usize),
     /// It cannot be done; said when the call may see the file.
-    Refused(Refused),
+    Refused(ChangeRefusal),
 }
 
 impl Tool for WriteFile {
@@ -73,17 +73,20 @@ impl Tool for WriteFile {
         ("content", &["contents", "text", "file_text", "file_content"]),
         ("write_mode", &["mode"]),
     ];
-    const SHAPES: &'static [Shape] = &[
-        Shape::new("path", Meaning::Code(only_path)),
-        Shape::new("input", Meaning::Code(added_file)),
-        Shape::new("patch", Meaning::Code(added_file)),
-        Shape::new("input", Meaning::Instead(ONE_FILE)),
-        Shape::new("patch", Meaning::Instead(ONE_FILE)),
-        Shape::new("overwrite", Meaning::Words("write_mode", &[("true", "\"overwrite\""), ("false", "\"create\"")])),
-        Shape::new("create_dirs", Meaning::Anyway(&["true"])),
-        Shape::new("create_directories", Meaning::Anyway(&["true"])),
-        Shape::new("append", Meaning::Anyway(&["false"])),
-        Shape::new("append", Meaning::Instead(APPEND)),
+    const SHAPES: &'static [ArgumentShape] = &[
+        ArgumentShape::new("path", Meaning::Code(only_path)),
+        ArgumentShape::new("input", Meaning::Code(added_file)),
+        ArgumentShape::new("patch", Meaning::Code(added_file)),
+        ArgumentShape::new("input", Meaning::Instead(ONE_FILE)),
+        ArgumentShape::new("patch", Meaning::Instead(ONE_FILE)),
+        ArgumentShape::new(
+            "overwrite",
+            Meaning::Words("write_mode", &[("true", "\"overwrite\""), ("false", "\"create\"")]),
+        ),
+        ArgumentShape::new("create_dirs", Meaning::Anyway(&["true"])),
+        ArgumentShape::new("create_directories", Meaning::Anyway(&["true"])),
+        ArgumentShape::new("append", Meaning::Anyway(&["false"])),
+        ArgumentShape::new("append", Meaning::Instead(APPEND)),
         ENCODING,
         DESCRIPTION,
         EXPLANATION,
@@ -112,7 +115,7 @@ impl Tool for WriteFile {
         }
         if !target.is_inside() || cx.look().stamp(&target).is_none() {
             let diff = Diff::between("", &args.content, CONTEXT);
-            let new = New { bytes: Bytes::copy_from_slice(content), diff, notes: Vec::new() };
+            let new = NewContent { bytes: Bytes::copy_from_slice(content), diff, notes: Vec::new() };
             return Ok(write(&target, vec![Effect::Change(target.clone(), Change::Create)], new));
         }
         if cx.look().facts(&target)?.kind == FileKind::Folder {
@@ -130,19 +133,19 @@ impl Tool for WriteFile {
         };
         Ok(match planned {
             // What was not seen is never the same.
-            Ok(New { bytes, .. }) if now.is_some_and(|now| now == bytes) => {
+            Ok(NewContent { bytes, .. }) if now.is_some_and(|now| now == bytes) => {
                 (Plan::new(effects(&target, Replaces::No)), Draft::Same(target, bytes.len()))
             }
             Ok(new) => write(&target, effects(&target, Replaces::Yes), new),
             // It says nothing of the file, and a read before it in the turn may mend it.
-            Err(Refused { error, .. }) if error.kind == ErrorKind::NotRead => return Err(error),
+            Err(ChangeRefusal { error, .. }) if error.kind == ErrorKind::NotRead => return Err(error),
             // The error shows what is in the file, so the plan is to read it.
             Err(refused) => (Plan::new(effects(&target, Replaces::No)), Draft::Refused(refused)),
         })
     }
 
     async fn run(&self, _args: Args, draft: Draft, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
-        let (target, New { bytes, diff, notes }) = match draft {
+        let (target, NewContent { bytes, diff, notes }) = match draft {
             Draft::Write(target, new) => (target, new),
             Draft::Same(target, size) => {
                 let words = format!("{target} has exactly this content already. Nothing was changed.");
@@ -155,7 +158,7 @@ impl Tool for WriteFile {
         written.notes.extend(notes);
         let created = written.change == Change::Create;
         let what = if created { "Created" } else { "Replaced" };
-        let size = Grouped(bytes.len() as u64).of("byte");
+        let size = GroupedNumber(bytes.len() as u64).of("byte");
         let line = format!("{what} {target} ({size}; +{} −{} lines).", diff.added, diff.removed);
         let data = json!({
             "path": target.to_string(),
@@ -171,15 +174,15 @@ impl Tool for WriteFile {
     }
 }
 
-/// What is to be written, how it differs, and what is worth knowing.
-pub struct New {
+/// The content to write, its difference from the present one, and notes about it.
+pub struct NewContent {
     bytes: Bytes,
     diff: Diff,
     notes: Vec<String>,
 }
 
 /// Reads a patch that adds one file, and does nothing else, as that file.
-fn added_file(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
+fn added_file(value: &Value, _: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let mut lines = value.as_str()?.trim_start().lines().skip(1);
     let path = lines.next()?.strip_prefix("*** Add File: ")?.trim();
     let mut content = String::new();
@@ -191,7 +194,7 @@ fn added_file(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
     is_all.then(|| vec![("path", json!(path)), ("content", json!(content)), ("write_mode", json!("create"))])
 }
 
-fn write(target: &Target, effects: Vec<Effect>, new: New) -> (Plan, Draft) {
+fn write(target: &Target, effects: Vec<Effect>, new: NewContent) -> (Plan, Draft) {
     let shown = FileDiff { path: target.to_string(), diff: new.diff.clone(), notes: new.notes.clone() };
     let plan = Plan::new(effects).preview(Preview::Diff(vec![shown]));
     (plan, Draft::Write(target.clone(), new))
@@ -199,11 +202,11 @@ fn write(target: &Target, effects: Vec<Effect>, new: New) -> (Plan, Draft) {
 
 fn mode(args: &Args, cx: &PlanContext<'_>) -> WriteMode {
     match args.write_mode {
-        Some(Mode::Create) => WriteMode::Create,
-        Some(Mode::Overwrite) => WriteMode::Overwrite,
-        Some(Mode::OverwriteIfRead) => WriteMode::OverwriteIfRead,
+        Some(WriteModeArgument::Create) => WriteMode::Create,
+        Some(WriteModeArgument::Overwrite) => WriteMode::Overwrite,
+        Some(WriteModeArgument::OverwriteIfRead) => WriteMode::OverwriteIfRead,
         // A person sees the difference and is asked.
-        None if cx.origin() == Origin::Person => WriteMode::Overwrite,
+        None if cx.origin() == CallOrigin::Person => WriteMode::Overwrite,
         None => cx.limits().write_mode,
     }
 }
@@ -214,21 +217,23 @@ fn over(
     now: &FileCopy,
     target: &Target,
     (mode, cx): (WriteMode, &PlanContext<'_>),
-) -> Result<New, Refused> {
+) -> Result<NewContent, ChangeRefusal> {
     if mode == WriteMode::OverwriteIfRead {
         match known(cx, target, now)? {
-            Known::AsItIs => {}
-            Known::AsItWas(read) => return Err(changed_since(cx, target, (&read, &now.bytes), IN_ITS_PLACE)),
-            Known::Not if !is_readable(&now.bytes) => return Err(unreadable(target, now).into()),
-            Known::Not => {
+            FileKnowledge::AsItIs => {}
+            FileKnowledge::AsItWas(read) => return Err(changed_since(cx, target, (&read, &now.bytes), IN_ITS_PLACE)),
+            FileKnowledge::Not if !is_readable(&now.bytes) => return Err(unreadable(target, now).into()),
+            FileKnowledge::Not => {
                 return Err(not_read(target, cx.origin(), Vec::new()).into());
             }
         }
     }
     let Ok(decoded) = decode(&now.bytes) else {
-        let notes =
-            vec![format!("The file that it replaces is not text ({}).", Grouped(now.bytes.len() as u64).of("byte"))];
-        return Ok(New {
+        let notes = vec![format!(
+            "The file that it replaces is not text ({}).",
+            GroupedNumber(now.bytes.len() as u64).of("byte")
+        )];
+        return Ok(NewContent {
             bytes: Bytes::copy_from_slice(content.as_bytes()),
             diff: Diff::between("", content, CONTEXT),
             notes,
@@ -240,10 +245,14 @@ fn over(
     let whole = [(0..decoded.text.len(), &*new.text)];
     let bytes = decoded.splice(&now.bytes, &whole).map_err(|error| unencodable(target, &error))?;
     let diff = Diff::between(&decoded.text, &new.text, CONTEXT);
-    Ok(New { bytes: bytes.into(), diff, notes: new.note.into_iter().collect() })
+    Ok(NewContent { bytes: bytes.into(), diff, notes: new.note.into_iter().collect() })
 }
 
-fn unseen(args: &Args, target: &Target, (mode, cx): (WriteMode, &PlanContext<'_>)) -> Result<New, Refused> {
+fn unseen(
+    args: &Args,
+    target: &Target,
+    (mode, cx): (WriteMode, &PlanContext<'_>),
+) -> Result<NewContent, ChangeRefusal> {
     let read = cx.when_read(target).map(|read| read.stamp);
     if mode == WriteMode::OverwriteIfRead && read != cx.look().stamp(target) {
         // What is no text cannot be read, and nobody has looked.
@@ -252,7 +261,7 @@ fn unseen(args: &Args, target: &Target, (mode, cx): (WriteMode, &PlanContext<'_>
         return Err(error.into());
     }
     let notes = vec!["It is too large to be compared.".to_owned()];
-    Ok(New {
+    Ok(NewContent {
         bytes: Bytes::copy_from_slice(args.content.as_bytes()),
         diff: Diff::between("", &args.content, CONTEXT),
         notes,
@@ -266,26 +275,26 @@ fn is_readable(bytes: &[u8]) -> bool {
 }
 
 /// How a caller replaces a file that exists, or that it has not read.
-fn overwrite(why: &str) -> Way {
-    Way::with(format!("give {{}}{why}"), "write_mode", vec!["overwrite".into()])
+fn overwrite(why: &str) -> CallFix {
+    CallFix::with(format!("give {{}}{why}"), "write_mode", vec!["overwrite".into()])
 }
 
 /// The error for a file that cannot be read first because it is no text.
 fn unreadable(target: &Target, now: &FileCopy) -> ToolError {
-    let size = Grouped(now.bytes.len() as u64).of("byte");
+    let size = GroupedNumber(now.bytes.len() as u64).of("byte");
     let what = format!("{target} is not text and cannot be read first ({size}). It was not touched.");
-    let next = Next::AnyOf(vec![overwrite(" to replace it all the same"), Way::new("write to another path")]);
-    ToolError::new(ErrorKind::Binary, what, next).about_file(target.to_string(), Operation::Write)
+    let next = Next::AnyOf(vec![overwrite(" to replace it all the same"), CallFix::new("write to another path")]);
+    ToolError::new(ErrorKind::Binary, what, next).about_file(target.to_string(), FailedOperation::Write)
 }
 
 fn folder(target: &Target) -> ToolError {
     let next = Next::FixArguments("name a file in it".into());
     ToolError::new(ErrorKind::IsFolder, format!("{target} is a folder."), next)
-        .about_file(target.to_string(), Operation::Write)
+        .about_file(target.to_string(), FailedOperation::Write)
 }
 
 fn exists(target: &Target) -> ToolError {
-    let next = Next::AnyOf(vec![Way::new("call \"edit_file\" to change it"), overwrite(" to replace it")]);
+    let next = Next::AnyOf(vec![CallFix::new("call \"edit_file\" to change it"), overwrite(" to replace it")]);
     ToolError::new(ErrorKind::AlreadyExists, format!("{target} exists already. It was not touched."), next)
-        .about_file(target.to_string(), Operation::Write)
+        .about_file(target.to_string(), FailedOperation::Write)
 }

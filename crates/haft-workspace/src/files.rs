@@ -62,35 +62,37 @@ use std::time::Duration;
 
 use haft_contract::BoxFuture;
 use haft_contract::door::{
-    Breadth, Doors, FileCopy, FileFacts, FileOp, Files, Look, OpeningFile, Page, PageRequest, Permit, ReadVersion,
-    Receipt, SecretLook, Staged, Written,
+    Breadth, Doors, FileCopy, FileFacts, FileOp, FileOpResult, Files, Look, OpeningFile, Page, PageRequest, Permit,
+    ReadVersion, Receipt, SecretLook, StagedEntries,
 };
 use haft_contract::effect::{Change, Effect, Exposure};
-use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::error::{FailedOperation, Next, ToolError};
 use haft_contract::idle_workers::IdleWorkers;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::net::NoNet;
 use haft_contract::output::Image;
-use haft_contract::path::{Extent, Place, RawPath, Target};
-use haft_contract::process::{Ground, NoProcesses, Wanted};
-use haft_contract::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
-use haft_contract::stamp::Stamp;
+use haft_contract::path::{Extent, FileLocation, RawPath, Target};
+use haft_contract::process::{NoProcesses, Staging, StagingMode};
+use haft_contract::search::{
+    FindRequest, FindResult, FolderListing, ListRequest, SearchRequest, SearchResult, SearchedSoFar,
+};
+use haft_contract::stamp::FileStamp;
 
-use crate::history::History;
+use crate::history::WorkspaceHistory;
 use crate::state::WorkspaceState;
 use crate::state::journal::Journal;
 pub use agent_edit::{AgentEdit, AgentTurn};
-use followed::Followed;
+use followed::FollowedPlaces;
 pub use followed::GitSecret;
 pub use guarded_folder::is_guarded_folder;
 use layer::Layers;
-use open::Root;
+use open::WorkspaceRoot;
 use search::Watch;
 use secrets::SecretFiles;
 
 pub use crate::history::git::stashes::StashedSecret;
 pub use secrets::FolderReader;
-use wide::Agreed;
+use wide::FolderConsents;
 
 /// How often a long search says how far it is.
 const BETWEEN_WORDS: Duration = Duration::from_secs(1);
@@ -103,10 +105,10 @@ pub fn image_of(bytes: &bytes::Bytes) -> Option<Image> {
 /// One workspace: the root that everything is opened beneath.
 #[derive(Clone)]
 pub struct Workspace {
-    root: Arc<Root>,
+    root: Arc<WorkspaceRoot>,
     home: Option<PathBuf>,
     /// What a person agreed to, where there is a state that remembers it.
-    agreed: Option<Agreed>,
+    agreed: Option<FolderConsents>,
     /// What is known of files that are secret.
     secrets: Arc<SecretFiles>,
     masks_secrets: bool,
@@ -131,7 +133,7 @@ impl Workspace {
 
     /// Opens the folder as a workspace with other bounds than its own.
     pub fn open_within(folder: &Path, bounds: &Bounds) -> io::Result<Self> {
-        let mut root = Root::open(folder)?;
+        let mut root = WorkspaceRoot::open(folder)?;
         bounds.added.iter().try_for_each(|folder| root.add(folder))?;
         bounds.left_out.iter().for_each(|folder| root.leave_out(folder));
         root.leave_out_stores();
@@ -162,7 +164,7 @@ impl Workspace {
             let _ = transaction::recover(&self.root, &journal);
         }
         self.secrets = Arc::new(SecretFiles::with_earlier(journal.clone()));
-        let agreed = Agreed::new(state.agreed());
+        let agreed = FolderConsents::new(state.agreed());
         self.agreed = Some(agreed.clone());
         let mut layers = Layers::new(self.root.clone(), Arc::new(journal.clone()), state);
         // Another look than that of whoever hides values: each gets to know every change.
@@ -182,8 +184,8 @@ impl Workspace {
     }
 
     /// Returns what was changed here, and takes it back.
-    pub fn history(&self, state: &WorkspaceState) -> History {
-        History::new(self.root.clone(), state.journal())
+    pub fn history(&self, state: &WorkspaceState) -> WorkspaceHistory {
+        WorkspaceHistory::new(self.root.clone(), state.journal())
     }
 
     /// Returns the real path of the root, for people and for naming the workspace's state.
@@ -206,7 +208,7 @@ impl Look for Workspace {
         facts::facts(&self.root, target)
     }
 
-    fn stamp(&self, target: &Target) -> Option<Stamp> {
+    fn stamp(&self, target: &Target) -> Option<FileStamp> {
         facts::stamp(&self.root, target)
     }
 
@@ -229,8 +231,9 @@ impl Look for Workspace {
         }
         let written = inside.iter().filter(|(_, change)| *change != Change::Remove).map(|(target, _)| *target);
         let planted = repository::planted_by(&self.root, &written.collect::<Vec<_>>()).into_iter();
-        let planted = planted.map(|folder| Effect::PlantRepository(Target::Inside(Place::new(folder, Extent::Entry))));
-        let followed = Followed::look(&self.root);
+        let planted =
+            planted.map(|folder| Effect::PlantRepository(Target::Inside(FileLocation::new(folder, Extent::Entry))));
+        let followed = FollowedPlaces::look(&self.root);
         planted.chain(inside.into_iter().filter_map(|change| followed.question(change))).collect()
     }
 
@@ -258,7 +261,7 @@ impl Look for Workspace {
         wide::wide(&self.root, self.home.as_deref(), self.agreed.as_ref())
     }
 
-    fn staged(&self, index: &Path) -> Option<Staged> {
+    fn staged(&self, index: &Path) -> Option<StagedEntries> {
         git_stores::staged(index)
     }
 
@@ -275,10 +278,10 @@ const REMEMBERED: u64 = 1024 * 1024;
 
 /// The files of a workspace; whatever is changed is in the journal first.
 struct JournalledFiles {
-    root: Arc<Root>,
+    root: Arc<WorkspaceRoot>,
     journal: Arc<Journal>,
     layers: Arc<Layers>,
-    agreed: Agreed,
+    agreed: FolderConsents,
 }
 
 impl Files for JournalledFiles {
@@ -345,7 +348,7 @@ impl Files for JournalledFiles {
         permit: &'a Permit,
         target: &'a Target,
         request: ListRequest,
-    ) -> BoxFuture<'a, Result<Listing, ToolError>> {
+    ) -> BoxFuture<'a, Result<FolderListing, ToolError>> {
         Box::pin(async move {
             // Whoever planned one entry has not planned what lies below it.
             permit.admit(&Effect::Read(target.as_tree()))?;
@@ -359,7 +362,7 @@ impl Files for JournalledFiles {
         permit: &'a Permit,
         target: &'a Target,
         request: FindRequest,
-    ) -> BoxFuture<'a, Result<Found, ToolError>> {
+    ) -> BoxFuture<'a, Result<FindResult, ToolError>> {
         Box::pin(async move {
             permit.admit(&Effect::Read(target.as_tree()))?;
             let (root, place, stop) = (self.root.clone(), target.clone(), permit.stop().clone());
@@ -373,7 +376,7 @@ impl Files for JournalledFiles {
         target: &'a Target,
         request: SearchRequest,
         told: &'a (dyn Fn(SearchedSoFar) + Send + Sync),
-    ) -> BoxFuture<'a, Result<Searched, ToolError>> {
+    ) -> BoxFuture<'a, Result<SearchResult, ToolError>> {
         Box::pin(async move {
             // A target of one entry is one file; what lies below a folder was planned only as a tree.
             permit.admit(&Effect::Read(target.clone()))?;
@@ -384,7 +387,11 @@ impl Files for JournalledFiles {
         })
     }
 
-    fn change<'a>(&'a self, permit: &'a Permit, ops: &'a [FileOp]) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
+    fn change<'a>(
+        &'a self,
+        permit: &'a Permit,
+        ops: &'a [FileOp],
+    ) -> BoxFuture<'a, Result<Vec<FileOpResult>, ToolError>> {
         Box::pin(async move {
             let write = write::Write::admitted(&self.root, permit, ops)?;
             let (root, journal, errand) = (self.root.clone(), self.journal.clone(), permit.errand().clone());
@@ -394,7 +401,11 @@ impl Files for JournalledFiles {
         })
     }
 
-    fn ground<'a>(&'a self, permit: &'a Permit, wanted: Wanted) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {
+    fn ground<'a>(
+        &'a self,
+        permit: &'a Permit,
+        wanted: StagingMode,
+    ) -> BoxFuture<'a, Result<Box<dyn Staging>, ToolError>> {
         Box::pin(async move {
             permit.go_on()?;
             self.admit_command(permit)?;
@@ -403,7 +414,7 @@ impl Files for JournalledFiles {
                 Some(ground) => ground,
                 None => blocking(move || layers.prepare(wanted, Some(&errand))).await?,
             };
-            Ok(Box::new(ground) as Box<dyn Ground>)
+            Ok(Box::new(ground) as Box<dyn Staging>)
         })
     }
 }
@@ -445,11 +456,11 @@ pub(crate) async fn blocking<T: Send + 'static>(
 }
 
 /// Says what the system's answer means for this file.
-fn system_error(error: io::Error, path: &str, operation: Operation) -> ToolError {
+fn system_error(error: io::Error, path: &str, operation: FailedOperation) -> ToolError {
     let doing = match operation {
-        Operation::Read | Operation::Decode => "read",
-        Operation::Write => "write",
-        Operation::Access => "open",
+        FailedOperation::Read | FailedOperation::Decode => "read",
+        FailedOperation::Write => "write",
+        FailedOperation::Access => "open",
     };
     let told = match error.kind() {
         io::ErrorKind::PermissionDenied => {

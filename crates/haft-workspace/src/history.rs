@@ -30,8 +30,8 @@ pub use blame::{Blame, BlamedLine, LineOrigin};
 pub use error::HistoryError;
 pub use filter::LogFilter;
 pub use partial::HUNK_CONTEXT;
-pub use request::{Judged, Placement, Scope, UndoMode, UndoRequest, Which};
-pub use sets::{ChangeSet, Kind};
+pub use request::{JudgedPlaces, Placement, Scope, UndoMode, UndoRequest, UndoSelection};
+pub use sets::{ChangeSet, ChangeSetKind};
 pub use taken_back::{Became, TakenBack};
 
 use std::io;
@@ -39,25 +39,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_contract::door::OldChanges;
-use haft_contract::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, FileLocation, Target};
 
-use crate::files::open::Root;
+use crate::files::open::WorkspaceRoot;
 use crate::files::shut::Shut;
-use crate::files::transaction::{self, Deed, Done, Job, NotDone};
-use crate::state::journal::{By, How, Journal, PathText, Reading, TakesBack};
+use crate::files::transaction::{self, Done, FileMutation, NotDone, TransactionContext};
+use crate::state::journal::{ChangeAuthor, Journal, JournalSnapshot, PathText, TakesBack, UndoDirection};
 use contents::Contents;
 use deed_notes::notes_of_deeds;
 use sets::{LaterChanges, Sets};
 use take_back::Plan;
-use unjudged::{Unjudged, is_there};
+use unjudged::{UnjudgedPlaces, is_there};
 
-/// What was changed in a workspace.
+/// Lists the changes in a workspace, and takes them back.
 #[derive(Clone)]
-pub struct History {
-    root: Arc<Root>,
+pub struct WorkspaceHistory {
+    root: Arc<WorkspaceRoot>,
     journal: Journal,
     /// For whom changes are taken back.
-    by: By,
+    by: ChangeAuthor,
 }
 
 /// How many change sets are read for an undo at first, and then: most undo something recent.
@@ -75,8 +75,8 @@ enum ReadExtent {
     All,
 }
 
-/// What there is to say of changes.
-pub struct Log {
+/// The change sets of a workspace, and warnings about those that can no longer be taken back.
+pub struct ChangeLog {
     /// The change sets, the newest first.
     pub sets: Vec<ChangeSet>,
     /// How many older ones there are.
@@ -85,8 +85,8 @@ pub struct Log {
     pub warnings: Vec<String>,
 }
 
-/// What an undo comes to.
-enum Planned {
+/// The plan of an undo: all at once, or one change set after the other.
+enum UndoPlan {
     /// All of it is done at once.
     Whole(Box<(Sets, Vec<u64>, Plan)>),
     /// The change sets are taken back one after the other.
@@ -137,16 +137,16 @@ pub struct FileChange {
     /// The path.
     pub path: String,
     /// What was there before.
-    pub before: Side,
+    pub before: PathContent,
     /// What was there afterwards.
-    pub after: Side,
+    pub after: PathContent,
     /// What cannot be shown, in words.
     pub note: Option<String>,
 }
 
-/// What was at a path at one moment.
+/// The content at a path at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum PathContent {
     /// Nothing.
     Absent,
     /// A file with this content.
@@ -155,25 +155,25 @@ pub enum Side {
     Unshown,
 }
 
-impl Side {
+impl PathContent {
     /// Returns whether something was there.
     pub fn exists(&self) -> bool {
         *self != Self::Absent
     }
 }
 
-impl History {
-    pub(crate) fn new(root: Arc<Root>, journal: Journal) -> Self {
-        Self { root, journal, by: By { agent: Some("person".into()), ..By::default() } }
+impl WorkspaceHistory {
+    pub(crate) fn new(root: Arc<WorkspaceRoot>, journal: Journal) -> Self {
+        Self { root, journal, by: ChangeAuthor { agent: Some("person".into()), ..ChangeAuthor::default() } }
     }
 
     /// Returns all changes that are known.
-    pub fn log(&self) -> Result<Log, HistoryError> {
+    pub fn log(&self) -> Result<ChangeLog, HistoryError> {
         self.newest(usize::MAX)
     }
 
     /// Returns the newest changes, at most so many. It costs the same however many there are in all.
-    pub fn newest(&self, most: usize) -> Result<Log, HistoryError> {
+    pub fn newest(&self, most: usize) -> Result<ChangeLog, HistoryError> {
         let extent = if most < usize::MAX { ReadExtent::Newest(most) } else { ReadExtent::All };
         let sets = Sets::of(self.settled(extent).or_else(|_| self.read(extent))?);
         let mut warnings = sets.warnings();
@@ -184,7 +184,7 @@ impl History {
         let mut shown = sets.shown();
         let older = sets.not_read() + shown.len().saturating_sub(most) as u64;
         shown.truncate(most);
-        Ok(Log { warnings, sets: shown, older })
+        Ok(ChangeLog { warnings, sets: shown, older })
     }
 
     /// Returns what a change set did, path by path; without a number, the newest that was not taken back.
@@ -209,22 +209,22 @@ impl History {
     }
 
     /// Takes changes back; of a file or folder, only those there.
-    pub fn undo(&self, which: Which, only: Option<&Target>) -> Result<TakenBack, HistoryError> {
+    pub fn undo(&self, which: UndoSelection, only: Option<&Target>) -> Result<TakenBack, HistoryError> {
         self.request(&UndoRequest { scope: only.map_or(Scope::All, Scope::Below), ..UndoRequest::all(which) })
     }
 
     /// Takes back what a request asks for, or says what that would do.
     pub fn request(&self, request: &UndoRequest<'_>) -> Result<TakenBack, HistoryError> {
         let planned = match request.which {
-            Which::Turn | Which::Session => self.planned(self.sets_of_newest(request.mode)?, request),
-            Which::Newest | Which::Number(_) | Which::Since(_) | Which::LastUndo => {
+            UndoSelection::Turn | UndoSelection::Session => self.planned(self.sets_of_newest(request.mode)?, request),
+            UndoSelection::Newest | UndoSelection::Number(_) | UndoSelection::Since(_) | UndoSelection::LastUndo => {
                 self.among_few(request.mode, |sets| self.planned(sets, request))
             }
         };
         match planned? {
             // What one change set renamed and another one changed is looked at anew after each.
-            Planned::Entangled(numbers) => self.one_by_one(&numbers),
-            Planned::Whole(whole) => {
+            UndoPlan::Entangled(numbers) => self.one_by_one(&numbers),
+            UndoPlan::Whole(whole) => {
                 let (sets, numbers, plan) = *whole;
                 self.carry_out(sets, &numbers, (plan, request))
             }
@@ -249,7 +249,7 @@ impl History {
     }
 
     /// Plans what a request asks for.
-    fn planned(&self, sets: Sets, request: &UndoRequest<'_>) -> Result<Planned, HistoryError> {
+    fn planned(&self, sets: Sets, request: &UndoRequest<'_>) -> Result<UndoPlan, HistoryError> {
         let only = match request.scope {
             Scope::Below(target) => Some(target.place().path()),
             // Of one file, the newest change set that changed it is meant.
@@ -259,9 +259,9 @@ impl History {
         let numbers = sets.chosen(request.which, only)?;
         match self.plan(&sets, &numbers, request) {
             Err(HistoryError::Entangled(_)) if numbers.len() > 1 && request.is_whole() => {
-                Ok(Planned::Entangled(numbers))
+                Ok(UndoPlan::Entangled(numbers))
             }
-            plan => plan.map(|plan| Planned::Whole(Box::new((sets, numbers, plan)))),
+            plan => plan.map(|plan| UndoPlan::Whole(Box::new((sets, numbers, plan)))),
         }
     }
 
@@ -270,7 +270,7 @@ impl History {
         let (sets, redoes, files, notes) = Default::default();
         let mut all = TakenBack { number: None, sets, redoes, stay_changed: 0, files, notes };
         for number in numbers {
-            match self.request(&UndoRequest::all(Which::Number(*number))) {
+            match self.request(&UndoRequest::all(UndoSelection::Number(*number))) {
                 Ok(taken) => {
                     all.number = taken.number;
                     all.sets.push(*number);
@@ -280,7 +280,8 @@ impl History {
                 }
                 Err(error) => {
                     // All of them or none: those that were taken back are brought back.
-                    let rollback = UndoRequest { judged: Judged::Everything, ..UndoRequest::all(Which::LastUndo) };
+                    let rollback =
+                        UndoRequest { judged: JudgedPlaces::Everything, ..UndoRequest::all(UndoSelection::LastUndo) };
                     let is_back = all.sets.iter().all(|_| self.request(&rollback).is_ok());
                     let halfway = |error| HistoryError::Halfway { done: all.sets, number: *number, error };
                     return Err(if is_back { error } else { halfway(Box::new(error)) });
@@ -292,7 +293,7 @@ impl History {
 
     /// Takes the last undo back.
     pub fn redo(&self) -> Result<TakenBack, HistoryError> {
-        self.request(&UndoRequest::all(Which::LastUndo))
+        self.request(&UndoRequest::all(UndoSelection::LastUndo))
     }
 
     fn sets_for(&self, mode: UndoMode, extent: ReadExtent) -> io::Result<Sets> {
@@ -303,7 +304,7 @@ impl History {
     }
 
     /// Reads all change sets of a session, as far back as it can have made any.
-    fn sets_of_session(&self, mode: UndoMode, by: &By) -> io::Result<Sets> {
+    fn sets_of_session(&self, mode: UndoMode, by: &ChangeAuthor) -> io::Result<Sets> {
         // Clocks are set back a little from time to time.
         let began = self.journal.began_ms(by).map(|began| began.saturating_sub(A_MINUTE));
         self.sets_for(mode, began.map_or(ReadExtent::All, ReadExtent::Since))
@@ -315,7 +316,7 @@ impl History {
         Ok(self.sets_of_session(mode, &by)?)
     }
 
-    fn read(&self, extent: ReadExtent) -> io::Result<Reading> {
+    fn read(&self, extent: ReadExtent) -> io::Result<JournalSnapshot> {
         match extent {
             ReadExtent::Newest(few) => self.journal.read_newest(few.max(1)),
             ReadExtent::Since(ms) => self.journal.read_since(ms),
@@ -324,7 +325,7 @@ impl History {
     }
 
     /// Reads records, after cleaning up behind somebody who was killed: else the plan would be overtaken by that.
-    fn settled(&self, extent: ReadExtent) -> io::Result<Reading> {
+    fn settled(&self, extent: ReadExtent) -> io::Result<JournalSnapshot> {
         let reading = self.read(extent)?;
         if !reading.is_unfinished {
             return Ok(reading);
@@ -369,7 +370,7 @@ impl History {
         let partly =
             request.placement == Placement::Beside || matches!(request.scope, Scope::Hunks(_) | Scope::Changes(_));
         let redoes = sets.redone_by(numbers);
-        let how = if redoes.is_empty() { How::Undo } else { How::Redo };
+        let how = if redoes.is_empty() { UndoDirection::Undo } else { UndoDirection::Redo };
         let stay_changed = only.map_or(0, |only| sets.files_elsewhere(numbers, only));
         // An empty list would mean everything.
         let below = only.map(|only| sets.paths_below(numbers, only)).unwrap_or_default();
@@ -384,7 +385,7 @@ impl History {
         let done = self.perform(&later, takes_back, (&plan.deeds, request))?;
         let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
         let mut notes = plan.notes;
-        if request.judged == Judged::Nothing && how == How::Undo {
+        if request.judged == JudgedPlaces::Nothing && how == UndoDirection::Undo {
             notes.extend(protected_now);
         }
         notes.extend(done.iter().flat_map(|done| notes_of_deeds(&plan.deeds, done)));
@@ -397,10 +398,10 @@ impl History {
         &self,
         later: &LaterChanges,
         takes_back: TakesBack,
-        (deeds, request): (&[Deed], &UndoRequest<'_>),
+        (deeds, request): (&[FileMutation], &UndoRequest<'_>),
     ) -> Result<Option<Done>, HistoryError> {
-        let is_redo = takes_back.how == How::Redo;
-        let unjudged = Unjudged::of(request.judged, takes_back.how);
+        let is_redo = takes_back.how == UndoDirection::Redo;
+        let unjudged = UnjudgedPlaces::of(request.judged, takes_back.how);
         unjudged.refuse_followed(&self.root, &self.journal, deeds)?;
         // A repository that was there as a whole may be there again; one that a person has made since is another.
         let plants = |place: &Path, repository: &Path| {
@@ -408,10 +409,10 @@ impl History {
             !(later.concern(repository) || is_other())
         };
         let tool = if is_redo { "redo" } else { "undo" };
-        let job = Job {
+        let job = TransactionContext {
             root: &self.root,
             journal: &self.journal,
-            by: By { tool: tool.into(), ..self.by.clone() },
+            by: ChangeAuthor { tool: tool.into(), ..self.by.clone() },
             set: None,
             takes_back: Some(takes_back),
             shut: Shut::Opens,
@@ -431,7 +432,7 @@ impl History {
             NotDone::System(place, error) => HistoryError::System { path: place.display().to_string(), error },
             NotDone::Plants { place, repository } => HistoryError::Plants {
                 path: place.display().to_string(),
-                repository: Target::Inside(Place::new(repository, Extent::Entry)).to_string(),
+                repository: Target::Inside(FileLocation::new(repository, Extent::Entry)).to_string(),
             },
             NotDone::Standing(standing) => HistoryError::from(*standing),
         })

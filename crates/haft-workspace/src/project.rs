@@ -21,7 +21,7 @@ mod runs;
 pub(crate) mod skills;
 
 pub use copy::{CodeReach, CopiedFile, TrustedCopy};
-pub use held::{Held, HelpersChanged};
+pub use held::{HelpersChanged, TrustCheck};
 pub use named::{files_named, hash_of_named, named_by_code, scripts_named};
 pub use skills::{SKILL_FILE, SKILL_FOLDERS, skill_folder};
 
@@ -37,7 +37,7 @@ use rustix::fs::{Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::files::open::{leads_to, open_beneath};
-use crate::state::trust::Trusted;
+use crate::state::trust::FolderTrust;
 use reach::is_script;
 
 /// The folder with what a workspace brings along.
@@ -62,22 +62,22 @@ const DEEPEST: usize = 4;
 pub struct Project {
     root: OwnedFd,
     path: PathBuf,
-    brought: Vec<Brought>,
+    brought: Vec<ProjectFile>,
     refused: Vec<(String, String)>,
 }
 
-/// A file that a workspace brings along.
+/// A file that a workspace provides for haft.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Brought {
+pub struct ProjectFile {
     /// Its path from the root of the workspace.
     pub name: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: ProjectFileKind,
 }
 
-/// What a file is to haft.
+/// The use that haft makes of a file of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProjectFileKind {
     /// It makes something run, or decides what may.
     Code,
     /// It is read by models.
@@ -87,9 +87,9 @@ pub enum Kind {
 /// The hashes of a file and of every file of the workspace that it is bound to, by their paths.
 pub type Fingerprint = BTreeMap<String, String>;
 
-/// How a file of a project stands to what was trusted.
+/// The status of a file of a project, compared with what the user trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum TrustStatus {
     /// It is what was trusted; its text.
     Trusted(String),
     /// Nobody has trusted it. It was not read.
@@ -115,11 +115,15 @@ impl Project {
             project.list(&folder)?;
         }
         let skills = project.find_skills();
-        let words = project.brought.iter().position(|file| file.kind == Kind::Words).unwrap_or(project.brought.len());
+        let words = project
+            .brought
+            .iter()
+            .position(|file| file.kind == ProjectFileKind::Words)
+            .unwrap_or(project.brought.len());
         project.brought.splice(words..words, skills);
         for name in ROOT_WORDS {
             if is_no_folder(project.root.as_fd(), name) {
-                project.brought.push(Brought { name: name.to_owned(), kind: Kind::Words });
+                project.brought.push(ProjectFile { name: name.to_owned(), kind: ProjectFileKind::Words });
             }
         }
         Ok(project)
@@ -130,13 +134,13 @@ impl Project {
         let is_below = !name.starts_with('/') && !name.split('/').any(|part| part == "..");
         let is_new = self.brought.iter().all(|file| file.name != name);
         if is_below && is_new && is_no_folder(self.root.as_fd(), name) {
-            self.brought.push(Brought { name: name.to_owned(), kind: Kind::Words });
+            self.brought.push(ProjectFile { name: name.to_owned(), kind: ProjectFileKind::Words });
         }
         self
     }
 
     /// Returns what was found, code first.
-    pub fn brought(&self) -> &[Brought] {
+    pub fn brought(&self) -> &[ProjectFile] {
         &self.brought
     }
 
@@ -146,50 +150,50 @@ impl Project {
     }
 
     /// Returns the code that was trusted and is not there any more.
-    pub fn gone(&self, trusted: &Trusted) -> Vec<String> {
+    pub fn gone(&self, trusted: &FolderTrust) -> Vec<String> {
         let is_there = |name: &&String| self.brought.iter().any(|file| file.name == **name);
         trusted.code.keys().filter(|name| !is_there(name)).cloned().collect()
     }
 
     /// Says how a file stands to what was trusted. One that nobody has trusted is not read.
-    pub fn standing(&self, file: &Brought, trusted: &Trusted) -> Standing {
+    pub fn standing(&self, file: &ProjectFile, trusted: &FolderTrust) -> TrustStatus {
         let known = match file.kind {
-            Kind::Code => trusted.code.get(&file.name),
-            Kind::Words => match &trusted.words {
+            ProjectFileKind::Code => trusted.code.get(&file.name),
+            ProjectFileKind::Words => match &trusted.words {
                 Some(known) => return self.words(file, known),
                 None => None,
             },
         };
-        let Some(known) = known else { return Standing::New };
+        let Some(known) = known else { return TrustStatus::New };
         let (text, own) = match self.read_text(file) {
             Ok(read) => read,
-            Err(why) => return Standing::Refused(why),
+            Err(why) => return TrustStatus::Refused(why),
         };
         // A file that is another one now names what it names; nothing is to be said of that.
         if known.get(&file.name) != Some(&own) {
-            return Standing::Changed { files: vec![file.name.clone()], text: None };
+            return TrustStatus::Changed { files: vec![file.name.clone()], text: None };
         }
         let now = match self.fingerprint(file, &text, own) {
             Ok(now) => now,
             // It was trusted, and what it names became something that cannot be.
-            Err(why) => return Standing::Changed { files: vec![why], text: Some(text) },
+            Err(why) => return TrustStatus::Changed { files: vec![why], text: Some(text) },
         };
         // A word such as "sh" is a program, whatever file of that name appears.
         let appeared = now.keys().filter(|name| !known.contains_key(*name) && (name.contains('/') || is_script(name)));
         let names = known.keys().chain(appeared);
         let files: Vec<String> = names.filter(|name| known.get(*name) != now.get(*name)).cloned().collect();
-        if files.is_empty() { Standing::Trusted(text) } else { Standing::Changed { files, text: Some(text) } }
+        if files.is_empty() { TrustStatus::Trusted(text) } else { TrustStatus::Changed { files, text: Some(text) } }
     }
 
     /// Takes the fingerprints of everything, for whoever trusts it now. What cannot be trusted is told with the reason.
-    pub fn vouch(&self) -> (Trusted, Vec<(String, String)>) {
-        let (mut trusted, mut refused) = (Trusted::default(), Vec::new());
+    pub fn vouch(&self) -> (FolderTrust, Vec<(String, String)>) {
+        let (mut trusted, mut refused) = (FolderTrust::default(), Vec::new());
         for file in &self.brought {
             match (self.read(file), file.kind) {
-                (Ok((_, fingerprint)), Kind::Code) => {
+                (Ok((_, fingerprint)), ProjectFileKind::Code) => {
                     trusted.code.insert(file.name.clone(), fingerprint);
                 }
-                (Ok((_, fingerprint)), Kind::Words) => {
+                (Ok((_, fingerprint)), ProjectFileKind::Words) => {
                     trusted.words.get_or_insert_default().extend(fingerprint);
                 }
                 (Err(why), _) => refused.push((file.name.clone(), why)),
@@ -200,41 +204,41 @@ impl Project {
     }
 
     /// Returns the words that are not those that were there when somebody trusted them.
-    pub fn changed_words(&self, trusted: &Trusted) -> Vec<String> {
+    pub fn changed_words(&self, trusted: &FolderTrust) -> Vec<String> {
         let Some(known) = &trusted.words else { return Vec::new() };
         // Commands that changed are not loaded, and that is told.
-        let is_words = |file: &&Brought| file.kind == Kind::Words && !is_command(&file.name);
+        let is_words = |file: &&ProjectFile| file.kind == ProjectFileKind::Words && !is_command(&file.name);
         let now = self.brought.iter().filter(is_words).filter_map(|file| Some(self.read(file).ok()?.1));
         let now: Fingerprint = now.flatten().collect();
         now.into_iter().filter(|(name, hash)| known.get(name) != Some(hash)).map(|(name, _)| name).collect()
     }
 
-    fn words(&self, file: &Brought, known: &Fingerprint) -> Standing {
+    fn words(&self, file: &ProjectFile, known: &Fingerprint) -> TrustStatus {
         let is_bound = is_command(&file.name);
         if is_bound && !known.contains_key(&file.name) {
-            return Standing::New;
+            return TrustStatus::New;
         }
         match self.read(file) {
             Ok((_, now)) if is_bound && now.get(&file.name) != known.get(&file.name) => {
-                Standing::Changed { files: vec![file.name.clone()], text: None }
+                TrustStatus::Changed { files: vec![file.name.clone()], text: None }
             }
-            Ok((text, _)) => Standing::Trusted(text),
-            Err(why) => Standing::Refused(why),
+            Ok((text, _)) => TrustStatus::Trusted(text),
+            Err(why) => TrustStatus::Refused(why),
         }
     }
 
     /// Reads a file once: its text, and the hashes of it and of what it names.
-    fn read(&self, file: &Brought) -> Result<(String, Fingerprint), String> {
+    fn read(&self, file: &ProjectFile) -> Result<(String, Fingerprint), String> {
         let (text, own) = self.read_text(file)?;
         let fingerprint = self.fingerprint(file, &text, own)?;
         Ok((text, fingerprint))
     }
 
     /// Reads a file: its text, and its hash.
-    fn read_text(&self, file: &Brought) -> Result<(String, String), String> {
+    fn read_text(&self, file: &ProjectFile) -> Result<(String, String), String> {
         let opened = match open_beneath(self.root.as_fd(), file.name.as_str(), OFlags::RDONLY) {
             Ok(opened) => File::from(opened),
-            Err(Errno::LOOP) if file.kind == Kind::Words => self.open_behind_links(&file.name)?,
+            Err(Errno::LOOP) if file.kind == ProjectFileKind::Words => self.open_behind_links(&file.name)?,
             Err(Errno::LOOP) => return Err("it is a link, or is behind one, and haft does not follow links".to_owned()),
             Err(errno) => return Err(format!("it cannot be read: {}", io::Error::from(errno))),
         };
@@ -252,11 +256,11 @@ impl Project {
     }
 
     /// Returns the hashes of a file, which are known, and of what it names.
-    fn fingerprint(&self, file: &Brought, text: &str, own: String) -> Result<Fingerprint, String> {
+    fn fingerprint(&self, file: &ProjectFile, text: &str, own: String) -> Result<Fingerprint, String> {
         let mut fingerprint = Fingerprint::from([(file.name.clone(), own)]);
         if let Some(folder) = skill_folder(&file.name) {
             fingerprint.extend(skills::hashes(self, folder)?);
-        } else if file.kind == Kind::Code {
+        } else if file.kind == ProjectFileKind::Code {
             let bound = runs::that_runs(&file.name, text);
             fingerprint.extend(named::hashes(self.root.as_fd(), &file.name, &bound)?);
         }
@@ -291,7 +295,7 @@ impl Project {
         let definitions: Vec<String> =
             fingerprint.keys().filter(|name| *name != TOOL_LIST && is_definition(name)).cloned().collect();
         for name in definitions {
-            let definition = Brought { name: name.clone(), kind: Kind::Code };
+            let definition = ProjectFile { name: name.clone(), kind: ProjectFileKind::Code };
             let (_, named) = self.read(&definition).map_err(|why| format!("it names {name}, and {why}"))?;
             fingerprint.extend(named);
             fingerprint.extend(named::hashes(self.root.as_fd(), &name, list)?);
@@ -317,9 +321,9 @@ impl Project {
         names.sort();
         let brought = |kind| {
             let named = names.iter().filter(move |name| kind_of(name) == Some(kind));
-            named.map(move |name| Brought { name: format!("{FOLDER}/{name}"), kind })
+            named.map(move |name| ProjectFile { name: format!("{FOLDER}/{name}"), kind })
         };
-        self.brought = brought(Kind::Code).chain(brought(Kind::Words)).collect();
+        self.brought = brought(ProjectFileKind::Code).chain(brought(ProjectFileKind::Words)).collect();
         Ok(())
     }
 
@@ -354,13 +358,13 @@ fn is_definition(name: &str) -> bool {
 }
 
 /// Says what a name in the folder is; what haft does not know is nothing to it.
-fn kind_of(name: &str) -> Option<Kind> {
+fn kind_of(name: &str) -> Option<ProjectFileKind> {
     match name.split_once('/') {
-        None if matches!(name, "config.toml" | "rules.toml" | "tools.yaml") => Some(Kind::Code),
-        None if name == "AGENTS.md" => Some(Kind::Words),
-        Some(("tools", name)) if is_definition(name) && !name.contains('/') => Some(Kind::Code),
-        Some(("dialects", name)) if name.ends_with(".toml") && !name.contains('/') => Some(Kind::Code),
-        Some(("commands" | "prompts", _)) => Some(Kind::Words),
+        None if matches!(name, "config.toml" | "rules.toml" | "tools.yaml") => Some(ProjectFileKind::Code),
+        None if name == "AGENTS.md" => Some(ProjectFileKind::Words),
+        Some(("tools", name)) if is_definition(name) && !name.contains('/') => Some(ProjectFileKind::Code),
+        Some(("dialects", name)) if name.ends_with(".toml") && !name.contains('/') => Some(ProjectFileKind::Code),
+        Some(("commands" | "prompts", _)) => Some(ProjectFileKind::Words),
         _ => None,
     }
 }

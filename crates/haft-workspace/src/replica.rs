@@ -11,7 +11,7 @@ mod measure;
 #[cfg(test)]
 mod tests;
 
-pub use back::{Back, Moment};
+pub use back::{Back, SessionBeginning};
 
 use std::fs::{DirBuilder, File, FileTimes, OpenOptions, Permissions};
 use std::io;
@@ -22,8 +22,8 @@ use rustix::fs::OFlags;
 
 use crate::files::locate::resolve;
 use crate::state::held::HeldFolder;
-use content::Ended;
-use measure::Measured;
+use content::ContentCopyOutcome;
+use measure::CopyInventory;
 
 /// What the folders of copies are called.
 const NAME: &str = "replay";
@@ -113,14 +113,14 @@ impl Replica {
             move |error| ReplicaError::Io(error, path)
         };
         let abandoned = HeldFolder::remove_abandoned(parent, NAME);
-        let measured = Measured::of(original, stopped)?;
+        let measured = CopyInventory::of(original, stopped)?;
         let room = rustix::fs::statvfs(parent).map_err(|errno| failed(parent)(errno.into()))?;
         let (needed, free) = (measured.bytes, room.f_bavail.saturating_mul(room.f_frsize));
         if needed > free {
             return Err(ReplicaError::NoRoom { folder: parent.to_owned(), needed, free });
         }
         let scratch = HeldFolder::beneath(parent, NAME).map_err(failed(parent))?;
-        let Measured { entries, bytes, not_copied, .. } = measured;
+        let CopyInventory { entries, bytes, not_copied, .. } = measured;
         let mut replica = Self { scratch, entries, bytes, not_copied, abandoned, changed: Vec::new() };
         replica.fill(original, &measured.names, stopped)?;
         Ok(replica)
@@ -157,10 +157,10 @@ impl Replica {
                 return Err(ReplicaError::Stopped);
             }
             match copy(&original.folder.join(name), &root.join(name), stopped) {
-                Ok(Copied::Stopped) => return Err(ReplicaError::Stopped),
-                Ok(Copied::File { changed_ms }) => self.changed.push((name.clone(), changed_ms)),
-                Ok(Copied::Folder) => folders.push(name.clone()),
-                Ok(Copied::Link) => {}
+                Ok(EntryCopyOutcome::Stopped) => return Err(ReplicaError::Stopped),
+                Ok(EntryCopyOutcome::File { changed_ms }) => self.changed.push((name.clone(), changed_ms)),
+                Ok(EntryCopyOutcome::Folder) => folders.push(name.clone()),
+                Ok(EntryCopyOutcome::Link) => {}
                 Err(error) if error.kind() == io::ErrorKind::StorageFull => {
                     return Err(ReplicaError::Io(error, name.clone()));
                 }
@@ -178,23 +178,23 @@ impl Replica {
     }
 }
 
-fn copy(from: &Path, to: &Path, stopped: &dyn Fn() -> bool) -> io::Result<Copied> {
+fn copy(from: &Path, to: &Path, stopped: &dyn Fn() -> bool) -> io::Result<EntryCopyOutcome> {
     let facts = from.symlink_metadata()?;
     match facts.file_type() {
         kind if kind.is_dir() => {
             DirBuilder::new().mode(0o700).create(to)?;
-            Ok(Copied::Folder)
+            Ok(EntryCopyOutcome::Folder)
         }
         kind if kind.is_symlink() => {
             symlink(std::fs::read_link(from)?, to)?;
-            Ok(Copied::Link)
+            Ok(EntryCopyOutcome::Link)
         }
         _ => copy_file(from, to, stopped),
     }
 }
 
-/// What was copied.
-enum Copied {
+/// The outcome of copying one entry.
+enum EntryCopyOutcome {
     File {
         changed_ms: u64,
     },
@@ -204,7 +204,7 @@ enum Copied {
     Stopped,
 }
 
-fn copy_file(from: &Path, to: &Path, stopped: &dyn Fn() -> bool) -> io::Result<Copied> {
+fn copy_file(from: &Path, to: &Path, stopped: &dyn Fn() -> bool) -> io::Result<EntryCopyOutcome> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let mut source = OpenOptions::new().read(true).custom_flags(flags).open(from)?;
     let facts = source.metadata()?;
@@ -212,15 +212,15 @@ fn copy_file(from: &Path, to: &Path, stopped: &dyn Fn() -> bool) -> io::Result<C
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is neither a file nor a folder nor a link"));
     }
     let mut target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
-    if content::copy(&mut source, &mut target, stopped)? == Ended::Stopped {
-        return Ok(Copied::Stopped);
+    if content::copy(&mut source, &mut target, stopped)? == ContentCopyOutcome::Stopped {
+        return Ok(EntryCopyOutcome::Stopped);
     }
     target.set_times(FileTimes::new().set_modified(facts.modified()?).set_accessed(facts.accessed()?))?;
     target.set_permissions(Permissions::from_mode(facts.mode() & 0o7777))?;
     // The time that nobody can set: a file that was put there with an old date is new all the same.
     let seconds = u64::try_from(facts.ctime()).unwrap_or(0);
     let thousandths = u64::try_from(facts.ctime_nsec()).unwrap_or(0) / 1_000_000;
-    Ok(Copied::File { changed_ms: seconds.saturating_mul(1_000).saturating_add(thousandths) })
+    Ok(EntryCopyOutcome::File { changed_ms: seconds.saturating_mul(1_000).saturating_add(thousandths) })
 }
 
 /// Gives a folder the mode and the time of another.

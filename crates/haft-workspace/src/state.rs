@@ -33,7 +33,7 @@ pub use config_file::{
     NotUtf8, check_script, list_config_folder, read_config_file, read_named_file, read_project_file, read_secret_file,
     real_path_of, stamps_of,
 };
-pub use journal::{JournalLimits, Reach};
+pub use journal::{JournalLimits, UndoRange};
 pub use judged_calls::{Covers, JudgedCall, JudgedCalls};
 pub use live::{HeldSocket, LiveSession, LiveSessions, Serves, SocketPlace, is_session_name};
 pub use named_image::read_named_image;
@@ -47,7 +47,7 @@ pub use results::Results;
 pub use skill_files::{SkillFileEntry, list_skill, read_skill_file};
 pub use spill::Spills;
 pub use store::StateStore;
-pub use usage::{Standing, StateKind, WorkspaceUsage};
+pub use usage::{StateKind, WorkspacePresence, WorkspaceUsage};
 
 use std::path::{Path, PathBuf};
 

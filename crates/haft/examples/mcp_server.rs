@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use haft::CancellationToken;
 use haft::host::{BuiltIn, Options};
-use haft::mcp::{Asking, Listeners, Workspace, open, serve};
+use haft::mcp::{ClientApprover, Listeners, Workspace, open, serve};
 use haft::prelude::*;
 
 /// Rolls dice and adds them up.
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // haft starts this program again as the launcher of its sandbox: this line comes first.
     haft::sandbox_launcher();
     let options = Options { tools: vec![Arc::new(Typed::new(Roll))], built_in: BuiltIn::LeftOut, ..Options::default() };
-    let asking = Asking::or_nobody_there("use a client that can ask its user");
+    let asking = ClientApprover::or_nobody_there("use a client that can ask its user");
     let toolbox = open(&options, &asking, None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let pipes = (std::io::stdin().as_fd().try_clone_to_owned()?, std::io::stdout().as_fd().try_clone_to_owned()?);

@@ -38,7 +38,7 @@
 //! ```
 
 pub use haft_contract as contract;
-pub use haft_contract::call::{CallId, Origin, RawArguments, ToolCall};
+pub use haft_contract::call::{CallId, CallOrigin, RawArguments, ToolCall};
 pub use haft_contract::dialect::Dialect;
 pub use haft_contract::error::{AdvanceYes, ToolError};
 pub use haft_contract::result::{Did, Status, ToolResult};
@@ -48,15 +48,15 @@ pub use haft_host::toolbox::{OpenError, Toolbox, ToolboxBuilder};
 pub use haft_macros::facade_tool as tool;
 pub use haft_policy::policy::Mode;
 pub use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};
-pub use haft_runtime::events::{Event, EventKind, Subscription, What};
+pub use haft_runtime::events::{CallEvent, CallEventContent, EventKind, Subscription};
 pub use haft_runtime::record;
-pub use haft_workspace::history::{HistoryError, TakenBack, Which};
+pub use haft_workspace::history::{HistoryError, TakenBack, UndoSelection};
 pub use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "agent")]
 pub use haft_agent::mock::{MockModel, MockRequest};
 #[cfg(feature = "agent")]
-pub use haft_host::agent::{Agent, AgentBuilder, AgentEvent, AgentEvents, Answer, Unfinished};
+pub use haft_host::agent::{Agent, AgentAnswer, AgentBuilder, AgentEvent, AgentEvents, UnfinishedRun};
 #[cfg(feature = "agent")]
 pub use haft_host::model::Model;
 #[cfg(feature = "model")]
@@ -78,19 +78,19 @@ pub mod prelude {
 #[cfg(feature = "agent")]
 pub mod agent {
     pub use haft_agent::instructions::{BasePrompt, Instructions, Words};
-    pub use haft_agent::outcome::Ended;
+    pub use haft_agent::outcome::AgentEndReason;
     pub use haft_agent::output::OutputSchema;
     pub use haft_agent::record::Record;
     pub use haft_agent::recorded::RecordedModel;
-    pub use haft_agent::settings::Settings;
+    pub use haft_agent::settings::AgentSettings;
     pub use haft_host::agent::Agent;
-    pub use haft_model::conversation::{Message, Part, Reply, Usage};
+    pub use haft_model::conversation::{Message, Reply, ReplyPart, Usage};
     pub use haft_model::provider::LanguageModel;
 }
 
 /// Dialects: the built-in tools under the names and in the forms of another system.
 pub mod dialect {
-    pub use haft_contract::dialect::{Dialect, Outcome};
+    pub use haft_contract::dialect::{CallOutcome, Dialect};
     pub use haft_tools::dialect::{CheckedDialect, check, named};
 }
 
@@ -106,16 +106,16 @@ pub mod host {
 /// Replays of recorded sessions.
 #[cfg(feature = "model")]
 pub mod replay {
-    pub use haft_host::replay::compared::Compared;
-    pub use haft_host::replay::session_replay::{Beginning, ReplayEnd, ReplayOutput, SessionReplay};
+    pub use haft_host::replay::compared::CallComparison;
+    pub use haft_host::replay::session_replay::{ReplayCopy, ReplayEnd, ReplayOutput, SessionReplay};
     pub use haft_host::session_records::SessionRecorder;
 }
 
 /// A server of the Model Context Protocol.
 #[cfg(feature = "mcp")]
 pub mod mcp {
-    pub use haft_mcp::asking::Asking;
-    pub use haft_mcp::http::{HttpServer, Served, Token, WithFixture};
+    pub use haft_mcp::asking::ClientApprover;
+    pub use haft_mcp::http::{HttpServer, ServedWorkspace, Token, WithFixture};
     pub use haft_mcp::listeners::Listeners;
     pub use haft_mcp::serve::serve;
     pub use haft_mcp::toolbox::{Workspace, open};

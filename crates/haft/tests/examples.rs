@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -65,9 +65,9 @@ fn a_custom_tool_is_repaired_refused_and_run() {
 
 #[test]
 fn the_weather_agent_tells_the_model_nothing_of_haft_s_own() {
-    let script = Script::of([
-        Turn::call("weather", json!({ "city": "Oslo" })),
-        Turn::text("Yes, take a coat: it rains at 4 °C."),
+    let script = ModelScript::of([
+        ScriptedTurn::call("weather", json!({ "city": "Oslo" })),
+        ScriptedTurn::text("Yes, take a coat: it rains at 4 °C."),
     ]);
     let model = ScriptedModel::start(script);
     let place = Place::new();
@@ -163,7 +163,10 @@ fn a_dialect_of_the_program_s_own_names_and_reads_the_tools() {
 fn the_review_answers_in_its_form_and_its_exit_code() {
     for (verdict, code) in [("approve", 0), ("object", 1)] {
         let answer = json!({ "verdict": verdict, "reason": "It is about fish." }).to_string();
-        let script = Script::of([Turn::call("read_file", json!({ "path": "notes.txt" })), Turn::text(answer)]);
+        let script = ModelScript::of([
+            ScriptedTurn::call("read_file", json!({ "path": "notes.txt" })),
+            ScriptedTurn::text(answer),
+        ]);
         let model = ScriptedModel::start(script);
         let place = Place::new();
         let mut command = place.command("review_in_ci");

@@ -1,6 +1,6 @@
 //! The Rust programs that the guides show are examples, which the tests build and run. Shorter pieces are compiled here.
 
-use haft::agent::Ended;
+use haft::agent::AgentEndReason;
 use haft::prelude::*;
 use haft::{Agent, AgentEvent, CancellationToken, Model, Toolbox};
 
@@ -41,7 +41,9 @@ async fn events_of_a_run(agent: Agent) -> Done {
 async fn a_run_that_can_be_cancelled(agent: Agent, token: CancellationToken) -> Done {
     match agent.ask_until("Do I need a coat in Oslo?", &token).await {
         Ok(answer) => println!("{}", answer.text),
-        Err(unfinished) if unfinished.ended == Ended::Stopped => println!("cancelled after: {}", unfinished.text),
+        Err(unfinished) if unfinished.ended == AgentEndReason::Stopped => {
+            println!("cancelled after: {}", unfinished.text)
+        }
         Err(unfinished) => return Err(unfinished.into()),
     }
     Ok(())

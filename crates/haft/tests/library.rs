@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use haft::agent::{Ended, Message};
+use haft::agent::{AgentEndReason, Message};
 use haft::prelude::*;
 use haft::{Agent, AgentBuilder, CancellationToken, HistoryError, MockModel, Notices, Toolbox, ToolboxBuilder};
 use haft_testkit::require::Need;
@@ -162,7 +162,7 @@ async fn a_cancelled_run_is_stopped_and_the_conversation_goes_on() {
     let token = CancellationToken::new();
     token.cancel();
     let unfinished = agent.ask_until("Hi", &token).await.expect_err("it was cancelled");
-    assert_eq!(unfinished.ended, Ended::Stopped);
+    assert_eq!(unfinished.ended, AgentEndReason::Stopped);
     assert!(agent.ask("Hi").await.is_ok());
 }
 

@@ -1,61 +1,69 @@
 //! Whatever a conversation is like, it stays one.
 
-use haft_model::conversation::{Call, Image, Native, Stop, Usage};
+use haft_model::conversation::{Image, ModelToolCall, Native, StopReason, Usage};
 use haft_model::wire::Wire;
 use proptest::prelude::*;
 use serde_json::value::to_raw_value;
 
 use super::*;
 
-/// One step of a conversation, as sizes.
+/// One step of a conversation, given by its sizes.
 #[derive(Clone, Debug)]
-enum Step {
+enum ConversationStep {
     Prompt(usize),
     Text(usize),
     /// Calls: how long the argument and the answer of each is.
     Calls(Vec<(usize, usize)>),
 }
 
-fn any_step() -> impl Strategy<Value = Step> {
+fn any_step() -> impl Strategy<Value = ConversationStep> {
     let call = (0..4_000_usize, 0..40_000_usize);
     prop_oneof![
-        (1..2_000_usize).prop_map(Step::Prompt),
-        (1..8_000_usize).prop_map(Step::Text),
-        prop::collection::vec(call, 1..5).prop_map(Step::Calls),
+        (1..2_000_usize).prop_map(ConversationStep::Prompt),
+        (1..8_000_usize).prop_map(ConversationStep::Text),
+        prop::collection::vec(call, 1..5).prop_map(ConversationStep::Calls),
     ]
 }
 
-fn reply(parts: Vec<Part>) -> Message {
+fn reply(parts: Vec<ReplyPart>) -> Message {
     let json = to_raw_value(&parts).expect("parts can be written");
     let native = Native { wire: Wire::Chat, model: "m".into(), json };
-    Message::Model(Reply { parts, native, stop: Stop::Finished, usage: Usage::default(), why_cut: None })
+    Message::Model(Reply { parts, native, stop: StopReason::Finished, usage: Usage::default(), why_cut: None })
 }
 
-fn conversation(steps: &[Step]) -> Vec<Message> {
+fn conversation(steps: &[ConversationStep]) -> Vec<Message> {
     let mut messages = vec![Message::user("prompt 0.")];
     for (number, step) in steps.iter().enumerate() {
         let is_answered = !matches!(messages.last(), Some(Message::Model(_)));
         match step {
-            Step::Prompt(size) => {
+            ConversationStep::Prompt(size) => {
                 let text = format!("prompt {} {}.", number + 1, "é".repeat(*size));
                 crate::history::push(&mut messages, Message::user(text));
             }
-            Step::Text(size) if is_answered => messages.push(reply(vec![Part::Text("x".repeat(*size))])),
-            Step::Calls(sizes) if is_answered => {
+            ConversationStep::Text(size) if is_answered => {
+                messages.push(reply(vec![ReplyPart::Text("x".repeat(*size))]))
+            }
+            ConversationStep::Calls(sizes) if is_answered => {
                 let id = |index: usize| format!("{number}.{index}");
                 let call = |(index, (size, _)): (usize, &(usize, usize))| {
                     let arguments = json!({ "path": "a", "content": "é".repeat(*size) }).to_string();
-                    Part::Call(Call { id: id(index), name: "t".into(), arguments, is_cut: false })
+                    ReplyPart::Call(ModelToolCall { id: id(index), name: "t".into(), arguments, is_cut: false })
                 };
                 messages.push(reply(sizes.iter().enumerate().map(call).collect()));
                 let answer = |(index, (_, size)): (usize, &(usize, usize))| {
                     let text = "a line of é\n".repeat(size / 12);
                     let image = Image { media_type: "image/png".into(), base64: "AAAA".into() };
-                    Answer { call: id(index), name: "t".into(), text, is_error: false, images: vec![image; size % 3] }
+                    ToolAnswer {
+                        call: id(index),
+                        name: "t".into(),
+                        text,
+                        is_error: false,
+                        images: vec![image; size % 3],
+                    }
                 };
                 messages.push(Message::Tools { answers: sizes.iter().enumerate().map(answer).collect() });
             }
-            Step::Text(_) | Step::Calls(_) => {}
+            ConversationStep::Text(_) | ConversationStep::Calls(_) => {}
         }
     }
     messages
@@ -96,7 +104,7 @@ proptest! {
         prop_assert!(calls_are_paired(&now), "{:?}", steps);
         prop_assert_eq!(prompts(&now), prompts(&before));
         if size(&before) <= most {
-            prop_assert_eq!(done, Compacted::default());
+            prop_assert_eq!(done, CompactionReport::default());
             prop_assert_eq!(format!("{now:?}"), format!("{before:?}"));
         } else {
             // What stays in any case: what the user said, and the newest exchange in short.

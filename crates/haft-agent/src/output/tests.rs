@@ -1,4 +1,4 @@
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -159,7 +159,7 @@ fn a_schema_may_be_of_any_draft_refer_to_itself_and_be_as_long_as_a_request_bear
     assert_eq!(longest.words().len(), WORDS.trim_end().len() + 4 + LONGEST_SCHEMA);
     let error = OutputSchema::new(&of_length(LONGEST_SCHEMA + 1)).expect_err("it is too long");
     assert_eq!(error, OutputSchemaError::TooLong(LONGEST_SCHEMA + 1));
-    assert!(error.to_string().contains(&Grouped(LONGEST_SCHEMA as u64).to_string()), "{error}");
+    assert!(error.to_string().contains(&GroupedNumber(LONGEST_SCHEMA as u64).to_string()), "{error}");
 }
 
 /// Any value, without numbers that have two ways to be written.

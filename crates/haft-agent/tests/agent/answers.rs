@@ -1,10 +1,10 @@
 //! Answers that have to fit a schema.
 
-use haft_agent::agent::Agent;
-use haft_agent::outcome::Ended;
+use haft_agent::agent::AgentLoop;
+use haft_agent::outcome::AgentEndReason;
 use haft_agent::output::OutputSchema;
-use haft_agent::settings::Settings;
-use haft_model::conversation::{Message, Part, Stop};
+use haft_agent::settings::AgentSettings;
+use haft_model::conversation::{Message, ReplyPart, StopReason};
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
 
@@ -12,11 +12,11 @@ use crate::puppet::{Puppet, Turn, call, calls, says, says_until};
 use crate::work::{Log, Worked, past, run, scene, work};
 
 /// Wants the sum of something.
-fn settings() -> Settings {
+fn settings() -> AgentSettings {
     let schema = json!({
         "type": "object", "required": ["sum"], "additionalProperties": false, "properties": { "sum": { "type": "integer" } }
     });
-    Settings { output: Some(OutputSchema::new(&schema).expect("it is a schema")), ..Settings::default() }
+    AgentSettings { output: Some(OutputSchema::new(&schema).expect("it is a schema")), ..AgentSettings::default() }
 }
 
 async fn check(turns: impl IntoIterator<Item = Turn>) -> Worked {
@@ -25,7 +25,7 @@ async fn check(turns: impl IntoIterator<Item = Turn>) -> Worked {
 
 /// Asserts that it ended with this sum after so many steps.
 fn assert_sum(worked: &Worked, sum: i64, steps: u32) {
-    assert_eq!((&worked.outcome.ended, worked.outcome.steps), (&Ended::Finished, steps), "{:?}", worked.told);
+    assert_eq!((&worked.outcome.ended, worked.outcome.steps), (&AgentEndReason::Finished, steps), "{:?}", worked.told);
     let output = worked.outcome.output.as_ref().map(|output| output.value.clone());
     assert_eq!(output, Some(json!({ "sum": sum })));
 }
@@ -38,7 +38,7 @@ fn corrections(worked: &Worked) -> Vec<&str> {
     texts.filter(|text| text.contains("does not fit the schema")).collect()
 }
 
-fn add(id: &str) -> Part {
+fn add(id: &str) -> ReplyPart {
     call(id, "add", json!({ "a": 1, "b": 2 }))
 }
 
@@ -50,8 +50,8 @@ async fn an_answer_that_fits_is_the_end_also_in_a_fence_or_between_words() {
         assert_eq!(worked.outcome.answer, text);
         assert_eq!(worked.answer("1"), "3");
     }
-    let without = work(&scene(), &Puppet::of([says(r#"{"sum": 3}"#)]), Settings::default()).await;
-    assert_eq!((without.outcome.ended, without.outcome.output), (Ended::Finished, None));
+    let without = work(&scene(), &Puppet::of([says(r#"{"sum": 3}"#)]), AgentSettings::default()).await;
+    assert_eq!((without.outcome.ended, without.outcome.output), (AgentEndReason::Finished, None));
 }
 
 #[tokio::test]
@@ -79,9 +79,9 @@ async fn a_model_is_told_exactly_what_is_wrong_and_may_call_before_it_answers_ag
 async fn a_model_that_never_answers_so_is_told_twice_and_the_next_prompt_works() {
     let scene = scene();
     let (puppet, log) = (Puppet::of((1..=3).map(|number| says(&format!("{number}!")))), Log::default());
-    let agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings());
+    let agent = AgentLoop::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings());
     let (agent, worked) = run(agent, usize::MAX).await;
-    assert_eq!(worked.outcome.ended, Ended::Unfit("$: expected one JSON object, received \"3!\"".into()));
+    assert_eq!(worked.outcome.ended, AgentEndReason::Unfit("$: expected one JSON object, received \"3!\"".into()));
     assert_eq!((worked.outcome.answer.as_str(), worked.outcome.steps, worked.outcome.output), ("3!", 3, None));
     snapshot!(worked.outcome.ended.to_string(), @r#"
     The answer does not fit the schema, even after haft told the model what is wrong:
@@ -91,31 +91,32 @@ async fn a_model_that_never_answers_so_is_told_twice_and_the_next_prompt_works()
     drop(agent);
 
     let next = Puppet::of([says("Hm."), says("Hm."), says(r#"{"sum": 3}"#)]);
-    let agent = Agent::new(scene.runtime(), scene.session(), &next, &log).with_settings(settings());
+    let agent = AgentLoop::new(scene.runtime(), scene.session(), &next, &log).with_settings(settings());
     let (_, worked) = run(agent.going_on(past(&log.entries())), usize::MAX).await;
     assert_sum(&worked, 3, 3);
 }
 
 #[tokio::test]
 async fn an_answer_that_comes_in_pieces_is_one() {
-    for stop in [Stop::Length, Stop::Cut, Stop::Paused] {
+    for stop in [StopReason::Length, StopReason::Cut, StopReason::Paused] {
         let worked = check([says_until(r#"{"sum""#, stop), says(": 3}")]).await;
         assert_sum(&worked, 3, 2);
         // Whoever begins anew instead of going on is asked for the whole.
         let worked = check([says_until(r#"{"sum": "#, stop), says(r#"{"sum": 3}"#), says(r#"{"sum": 3}"#)]).await;
         assert_sum(&worked, 3, 3);
     }
-    let worked = check([r#"{"sum""#, ": ", "\"thr"].map(|text| says_until(text, Stop::Length))).await;
-    assert_eq!(worked.outcome.ended, Ended::Unfinished("it reached the maximum length".to_owned()));
+    let worked = check([r#"{"sum""#, ": ", "\"thr"].map(|text| says_until(text, StopReason::Length))).await;
+    assert_eq!(worked.outcome.ended, AgentEndReason::Unfinished("it reached the maximum length".to_owned()));
     // After a correction a whole answer is to come, which may be as long again.
-    let pieces = |last: &str| [says_until(r#"{"sum""#, Stop::Length), says_until(": ", Stop::Length), says(last)];
+    let pieces =
+        |last: &str| [says_until(r#"{"sum""#, StopReason::Length), says_until(": ", StopReason::Length), says(last)];
     let worked = check(pieces("three}").into_iter().chain(pieces("3}"))).await;
     assert_sum(&worked, 3, 6);
 }
 
 #[tokio::test]
 async fn an_answer_beside_calls_is_not_the_last_one() {
-    let both = Turn::Says(vec![Part::Text(r#"{"sum": 4}"#.into()), add("1")], Stop::Calls);
+    let both = Turn::Says(vec![ReplyPart::Text(r#"{"sum": 4}"#.into()), add("1")], StopReason::Calls);
     let worked = check([both.clone(), says(r#"{"sum": 3}"#)]).await;
     assert_sum(&worked, 3, 2);
     let worked = check([both, says("As I said."), says(r#"{"sum": 3}"#)]).await;
@@ -125,20 +126,20 @@ async fn an_answer_beside_calls_is_not_the_last_one() {
 
 #[tokio::test]
 async fn every_other_end_is_as_ever() {
-    let refused = check([Turn::Says(vec![Part::Refusal("No.".into())], Stop::Refused)]).await;
-    assert_eq!((refused.outcome.ended, refused.outcome.output), (Ended::Refused, None));
-    let nothing = || Turn::Says(Vec::new(), Stop::Finished);
+    let refused = check([Turn::Says(vec![ReplyPart::Refusal("No.".into())], StopReason::Refused)]).await;
+    assert_eq!((refused.outcome.ended, refused.outcome.output), (AgentEndReason::Refused, None));
+    let nothing = || Turn::Says(Vec::new(), StopReason::Finished);
     let silent = check([nothing(), nothing(), nothing()]).await;
-    assert_eq!(silent.outcome.ended, Ended::SaidNothing);
-    let settings = Settings { max_steps: 2, ..settings() };
+    assert_eq!(silent.outcome.ended, AgentEndReason::SaidNothing);
+    let settings = AgentSettings { max_steps: 2, ..settings() };
     let out = work(&scene(), &Puppet::of([says("a"), says("b"), says("c")]), settings).await;
-    assert_eq!((out.outcome.ended, out.outcome.answer.as_str()), (Ended::OutOfSteps(2), "b"));
+    assert_eq!((out.outcome.ended, out.outcome.answer.as_str()), (AgentEndReason::OutOfSteps(2), "b"));
 }
 
 #[tokio::test]
 async fn values_come_as_the_model_wrote_them_in_its_order() {
     let schema = json!({ "type": "object" });
-    let settings = Settings { output: OutputSchema::new(&schema).ok(), ..Settings::default() };
+    let settings = AgentSettings { output: OutputSchema::new(&schema).ok(), ..AgentSettings::default() };
     let text = r#"{"z": 18446744073709551615, "a": -0.5, "é": "\u0000\u202e", "list": [null, {}]}"#;
     let worked = work(&scene(), &Puppet::of([says(text)]), settings).await;
     let output = worked.outcome.output.expect("it fits").value;

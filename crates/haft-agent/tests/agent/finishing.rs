@@ -1,38 +1,38 @@
 //! Runs that end with a call.
 
-use haft_agent::agent::Agent;
-use haft_agent::outcome::Ended;
+use haft_agent::agent::AgentLoop;
+use haft_agent::outcome::AgentEndReason;
 use haft_agent::output::OutputSchema;
-use haft_agent::settings::Settings;
-use haft_model::conversation::{Message, Part};
+use haft_agent::settings::AgentSettings;
+use haft_model::conversation::{Message, ReplyPart};
 use serde_json::{Value, json};
 
 use crate::puppet::{Puppet, call, calls, says};
 use crate::work::{Log, run, scene, work};
 
-fn sum() -> Settings {
+fn sum() -> AgentSettings {
     let schema = json!({ "type": "object", "required": ["sum"], "properties": { "sum": { "type": "integer" } } });
-    Settings { output: Some(OutputSchema::new(&schema).expect("it is a schema")), ..Settings::default() }
+    AgentSettings { output: Some(OutputSchema::new(&schema).expect("it is a schema")), ..AgentSettings::default() }
 }
 
-fn finish(id: &str, arguments: Value) -> Part {
+fn finish(id: &str, arguments: Value) -> ReplyPart {
     call(id, "finish", arguments)
 }
 
 #[tokio::test]
 async fn a_summary_ends_the_run_and_is_its_answer() {
     let puppet = Puppet::of([calls([finish("1", json!({ "summary": "All done." }))])]);
-    let worked = work(&scene(), &puppet, Settings::default()).await;
-    assert_eq!((&worked.outcome.ended, worked.outcome.steps), (&Ended::Finished, 1));
+    let worked = work(&scene(), &puppet, AgentSettings::default()).await;
+    assert_eq!((&worked.outcome.ended, worked.outcome.steps), (&AgentEndReason::Finished, 1));
     assert_eq!((worked.outcome.answer.as_str(), worked.answer("1")), ("All done.", "The task is finished."));
     assert_eq!(worked.told.last().map(String::as_str), Some("finished: All done."));
 }
 
 #[tokio::test]
 async fn without_words_the_reply_is_the_answer() {
-    let puppet = Puppet::of([calls([Part::Text("That was it.".to_owned()), finish("1", json!({}))])]);
-    let worked = work(&scene(), &puppet, Settings::default()).await;
-    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "That was it."));
+    let puppet = Puppet::of([calls([ReplyPart::Text("That was it.".to_owned()), finish("1", json!({}))])]);
+    let worked = work(&scene(), &puppet, AgentSettings::default()).await;
+    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (AgentEndReason::Finished, "That was it."));
 }
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn a_result_that_does_not_fit_ends_nothing_and_one_that_fits_does() {
     let worked = work(&scene(), &Puppet::of(turns), sum()).await;
     assert!(worked.answer("1").contains("expected one JSON object, received none"), "{}", worked.answer("1"));
     assert!(worked.answer("2").contains("$.sum: expected a whole number"), "{}", worked.answer("2"));
-    assert_eq!((&worked.outcome.ended, worked.outcome.steps), (&Ended::Finished, 3), "{:?}", worked.told);
+    assert_eq!((&worked.outcome.ended, worked.outcome.steps), (&AgentEndReason::Finished, 3), "{:?}", worked.told);
     assert_eq!(worked.outcome.output.map(|output| output.value), Some(json!({ "sum": 3 })));
 }
 
@@ -61,8 +61,8 @@ async fn a_run_goes_on_when_another_call_of_the_reply_did_not_work() {
     let failing = call("2", "read_file", json!({ "path": "missing.txt" }));
     let puppet =
         Puppet::of([calls([finish("1", json!({ "summary": "Done." })), failing]), says("I see, it is missing.")]);
-    let worked = work(&scene(), &puppet, Settings::default()).await;
-    assert_eq!((&worked.outcome.ended, worked.outcome.steps), (&Ended::Finished, 2));
+    let worked = work(&scene(), &puppet, AgentSettings::default()).await;
+    assert_eq!((&worked.outcome.ended, worked.outcome.steps), (&AgentEndReason::Finished, 2));
     assert_eq!(worked.outcome.answer, "I see, it is missing.");
     let is_told =
         |message: &Message| matches!(message, Message::User { text, .. } if text.contains("the run continues"));
@@ -80,7 +80,7 @@ async fn the_tasks_are_written_down_when_they_change_and_only_then() {
         calls([call("4", "think", json!({ "action": "clear" }))]),
     ];
     let (puppet, log) = (Puppet::of(turns), Log::default());
-    run(Agent::new(scene.runtime(), scene.session(), &puppet, &log), usize::MAX).await;
+    run(AgentLoop::new(scene.runtime(), scene.session(), &puppet, &log), usize::MAX).await;
     let shared = log.shared();
     let keys: Vec<&str> = shared.iter().map(|(key, _)| key.as_str()).collect();
     assert_eq!(keys, ["haft.todo", "haft.thoughts", "haft.thoughts"]);

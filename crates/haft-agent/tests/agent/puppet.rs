@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
-use haft_model::conversation::{Call, Message, Native, Part, Reply, Stop, Usage};
-use haft_model::provider::{Heard, LanguageModel, ModelError, ModelErrorKind, Piece, Request};
+use haft_model::conversation::{Message, ModelToolCall, Native, Reply, ReplyPart, StopReason, Usage};
+use haft_model::provider::{LanguageModel, ModelError, ModelErrorKind, ModelRequest, ReplyEvent, ReplyListener};
 use haft_model::wire::Wire;
 use serde_json::Value;
 use serde_json::value::to_raw_value;
@@ -18,15 +18,15 @@ use crate::valid::assert_valid;
 #[derive(Clone, Debug)]
 pub enum Turn {
     /// Replies like this.
-    Says(Vec<Part>, Stop),
+    Says(Vec<ReplyPart>, StopReason),
     /// Says this, then breaks off for this reason.
-    BreaksOff(Vec<Part>, String),
+    BreaksOff(Vec<ReplyPart>, String),
     /// Cannot reply.
     Fails(ModelErrorKind),
     /// Is asked again by the client, then replies.
-    AskedAgain(Vec<Part>),
+    AskedAgain(Vec<ReplyPart>),
     /// Says this and then nothing more, until it is told to stop.
-    Hangs(Vec<Part>),
+    Hangs(Vec<ReplyPart>),
     /// Does not even listen to that.
     IsDeaf,
 }
@@ -63,12 +63,12 @@ impl Puppet {
         lock(&self.forced).clone()
     }
 
-    fn reply_of(&self, parts: Vec<Part>, stop: Stop) -> Reply {
+    fn reply_of(&self, parts: Vec<ReplyPart>, stop: StopReason) -> Reply {
         Reply { usage: self.usage, ..reply(parts, stop) }
     }
 
     /// Tells parts piece by piece, until told to stop.
-    fn tell(&self, parts: &[Part], heard: Heard<'_>, stop: &CancellationToken) -> Result<(), ModelError> {
+    fn tell(&self, parts: &[ReplyPart], heard: ReplyListener<'_>, stop: &CancellationToken) -> Result<(), ModelError> {
         let mut calls = 0;
         for part in parts {
             for piece in pieces(part, &mut calls) {
@@ -82,16 +82,16 @@ impl Puppet {
     }
 }
 
-fn pieces<'p>(part: &'p Part, calls: &mut usize) -> Vec<Piece<'p>> {
+fn pieces<'p>(part: &'p ReplyPart, calls: &mut usize) -> Vec<ReplyEvent<'p>> {
     match part {
-        Part::Text(text) | Part::Refusal(text) => {
+        ReplyPart::Text(text) | ReplyPart::Refusal(text) => {
             let (first, rest) = text.split_at(text.floor_char_boundary(text.len() / 2));
-            vec![Piece::Text(first), Piece::Text(rest)]
+            vec![ReplyEvent::Text(first), ReplyEvent::Text(rest)]
         }
-        Part::Thinking(text) => vec![Piece::Thinking(text)],
-        Part::Call(call) => {
+        ReplyPart::Thinking(text) => vec![ReplyEvent::Thinking(text)],
+        ReplyPart::Call(call) => {
             *calls += 1;
-            vec![Piece::CallBegins(*calls - 1, &call.name), Piece::Arguments(*calls - 1, &call.arguments)]
+            vec![ReplyEvent::CallBegins(*calls - 1, &call.name), ReplyEvent::Arguments(*calls - 1, &call.arguments)]
         }
     }
 }
@@ -107,8 +107,8 @@ impl LanguageModel for Puppet {
 
     fn reply<'a>(
         &'a self,
-        request: &'a Request<'a>,
-        heard: Heard<'a>,
+        request: &'a ModelRequest<'a>,
+        heard: ReplyListener<'a>,
         stop: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<Reply, ModelError>> {
         assert_valid(request.messages);
@@ -120,19 +120,19 @@ impl LanguageModel for Puppet {
             let (parts, reason) = match turn {
                 Turn::BreaksOff(parts, why) => {
                     why_cut = Some(why);
-                    (parts, Stop::Cut)
+                    (parts, StopReason::Cut)
                 }
                 Turn::Fails(kind) => return Err(error(kind)),
                 Turn::IsDeaf => std::future::pending().await,
                 Turn::AskedAgain(parts) => {
-                    heard(Piece::Again(Duration::from_secs(2), "too many requests"));
-                    (parts, Stop::Finished)
+                    heard(ReplyEvent::Again(Duration::from_secs(2), "too many requests"));
+                    (parts, StopReason::Finished)
                 }
                 Turn::Says(parts, reason) => (parts, reason),
                 Turn::Hangs(parts) => {
                     let _told = self.tell(&parts, heard, stop);
                     stop.cancelled().await;
-                    (parts, Stop::Cut)
+                    (parts, StopReason::Cut)
                 }
             };
             match self.tell(&parts, heard, stop) {
@@ -140,7 +140,7 @@ impl LanguageModel for Puppet {
                 // What came before is kept, with the call that was being written.
                 Err(stopped) => match so_far(parts) {
                     parts if parts.is_empty() => Err(stopped),
-                    parts => Ok(self.reply_of(parts, Stop::Cut)),
+                    parts => Ok(self.reply_of(parts, StopReason::Cut)),
                 },
             }
         })
@@ -148,13 +148,13 @@ impl LanguageModel for Puppet {
 }
 
 /// All but the last part, whose call is cut.
-fn so_far(mut parts: Vec<Part>) -> Vec<Part> {
+fn so_far(mut parts: Vec<ReplyPart>) -> Vec<ReplyPart> {
     match parts.pop() {
-        Some(Part::Call(call)) => {
+        Some(ReplyPart::Call(call)) => {
             let arguments = call.arguments[..call.arguments.floor_char_boundary(call.arguments.len() / 2)].to_owned();
-            parts.push(Part::Call(Call { arguments, is_cut: true, ..call }));
+            parts.push(ReplyPart::Call(ModelToolCall { arguments, is_cut: true, ..call }));
         }
-        Some(Part::Text(_) | Part::Thinking(_) | Part::Refusal(_)) | None => {}
+        Some(ReplyPart::Text(_) | ReplyPart::Thinking(_) | ReplyPart::Refusal(_)) | None => {}
     }
     parts
 }
@@ -168,7 +168,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A reply that costs nothing.
-pub fn reply(parts: Vec<Part>, stop: Stop) -> Reply {
+pub fn reply(parts: Vec<ReplyPart>, stop: StopReason) -> Reply {
     let json = to_raw_value(&parts).expect("parts can be written");
     Reply {
         parts,
@@ -181,35 +181,35 @@ pub fn reply(parts: Vec<Part>, stop: Stop) -> Reply {
 
 /// A last word.
 pub fn says(text: &str) -> Turn {
-    Turn::Says(vec![Part::Text(text.to_owned())], Stop::Finished)
+    Turn::Says(vec![ReplyPart::Text(text.to_owned())], StopReason::Finished)
 }
 
 /// A word that ends for this reason.
-pub fn says_until(text: &str, stop: Stop) -> Turn {
-    Turn::Says(vec![Part::Text(text.to_owned())], stop)
+pub fn says_until(text: &str, stop: StopReason) -> Turn {
+    Turn::Says(vec![ReplyPart::Text(text.to_owned())], stop)
 }
 
 /// A word after which the reply breaks off for this reason.
 pub fn breaks_off(text: &str, why: &str) -> Turn {
-    Turn::BreaksOff(vec![Part::Text(text.to_owned())], why.to_owned())
+    Turn::BreaksOff(vec![ReplyPart::Text(text.to_owned())], why.to_owned())
 }
 
 /// Some calls.
-pub fn calls(calls: impl IntoIterator<Item = Part>) -> Turn {
-    Turn::Says(calls.into_iter().collect(), Stop::Calls)
+pub fn calls(calls: impl IntoIterator<Item = ReplyPart>) -> Turn {
+    Turn::Says(calls.into_iter().collect(), StopReason::Calls)
 }
 
 /// A call with an object.
-pub fn call(id: &str, name: &str, arguments: Value) -> Part {
+pub fn call(id: &str, name: &str, arguments: Value) -> ReplyPart {
     call_text(id, name, &arguments.to_string())
 }
 
 /// A call with whatever the model wrote.
-pub fn call_text(id: &str, name: &str, arguments: &str) -> Part {
-    Part::Call(Call { id: id.into(), name: name.into(), arguments: arguments.into(), is_cut: false })
+pub fn call_text(id: &str, name: &str, arguments: &str) -> ReplyPart {
+    ReplyPart::Call(ModelToolCall { id: id.into(), name: name.into(), arguments: arguments.into(), is_cut: false })
 }
 
 /// A call that the end of the reply cut.
-pub fn cut_call(id: &str, name: &str, arguments: &str) -> Part {
-    Part::Call(Call { id: id.into(), name: name.into(), arguments: arguments.into(), is_cut: true })
+pub fn cut_call(id: &str, name: &str, arguments: &str) -> ReplyPart {
+    ReplyPart::Call(ModelToolCall { id: id.into(), name: name.into(), arguments: arguments.into(), is_cut: true })
 }

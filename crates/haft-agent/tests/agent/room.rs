@@ -1,9 +1,9 @@
 //! Room in a conversation: what is left out, in which order, and what stays.
 
-use haft_agent::agent::Agent;
-use haft_agent::outcome::Ended;
-use haft_agent::settings::Settings;
-use haft_model::conversation::{Message, Part, Usage};
+use haft_agent::agent::AgentLoop;
+use haft_agent::outcome::AgentEndReason;
+use haft_agent::settings::AgentSettings;
+use haft_model::conversation::{Message, ReplyPart, Usage};
 use haft_model::provider::ModelErrorKind;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -18,8 +18,8 @@ fn flood(id: u32) -> Turn {
     ])
 }
 
-fn settings(window: u64) -> Settings {
-    Settings { window, ..Settings::default() }
+fn settings(window: u64) -> AgentSettings {
+    AgentSettings { window, ..AgentSettings::default() }
 }
 
 /// Costs nothing that is counted, so that sizes alone decide.
@@ -40,7 +40,7 @@ fn size(messages: &[Message]) -> usize {
 async fn the_oldest_results_go_first_and_small_ones_stay() {
     let puppet = puppet((1..=10).map(flood));
     let worked = work(&scene(), &puppet, settings(40_000)).await;
-    assert_eq!(worked.outcome.ended, Ended::Finished);
+    assert_eq!(worked.outcome.ended, AgentEndReason::Finished);
     let asked = puppet.asked();
     assert!(asked.iter().all(|messages| size(messages) < 40_000 * 35 / 10), "a request was too long");
     assert!(worked.told.iter().any(|told| told.starts_with("compacted: ") && told.ends_with("0 arguments, 0 replies")));
@@ -69,7 +69,7 @@ async fn reading_again_what_was_dropped_is_no_circle() {
         calls([call(&id.to_string(), "read_file", json!({ "path": path }))])
     };
     let worked = work(&scene, &puppet((1..=24).map(read)), settings(14_000)).await;
-    assert_eq!(worked.outcome.ended, Ended::Finished);
+    assert_eq!(worked.outcome.ended, AgentEndReason::Finished);
     let refused: Vec<_> = worked.answers().into_iter().filter(|(_, text)| text.starts_with("Not run")).collect();
     assert!(refused.is_empty(), "{refused:?}");
 }
@@ -80,7 +80,7 @@ async fn a_read_that_was_redundant_is_not_refused_after_its_result_was_dropped()
     let read = |id: &str| calls([call(id, "read_file", json!({ "path": "a.txt" }))]);
     let turns = ["1", "2", "3", "4", "5"].map(read).into_iter().chain([flood(6), flood(7), flood(8), read("9")]);
     let worked = work(&scene, &puppet(turns), settings(40_000)).await;
-    assert_eq!(worked.outcome.ended, Ended::Finished);
+    assert_eq!(worked.outcome.ended, AgentEndReason::Finished);
     assert!(worked.answer("1").starts_with("[This result of"), "{}", worked.answer("1"));
     assert!(worked.told.contains(&"not run 5".to_owned()), "{:?}", worked.told);
     assert!(worked.answer("9").contains("fills the window"), "{}", worked.answer("9"));
@@ -93,23 +93,23 @@ async fn the_same_call_for_a_result_that_never_fits_is_a_circle() {
     let scene = scene().file("a.txt", "A line of some length that fills the window.\n".repeat(600));
     let read = |id: u32| calls([call(&id.to_string(), "read_file", json!({ "path": "a.txt" }))]);
     let worked = work(&scene, &puppet((1..=20).map(read)), settings(6_000)).await;
-    assert!(matches!(worked.outcome.ended, Ended::GoesInCircles { .. }), "{:?}", worked.outcome.ended);
+    assert!(matches!(worked.outcome.ended, AgentEndReason::GoesInCircles { .. }), "{:?}", worked.outcome.ended);
 }
 
 #[tokio::test]
 async fn a_task_that_no_request_can_carry_is_refused_before_it_is_sent() {
     let scene = scene();
     let (puppet, log) = (puppet([says("It fits.")]), Log::default());
-    let mut agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings(20_000));
+    let mut agent = AgentLoop::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings(20_000));
     let stop = CancellationToken::new();
     let outcome = agent.run("Words and words. ".repeat(5_000), &|_| {}, &stop).await;
-    let Ended::PromptTooLong { tokens, window, .. } = outcome.ended else { panic!("{:?}", outcome.ended) };
+    let AgentEndReason::PromptTooLong { tokens, window, .. } = outcome.ended else { panic!("{:?}", outcome.ended) };
     assert!(tokens > window && window == 20_000, "{tokens}");
     assert!(outcome.ended.to_string().contains("about 24,286 tokens"), "{}", outcome.ended);
     assert!(puppet.asked().is_empty() && log.entries().is_empty() && agent.messages().is_empty());
     // The session is as good as new.
     let (_, worked) = run(agent, usize::MAX).await;
-    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "It fits."));
+    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (AgentEndReason::Finished, "It fits."));
 }
 
 #[tokio::test]
@@ -120,9 +120,9 @@ async fn large_arguments_shrink_and_stay_arguments() {
     };
     let puppet = puppet((1..=12).map(write));
     let worked = work(&scene(), &puppet, settings(30_000)).await;
-    assert_eq!(worked.outcome.ended, Ended::Finished);
+    assert_eq!(worked.outcome.ended, AgentEndReason::Finished);
     let Some(Message::Model(first)) = worked.messages.get(1) else { panic!("the first reply stays") };
-    let Some(Part::Call(first)) = first.parts.first() else { panic!("it has its call") };
+    let Some(ReplyPart::Call(first)) = first.parts.first() else { panic!("it has its call") };
     assert_eq!(first.arguments, r#"{"path":"1.txt","content":"[20,000 bytes left out to save room]"}"#);
 }
 
@@ -131,11 +131,11 @@ async fn what_the_user_said_stays_when_whole_replies_go() {
     let scene = scene();
     let talk = |number: u32| says(&format!("{number} {}", "Words and words. ".repeat(400)));
     let (puppet, log) = (puppet((0..30).map(talk)), Log::default());
-    let mut agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings(12_000));
+    let mut agent = AgentLoop::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings(12_000));
     let mut replies = 0;
     for _ in 0..20 {
         let (next, worked) = run(agent, usize::MAX).await;
-        assert_eq!(worked.outcome.ended, Ended::Finished);
+        assert_eq!(worked.outcome.ended, AgentEndReason::Finished);
         replies += worked.told.iter().filter(|told| told.starts_with("compacted: 0 results, 0 arguments")).count();
         agent = next;
     }
@@ -151,7 +151,7 @@ async fn results_that_no_request_can_hold_are_shortened() {
     let parts = (1..=8).map(|id| call(&id.to_string(), "misbehave", json!({ "how": "flood" })));
     let puppet = puppet([calls(parts)]);
     let worked = work(&scene(), &puppet, settings(20_000)).await;
-    assert_eq!(worked.outcome.ended, Ended::Finished);
+    assert_eq!(worked.outcome.ended, AgentEndReason::Finished);
     assert!(
         worked.answer("1").starts_with("line 1\n")
             && worked.answer("1").contains("left out to save room; ask for a part")
@@ -163,29 +163,30 @@ async fn results_that_no_request_can_hold_are_shortened() {
 async fn a_model_that_finds_it_too_long_is_asked_with_less_until_it_fits() {
     let too_long = || Turn::Fails(ModelErrorKind::TooLong);
     let puppet = puppet([flood(1), flood(2), too_long(), says("It fits.")]);
-    let worked = work(&scene(), &puppet, Settings::default()).await;
-    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "It fits."));
+    let worked = work(&scene(), &puppet, AgentSettings::default()).await;
+    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (AgentEndReason::Finished, "It fits."));
     let asked = puppet.asked();
     assert!(size(&asked[3]) < size(&asked[2]) * 6 / 10, "{} and {}", size(&asked[2]), size(&asked[3]));
 
     // A window that is far smaller than anybody told us.
     let turns = (1..=30).map(flood).chain((0..4).map(|_| too_long())).chain([says("It fits.")]);
-    let worked = work(&scene(), &self::puppet(turns), Settings { window: 10_000_000, ..Settings::default() }).await;
-    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (Ended::Finished, "It fits."));
+    let worked =
+        work(&scene(), &self::puppet(turns), AgentSettings { window: 10_000_000, ..AgentSettings::default() }).await;
+    assert_eq!((worked.outcome.ended, worked.outcome.answer.as_str()), (AgentEndReason::Finished, "It fits."));
 
     let turns = [flood(1)].into_iter().chain((0..50).map(|_| too_long()));
-    let worked = work(&scene(), &self::puppet(turns), Settings::default()).await;
-    assert!(matches!(worked.outcome.ended, Ended::Failed(error) if error.kind == ModelErrorKind::TooLong));
+    let worked = work(&scene(), &self::puppet(turns), AgentSettings::default()).await;
+    assert!(matches!(worked.outcome.ended, AgentEndReason::Failed(error) if error.kind == ModelErrorKind::TooLong));
     // There is nothing to leave out.
-    let worked = work(&scene(), &self::puppet([too_long(), says("no")]), Settings::default()).await;
-    assert!(matches!(worked.outcome.ended, Ended::Failed(error) if error.kind == ModelErrorKind::TooLong));
+    let worked = work(&scene(), &self::puppet([too_long(), says("no")]), AgentSettings::default()).await;
+    assert!(matches!(worked.outcome.ended, AgentEndReason::Failed(error) if error.kind == ModelErrorKind::TooLong));
 }
 
 #[tokio::test]
 async fn what_is_written_down_stays_whole() {
     let scene = scene();
     let (puppet, log) = (puppet((1..=10).map(flood)), Log::default());
-    let agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings(40_000));
+    let agent = AgentLoop::new(scene.runtime(), scene.session(), &puppet, &log).with_settings(settings(40_000));
     run(agent, usize::MAX).await;
     let written: String = log.entries().iter().map(|entry| format!("{entry:?}")).collect();
     assert!(!written.contains("to save room"));

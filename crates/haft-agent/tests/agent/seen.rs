@@ -1,8 +1,8 @@
 //! What tools see of the agent that calls them.
 
-use haft_agent::agent::Agent;
-use haft_agent::record::Unrecorded;
-use haft_agent::settings::Settings;
+use haft_agent::agent::AgentLoop;
+use haft_agent::record::NoRecord;
+use haft_agent::settings::AgentSettings;
 use haft_contract::prelude::*;
 use haft_testkit::scene::Scene;
 use serde_json::json;
@@ -43,7 +43,7 @@ impl Tool for LookAround {
 async fn a_tool_sees_the_step_and_what_was_said() {
     let scene = Scene::new().tool(LookAround);
     let look = |id: &str| calls([call(id, "look_around", json!({}))]);
-    let worked = work(&scene, &Puppet::of([look("1"), look("2")]), Settings::default()).await;
+    let worked = work(&scene, &Puppet::of([look("1"), look("2")]), AgentSettings::default()).await;
     let reply = |id: &str| {
         let calls = [json!({ "id": id, "name": "look_around", "arguments": "{}" })];
         json!({ "role": "assistant", "content": "", "tool_calls": calls })
@@ -60,6 +60,6 @@ fn a_run_may_be_given_to_another_thread() {
     fn is_send(_: &impl Send) {}
     let scene = Scene::new();
     let (puppet, stop) = (Puppet::of([]), CancellationToken::new());
-    let mut agent = Agent::new(scene.runtime(), scene.session(), &puppet, &Unrecorded);
+    let mut agent = AgentLoop::new(scene.runtime(), scene.session(), &puppet, &NoRecord);
     is_send(&agent.run(String::new(), &|_| {}, &stop));
 }

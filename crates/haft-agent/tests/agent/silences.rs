@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use haft_agent::outcome::Ended;
+use haft_agent::outcome::AgentEndReason;
 use haft_model::client::Times;
 use haft_model::provider::ModelErrorKind;
 use haft_model::wire::Wire;
@@ -86,7 +86,9 @@ async fn a_server_that_stays_silent_is_given_up_after_the_second_time() {
         async move {
             let script = adding(2).fault(1, Fault::HangBeforeHeaders).fault(1, Fault::HangAfterEvents(0));
             let played = play(scene, wire, script, impatient()).await;
-            let Ended::Failed(error) = &played.worked.outcome.ended else { panic!("{:?}", played.worked.outcome) };
+            let AgentEndReason::Failed(error) = &played.worked.outcome.ended else {
+                panic!("{:?}", played.worked.outcome)
+            };
             let words = "The provider sent nothing for 4 s. haft tried 2 times.";
             assert_eq!((error.kind, error.what.as_str()), (ModelErrorKind::TimedOut, words), "{wire:?}");
             assert_eq!((played.requests.len(), played.worked.answers().len()), (3, 1), "{wire:?}");

@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 
-use haft_agent::agent::Agent;
+use haft_agent::agent::AgentLoop;
 use haft_agent::inbox::Inbox;
-use haft_agent::outcome::Ended;
+use haft_agent::outcome::AgentEndReason;
 use haft_model::conversation::Message;
 use serde_json::json;
 
@@ -26,9 +26,9 @@ async fn messages_reach_the_model_after_its_calls_and_are_written_down_first() {
     let scene = scene();
     let puppet = Puppet::of([calls([call("1", "add", json!({ "a": 1, "b": 2 }))]), says("Yes.")]);
     let (log, inbox) = (Log::default(), Waiting(Mutex::new(vec!["mind this", "and that"])));
-    let agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).steered_by(&inbox);
+    let agent = AgentLoop::new(scene.runtime(), scene.session(), &puppet, &log).steered_by(&inbox);
     let worked = run(agent, usize::MAX).await.1;
-    assert_eq!(worked.outcome.ended, Ended::Finished);
+    assert_eq!(worked.outcome.ended, AgentEndReason::Finished);
     assert!(worked.told.contains(&"steered: mind this".to_owned()), "{:?}", worked.told);
     let asked = puppet.asked();
     let last = asked.last().and_then(|messages| messages.last()).expect("it was asked twice");
@@ -42,7 +42,7 @@ async fn a_message_for_a_model_that_calls_nothing_stays_where_it_is() {
     let scene = scene();
     let puppet = Puppet::of([says("Done.")]);
     let (log, inbox) = (Log::default(), Waiting(Mutex::new(vec!["too late"])));
-    let agent = Agent::new(scene.runtime(), scene.session(), &puppet, &log).steered_by(&inbox);
-    assert_eq!(run(agent, usize::MAX).await.1.outcome.ended, Ended::Finished);
+    let agent = AgentLoop::new(scene.runtime(), scene.session(), &puppet, &log).steered_by(&inbox);
+    assert_eq!(run(agent, usize::MAX).await.1.outcome.ended, AgentEndReason::Finished);
     assert_eq!(inbox.take().as_deref(), Some("too late"));
 }

@@ -1,6 +1,6 @@
 //! What every provider wants of a conversation.
 
-use haft_model::conversation::{Message, Stop};
+use haft_model::conversation::{Message, StopReason};
 
 /// Asserts that a conversation can be sent to any provider.
 pub fn assert_valid(messages: &[Message]) {
@@ -17,7 +17,7 @@ pub fn assert_valid(messages: &[Message]) {
             }
             (Some(Message::Model(reply)), Message::User { .. }) => reply.calls().next().is_none(),
             (Some(Message::Model(reply)), Message::Model(_)) => {
-                reply.calls().next().is_none() && reply.stop == Stop::Paused
+                reply.calls().next().is_none() && reply.stop == StopReason::Paused
             }
             (Some(Message::Tools { .. }), Message::User { .. } | Message::Model(_)) => true,
             (Some(Message::User { .. } | Message::Tools { .. }), Message::Tools { .. }) => false,

@@ -2,7 +2,7 @@
 //! in a valid history, with each call answered once.
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Fault, RetryAfter, Script, Status};
+use haft_testkit::scripted_model::{Fault, ModelScript, RetryAfter, StatusFault};
 use proptest::prelude::*;
 
 use crate::wires::{adding, check, more_events_than_a_reply_has, quick};
@@ -18,7 +18,7 @@ async fn each_fault_at_each_step(wire: Wire) {
     let (faults, scene) = (Fault::one_of_each(), scene());
     for first in (0..faults.len()).step_by(2) {
         let fault = |turn: usize| faults[(first + turn) % faults.len()].clone();
-        let two = |script: Script, turn| script.fault(turn, fault(turn)).fault(turn, fault(turn + 1));
+        let two = |script: ModelScript, turn| script.fault(turn, fault(turn)).fault(turn, fault(turn + 1));
         let faulty = (0..=CALLS).fold(adding(CALLS), two);
         check(&scene, wire, faulty, quick()).await;
     }
@@ -89,7 +89,8 @@ async fn a_stream_that_breaks_at_any_event_still_ends_with_the_last_words() {
 fn any_fault() -> impl Strategy<Value = Fault> {
     let retry_after = prop_oneof![Just(None), Just(Some(RetryAfter::Seconds(0))), Just(Some(RetryAfter::Date(0)))];
     let code = prop::sample::select(vec![408, 429, 500, 502, 503, 504, 529]);
-    let status = (code, retry_after).prop_map(|(code, retry_after)| Status { code, retry_after, ..Status::default() });
+    let status =
+        (code, retry_after).prop_map(|(code, retry_after)| StatusFault { code, retry_after, ..StatusFault::default() });
     prop_oneof![
         status.prop_map(Fault::Status),
         Just(Fault::CutBeforeHeaders),
@@ -116,7 +117,7 @@ proptest! {
         runtime.expect("a runtime without threads can always be had").block_on(async {
             let scene = scene();
             for wire in Wire::ALL {
-                let at = |script: Script, (fault, turn): &(Fault, usize)| script.fault(*turn, fault.clone());
+                let at = |script: ModelScript, (fault, turn): &(Fault, usize)| script.fault(*turn, fault.clone());
                 check(&scene, wire, faults.iter().fold(adding(CALLS), at), quick()).await;
             }
         });

@@ -3,15 +3,18 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use haft_agent::agent::Agent;
-use haft_agent::outcome::Ended;
-use haft_agent::record::Unrecorded;
-use haft_model::client::{Connection, Endpoint, Times};
+use haft_agent::agent::AgentLoop;
+use haft_agent::outcome::AgentEndReason;
+use haft_agent::record::NoRecord;
+use haft_model::client::{Endpoint, ModelConnection, Times};
 use haft_model::quirks::Quirks;
 use haft_model::wire::Wire;
 use haft_net::HttpClient;
 use haft_testkit::scene::Scene;
-use haft_testkit::scripted_model::{Asked, Expect, Fault, Part, RetryAfter, Said, Script, ScriptedModel, Stop, Turn};
+use haft_testkit::scripted_model::{
+    ConversationEntry, Expect, Fault, ModelScript, ReplyRequest, RetryAfter, ScriptedModel, ScriptedPart,
+    ScriptedStopReason, ScriptedTurn,
+};
 use serde_json::json;
 
 use crate::work::{Worked, run, scene};
@@ -19,13 +22,13 @@ use crate::work::{Worked, run, scene};
 pub const LAST_WORDS: &str = "That is the sum.";
 
 /// Adds so many times, with a thought and some words before each call, and has the last word.
-pub fn adding(times: usize) -> Script {
+pub fn adding(times: usize) -> ModelScript {
     let sums = (0..times).map(|number| {
         let arguments = json!({ "a": number * 1000, "b": number });
-        let turn = Turn::thinking("I add.").and_text("Now this.").and_call("add", arguments);
+        let turn = ScriptedTurn::thinking("I add.").and_text("Now this.").and_call("add", arguments);
         if number == 0 { turn } else { turn.expect(sum_of(number - 1)) }
     });
-    Script::of(sums.chain([Turn::text(LAST_WORDS).expect(sum_of(times - 1))]))
+    ModelScript::of(sums.chain([ScriptedTurn::text(LAST_WORDS).expect(sum_of(times - 1))]))
 }
 
 /// The result of the call with this number, or of the same call that was cut and is asked for again.
@@ -57,19 +60,20 @@ pub fn quick() -> Times {
 /// What came of a script.
 pub struct Played {
     pub worked: Worked,
-    pub requests: Vec<Asked>,
+    pub requests: Vec<ReplyRequest>,
     pub turns_left: usize,
 }
 
 /// Plays a script through one form. The history is valid after it and was in every request, and each call was answered
 /// once.
-pub async fn play(scene: &Scene, wire: Wire, script: Script, times: Times) -> Played {
+pub async fn play(scene: &Scene, wire: Wire, script: ModelScript, times: Times) -> Played {
     let model = ScriptedModel::start(script);
     let base_url = model.base_url(wire);
     let quirks = Quirks::of(&base_url);
     let endpoint = Endpoint { wire, base_url, model: ScriptedModel::NAME.into(), key: None, quirks, times };
-    let (connection, session) = (Connection::new(endpoint, HttpClient::new()), scene.another_session("one of many"));
-    let agent = Agent::new(scene.runtime(), &session, &connection, &Unrecorded);
+    let (connection, session) =
+        (ModelConnection::new(endpoint, HttpClient::new()), scene.another_session("one of many"));
+    let agent = AgentLoop::new(scene.runtime(), &session, &connection, &NoRecord);
     let (_, worked) = run(agent, usize::MAX).await;
     let misfits = model.take_misfits();
     assert!(misfits.is_empty(), "{wire:?}: {}\n{:?}", misfits.join("\n"), worked.outcome.ended);
@@ -94,12 +98,12 @@ fn assert_answered_once(worked: &Worked) {
 }
 
 /// Plays a script that ends with the last words, whatever happens on the way.
-pub async fn check(scene: &Scene, wire: Wire, script: Script, times: Times) -> Played {
+pub async fn check(scene: &Scene, wire: Wire, script: ModelScript, times: Times) -> Played {
     let told = format!("{:?}", script.turns.iter().map(|turn| &turn.faults).collect::<Vec<_>>());
     // A fault may have all of the last reply and only spoil its farewell; then nobody asks again.
     let may_be_left = usize::from(script.turns.last().is_some_and(|turn| !turn.faults.is_empty()));
     let played = play(scene, wire, script, times).await;
-    assert_eq!(played.worked.outcome.ended, Ended::Finished, "{wire:?}, {told}");
+    assert_eq!(played.worked.outcome.ended, AgentEndReason::Finished, "{wire:?}, {told}");
     let answer = &played.worked.outcome.answer;
     assert!(answer.contains(LAST_WORDS), "{wire:?}, {told}: {answer:?}");
     assert!(played.turns_left <= may_be_left, "{wire:?}, {told}: {} turns are left", played.turns_left);
@@ -123,11 +127,11 @@ async fn a_session_of_fifty_calls_ends_right_in_each_form() {
 async fn what_a_model_does_wrong_is_answered_and_it_goes_on() {
     let scene = scene();
     for wire in Wire::ALL {
-        let script = Script::of([
-            Turn::call("no_such_tool", json!({})),
-            Turn::call_with_text("add", r#"{"a": 1, "b": "#),
-            Turn::call_with_text("add", ""),
-            Turn::text(LAST_WORDS),
+        let script = ModelScript::of([
+            ScriptedTurn::call("no_such_tool", json!({})),
+            ScriptedTurn::call_with_text("add", r#"{"a": 1, "b": "#),
+            ScriptedTurn::call_with_text("add", ""),
+            ScriptedTurn::text(LAST_WORDS),
         ]);
         check(&scene, wire, script, quick()).await;
     }
@@ -138,16 +142,16 @@ async fn a_repaired_call_stands_in_the_history_as_it_was_run() {
     let scene = scene();
     // Gemini itself refuses a call whose arguments are no object.
     for wire in Wire::ALL.into_iter().filter(|wire| *wire != Wire::Gemini) {
-        let script = Script::of([
-            Turn::thinking("I add.").and_call("add", json!({ "a": 1, "b": 1 })),
-            Turn::call_with_text("add", "{'a': 40, 'b': 2,}"),
-            Turn::text(LAST_WORDS),
+        let script = ModelScript::of([
+            ScriptedTurn::thinking("I add.").and_call("add", json!({ "a": 1, "b": 1 })),
+            ScriptedTurn::call_with_text("add", "{'a': 40, 'b': 2,}"),
+            ScriptedTurn::text(LAST_WORDS),
         ]);
         let played = check(&scene, wire, script, quick()).await;
         let last = &played.requests.last().expect("it was asked").conversation;
         let calls = last.said.iter().filter_map(|said| match said {
-            Said::Model(_, calls) => calls.first(),
-            Said::User(_) | Said::Results(_) => None,
+            ConversationEntry::Model(_, calls) => calls.first(),
+            ConversationEntry::User(_) | ConversationEntry::Results(_) => None,
         });
         let shown: Vec<&str> = calls.map(|call| call.arguments.as_str()).collect();
         assert_eq!(shown, [r#"{"a":1,"b":1}"#, r#"{"a":40,"b":2}"#], "{wire:?}");
@@ -159,15 +163,16 @@ async fn a_repaired_call_stands_in_the_history_as_it_was_run() {
 async fn a_call_that_the_length_cut_is_not_run_and_the_model_reads_why() {
     for wire in Wire::ALL {
         let scene = scene();
-        let cut = Turn::text("I write. ").and_call("write_file", json!({ "path": "a.txt", "content": "long and" }));
+        let cut =
+            ScriptedTurn::text("I write. ").and_call("write_file", json!({ "path": "a.txt", "content": "long and" }));
         // Gemini leaves a cut call out altogether, so the reply is one that shall be gone on with.
         let words = if wire == Wire::Gemini { "Continue exactly where it stopped" } else { "with less in one call" };
         let told =
             Expect { body_contains: vec!["reached the maximum length".into(), words.into()], ..Expect::default() };
-        let script = Script::of([
-            with_cut_arguments(cut.stop(Stop::Length)),
-            Turn::call("write_file", json!({ "path": "b.txt", "content": "short\n" })).expect(told),
-            Turn::text(LAST_WORDS),
+        let script = ModelScript::of([
+            with_cut_arguments(cut.stop(ScriptedStopReason::Length)),
+            ScriptedTurn::call("write_file", json!({ "path": "b.txt", "content": "short\n" })).expect(told),
+            ScriptedTurn::text(LAST_WORDS),
         ]);
         let played = check(&scene, wire, script, quick()).await;
         assert_eq!(played.requests.len(), 3, "{wire:?}");
@@ -177,9 +182,9 @@ async fn a_call_that_the_length_cut_is_not_run_and_the_model_reads_why() {
 }
 
 /// Breaks the arguments of the calls off.
-fn with_cut_arguments(mut turn: Turn) -> Turn {
+fn with_cut_arguments(mut turn: ScriptedTurn) -> ScriptedTurn {
     for part in &mut turn.reply {
-        if let Part::Call(call) = part {
+        if let ScriptedPart::Call(call) = part {
             call.arguments.truncate(call.arguments.len() - 5);
         }
     }
@@ -190,8 +195,8 @@ fn with_cut_arguments(mut turn: Turn) -> Turn {
 async fn a_conversation_that_is_too_long_is_made_shorter_and_goes_on() {
     let scene = scene();
     for wire in Wire::ALL {
-        let flood = || Turn::call("misbehave", json!({ "how": "flood" }));
-        let script = Script::of([flood(), flood(), Turn::text(LAST_WORDS).fault(Fault::TooLong)]);
+        let flood = || ScriptedTurn::call("misbehave", json!({ "how": "flood" }));
+        let script = ModelScript::of([flood(), flood(), ScriptedTurn::text(LAST_WORDS).fault(Fault::TooLong)]);
         let played = check(&scene, wire, script, quick()).await;
         let sizes: Vec<usize> = played.requests.iter().map(|asked| asked.text.len()).collect();
         assert!(sizes.len() == 4 && sizes[3] < sizes[2] * 7 / 10, "{wire:?}: {sizes:?}");

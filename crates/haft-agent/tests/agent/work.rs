@@ -3,17 +3,17 @@
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use haft_agent::agent::Agent;
+use haft_agent::agent::AgentLoop;
 use haft_agent::history::Past;
-use haft_agent::outcome::Outcome;
+use haft_agent::outcome::AgentOutcome;
 use haft_agent::record::Record;
-use haft_agent::settings::Settings;
-use haft_agent::told::Told;
-use haft_model::conversation::{Answer, Call, Message};
+use haft_agent::settings::AgentSettings;
+use haft_agent::told::RunEvent;
+use haft_model::conversation::{Message, ModelToolCall, ToolAnswer};
 use haft_runtime::approval::YesToOrdinary;
 use haft_testkit::approver::nobody;
 use haft_testkit::scene::Scene;
-use haft_testkit::tools::{Add, Misbehave, Wait};
+use haft_testkit::tools::{Add, Misbehave, WaitTool};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,7 @@ use crate::valid::assert_valid;
 pub enum Entry {
     Message(Message),
     Began(String),
-    Answered(Answer),
+    Answered(ToolAnswer),
 }
 
 /// A record in memory, that may be full.
@@ -70,11 +70,11 @@ impl Record for Log {
         self.write(Entry::Message(message.clone()))
     }
 
-    fn began(&self, call: &Call) -> io::Result<()> {
+    fn began(&self, call: &ModelToolCall) -> io::Result<()> {
         self.write(Entry::Began(call.id.clone()))
     }
 
-    fn answered(&self, answer: &Answer) -> io::Result<()> {
+    fn answered(&self, answer: &ToolAnswer) -> io::Result<()> {
         self.write(Entry::Answered(answer.clone()))
     }
 
@@ -103,12 +103,12 @@ pub fn past(entries: &[Entry]) -> Past {
 
 /// A scene with tools that add, wait and misbehave, in which ordinary questions are answered with yes.
 pub fn scene() -> Scene {
-    Scene::sample().tool(Add).tool(Wait::default()).tool(Misbehave).approver(YesToOrdinary::or_ask(nobody()))
+    Scene::sample().tool(Add).tool(WaitTool::default()).tool(Misbehave).approver(YesToOrdinary::or_ask(nobody()))
 }
 
 /// What came of a run.
 pub struct Worked {
-    pub outcome: Outcome,
+    pub outcome: AgentOutcome,
     pub messages: Vec<Message>,
     pub told: Vec<String>,
 }
@@ -131,24 +131,24 @@ impl Worked {
 }
 
 /// Lets a model work on a prompt.
-pub async fn work(scene: &Scene, puppet: &Puppet, settings: Settings) -> Worked {
+pub async fn work(scene: &Scene, puppet: &Puppet, settings: AgentSettings) -> Worked {
     work_until(scene, puppet, settings, usize::MAX).await
 }
 
 /// Lets a model work on a prompt and stops it when so many things were told.
-pub async fn work_until(scene: &Scene, puppet: &Puppet, settings: Settings, stop_at: usize) -> Worked {
+pub async fn work_until(scene: &Scene, puppet: &Puppet, settings: AgentSettings, stop_at: usize) -> Worked {
     let log = Log::default();
-    let agent = Agent::new(scene.runtime(), scene.session(), puppet, &log).with_settings(settings);
+    let agent = AgentLoop::new(scene.runtime(), scene.session(), puppet, &log).with_settings(settings);
     run(agent, stop_at).await.1
 }
 
 /// Runs an agent and stops it when so many things were told.
-pub async fn run(mut agent: Agent<'_>, stop_at: usize) -> (Agent<'_>, Worked) {
+pub async fn run(mut agent: AgentLoop<'_>, stop_at: usize) -> (AgentLoop<'_>, Worked) {
     let stop = CancellationToken::new();
     let told = Mutex::new(Vec::new());
-    let telling = |news: Told<'_>| {
+    let telling = |news: RunEvent<'_>| {
         // How the arguments come in pieces is the provider's matter.
-        if matches!(news, Told::Arguments(_)) {
+        if matches!(news, RunEvent::Arguments(_)) {
             return;
         }
         let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -163,25 +163,25 @@ pub async fn run(mut agent: Agent<'_>, stop_at: usize) -> (Agent<'_>, Worked) {
     (agent, Worked { outcome, messages, told: told.into_inner().unwrap_or_else(PoisonError::into_inner) })
 }
 
-fn words(told: &Told<'_>) -> String {
+fn words(told: &RunEvent<'_>) -> String {
     match told {
-        Told::Step(number) => format!("step {number}"),
-        Told::Text(text) => format!("text {text}"),
-        Told::Thinking(text) => format!("thinking {text}"),
-        Told::Writing(name) => format!("writing {name}"),
-        Told::Arguments(bytes) => format!("{bytes} bytes of arguments"),
-        Told::Steered(text) => format!("steered: {text}"),
-        Told::Again(after, why) => format!("again after {} s: {why}", after.as_secs()),
-        Told::Replied { usage, total, .. } => format!("cost {}+{} of {}", usage.input, usage.output, total.input),
-        Told::CallBegan { call, preview } => {
+        RunEvent::Step(number) => format!("step {number}"),
+        RunEvent::Text(text) => format!("text {text}"),
+        RunEvent::Thinking(text) => format!("thinking {text}"),
+        RunEvent::Writing(name) => format!("writing {name}"),
+        RunEvent::Arguments(bytes) => format!("{bytes} bytes of arguments"),
+        RunEvent::Steered(text) => format!("steered: {text}"),
+        RunEvent::Again(after, why) => format!("again after {} s: {why}", after.as_secs()),
+        RunEvent::Replied { usage, total, .. } => format!("cost {}+{} of {}", usage.input, usage.output, total.input),
+        RunEvent::CallBegan { call, preview } => {
             format!("began {}: {} {preview}", call.id, call.name).trim_end().to_owned()
         }
-        Told::CallEnded { call, result, .. } => format!("ended {}: {}", call.id, result.status.code()),
-        Told::NotRun { call, .. } => format!("not run {}", call.id),
-        Told::GoesOn(why) => format!("goes on: {why}"),
-        Told::Finished(text) => format!("finished: {text}"),
-        Told::Unfit(why) => format!("unfit: {why}"),
-        Told::Compacted(compacted) => format!(
+        RunEvent::CallEnded { call, result, .. } => format!("ended {}: {}", call.id, result.status.code()),
+        RunEvent::NotRun { call, .. } => format!("not run {}", call.id),
+        RunEvent::GoesOn(why) => format!("goes on: {why}"),
+        RunEvent::Finished(text) => format!("finished: {text}"),
+        RunEvent::Unfit(why) => format!("unfit: {why}"),
+        RunEvent::Compacted(compacted) => format!(
             "compacted: {} results, {} arguments, {} replies",
             compacted.results, compacted.arguments, compacted.replies
         ),

@@ -3,30 +3,30 @@
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use haft_agent::outcome::{Ended, Outcome};
+use haft_agent::outcome::{AgentEndReason, AgentOutcome};
 use haft_model::provider::ModelErrorKind;
 use haft_runtime::record::VERSION;
 use serde_json::json;
 
 use super::output;
-use super::teller::Teller;
+use super::teller::Printer;
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 use haft_host::agent_records::{cost_line, end_record};
 use haft_host::bounded_text::paragraph;
 use haft_host::session_records::SessionRecorder;
 
-/// The end of a run.
-pub(super) struct Ending<'a> {
-    pub(super) teller: &'a Teller<'a>,
+/// Reports the end of a run to a person or a program.
+pub(super) struct RunEndReporter<'a> {
+    pub(super) teller: &'a Printer<'a>,
     pub(super) keeping: &'a SessionRecorder,
     pub(super) is_json: bool,
     pub(super) took: Duration,
 }
 
-impl Ending<'_> {
+impl RunEndReporter<'_> {
     /// Writes down and says how it ended; without an outcome somebody did not wait for it.
-    pub(super) fn say(self, outcome: Option<Outcome>) -> anyhow::Result<Exit> {
+    pub(super) fn say(self, outcome: Option<AgentOutcome>) -> anyhow::Result<Exit> {
         let Some(mut outcome) = outcome else { return Ok(self.say_that_nobody_waited()) };
         let redactor = self.teller.redactor();
         outcome.answer = redactor.redact_known(&outcome.answer).into_owned();
@@ -41,7 +41,7 @@ impl Ending<'_> {
         }
         if let Some(output) = &outcome.output {
             screen::record(&output.value.to_string())?;
-        } else if outcome.ended == Ended::Finished {
+        } else if outcome.ended == AgentEndReason::Finished {
             // Where the text has just come to the same screen, it is there.
             if !(self.teller.streams && io::stdout().is_terminal()) {
                 screen::answer(&outcome.answer)?;
@@ -53,7 +53,7 @@ impl Ending<'_> {
             screen::talk(&format!("haft: {}", paragraph(&outcome.ended.to_string())));
             screen::talk(&format!("To continue: haft resume {id}"));
         }
-        screen::talk_part(&Part::Faint(&cost_line(&outcome, &self.teller.tools(), took)));
+        screen::talk_part(&StyledText::Faint(&cost_line(&outcome, &self.teller.tools(), took)));
         Ok(exit)
     }
 
@@ -71,21 +71,21 @@ impl Ending<'_> {
     }
 }
 
-fn exit_of(ended: &Ended) -> Exit {
+fn exit_of(ended: &AgentEndReason) -> Exit {
     match ended {
-        Ended::Finished => Exit::Ok,
-        Ended::Stopped => Exit::Interrupted,
-        Ended::Refused => Exit::Refused,
-        Ended::PromptTooLong { .. } => Exit::Usage,
-        Ended::Failed(error) if error.kind == ModelErrorKind::TimedOut => Exit::TimedOut,
-        Ended::OutOfSteps(_)
-        | Ended::OutOfBudget { .. }
-        | Ended::OutOfMoney { .. }
-        | Ended::Unfinished(_)
-        | Ended::SaidNothing
-        | Ended::Unfit(_)
-        | Ended::GoesInCircles { .. }
-        | Ended::Failed(_)
-        | Ended::NotRecorded(_) => Exit::Failed,
+        AgentEndReason::Finished => Exit::Ok,
+        AgentEndReason::Stopped => Exit::Interrupted,
+        AgentEndReason::Refused => Exit::Refused,
+        AgentEndReason::PromptTooLong { .. } => Exit::Usage,
+        AgentEndReason::Failed(error) if error.kind == ModelErrorKind::TimedOut => Exit::TimedOut,
+        AgentEndReason::OutOfSteps(_)
+        | AgentEndReason::OutOfBudget { .. }
+        | AgentEndReason::OutOfMoney { .. }
+        | AgentEndReason::Unfinished(_)
+        | AgentEndReason::SaidNothing
+        | AgentEndReason::Unfit(_)
+        | AgentEndReason::GoesInCircles { .. }
+        | AgentEndReason::Failed(_)
+        | AgentEndReason::NotRecorded(_) => Exit::Failed,
     }
 }

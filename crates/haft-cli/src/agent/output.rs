@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use haft_agent::outcome::Outcome;
+use haft_agent::outcome::AgentOutcome;
 use haft_agent::output::OutputSchema;
 use haft_host::session_records::output_schema;
 
@@ -28,7 +28,7 @@ impl OutputFlags {
 }
 
 /// Shows the last words of a model that has not finished, to whoever has not seen them come: they may say why.
-pub(super) fn show_last_words(outcome: &Outcome) {
+pub(super) fn show_last_words(outcome: &AgentOutcome) {
     let answer = outcome.answer.trim();
     if answer.is_empty() {
         return;

@@ -8,10 +8,10 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use haft_agent::told::Told;
-use haft_agent::waiting::Waiting;
+use haft_agent::told::RunEvent;
+use haft_agent::waiting::ModelWaitTimer;
 use haft_contract::kinds::ErrorKind;
-use haft_contract::reader::Reader;
+use haft_contract::reader::Audience;
 use haft_contract::result::ToolResult;
 use haft_runtime::record;
 use haft_runtime::redact::{Redactor, TextStream};
@@ -20,11 +20,11 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Common;
-use crate::caller::{Caller, how_to_allow};
+use crate::caller::{CallerKind, how_to_allow};
 use crate::exit::Exit;
 use crate::live::LiveLine;
-use crate::screen::{self, Part, safe, talk_width};
-use haft_host::agent_lines::{Tools, call_line, room_made};
+use crate::screen::{self, StyledText, safe, talk_width};
+use haft_host::agent_lines::{ToolCallTally, call_line, room_made};
 use haft_host::agent_records as stream;
 use haft_host::bounded_text::paragraph;
 use haft_host::host::Host;
@@ -33,7 +33,7 @@ use haft_host::session_records::SessionRecorder;
 use haft_runtime::catalog::Catalog;
 
 /// Tells what an agent does.
-pub(super) struct Teller<'a> {
+pub(super) struct Printer<'a> {
     keeping: &'a SessionRecorder,
     is_json: bool,
     /// Whether somebody watches the text come.
@@ -45,13 +45,14 @@ pub(super) struct Teller<'a> {
     /// What a running call prints, which goes before anything else is printed.
     pub(super) line: LiveLine,
     /// Since when the model is waited for.
-    pub(super) waiting: Waiting,
-    state: Mutex<State>,
+    pub(super) waiting: ModelWaitTimer,
+    state: Mutex<AgentTellerState>,
 }
 
+/// The state of a teller that changes while the agent works.
 #[derive(Default)]
-struct State {
-    tools: Tools,
+struct AgentTellerState {
+    tools: ToolCallTally,
     /// The text that the model is writing.
     text: TextStream,
     /// What the calls that run are about, by their ids.
@@ -64,7 +65,7 @@ struct State {
     unwritten: Option<io::Error>,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> Printer<'a> {
     pub(super) fn new(
         keeping: &'a SessionRecorder,
         host: &'a Host,
@@ -73,33 +74,33 @@ impl<'a> Teller<'a> {
     ) -> Self {
         let (is_json, redactor) = (common.json, host.runtime.redactor());
         let streams = !is_json && io::stderr().is_terminal();
-        let (line, waiting, state) = (LiveLine::default(), Waiting::default(), Mutex::default());
+        let (line, waiting, state) = (LiveLine::default(), ModelWaitTimer::default(), Mutex::default());
         let catalog = host.runtime.catalog();
         Self { keeping, is_json, streams, redactor, catalog, stop, line, waiting, state }
     }
 
     /// Tells one thing.
-    pub(super) fn tell(&self, told: Told<'_>) {
-        if let Told::Finished(text) = told {
-            self.tell(Told::Text(text));
+    pub(super) fn tell(&self, told: RunEvent<'_>) {
+        if let RunEvent::Finished(text) = told {
+            self.tell(RunEvent::Text(text));
             return self.show_rest_of_text();
         }
         self.waiting.note(&told, Instant::now());
         // A text is shown without secrets; what may be one is shown with what follows.
         let piece = match told {
-            Told::Text(text) => self.state().text.take(self.redactor, text),
+            RunEvent::Text(text) => self.state().text.take(self.redactor, text),
             _ => String::new(),
         };
         match told {
-            Told::CallEnded { result, .. } => {
+            RunEvent::CallEnded { result, .. } => {
                 self.keeping.result(record::of_result(result));
                 self.state().tools.note(&result.tool, result.took);
             }
-            Told::Replied { usage, .. } => self.keeping.count(usage),
+            RunEvent::Replied { usage, .. } => self.keeping.count(usage),
             _ => {}
         }
-        let told = if let Told::Text(_) = told {
-            Told::Text(&piece)
+        let told = if let RunEvent::Text(_) = told {
+            RunEvent::Text(&piece)
         } else {
             self.show_rest_of_text();
             told
@@ -109,30 +110,34 @@ impl<'a> Teller<'a> {
             return;
         }
         match told {
-            Told::Text(text) if self.streams => self.stream(text),
+            RunEvent::Text(text) if self.streams => self.stream(text),
             // Something came, so nobody waits for it any more.
-            Told::Thinking(_) | Told::Writing(_) | Told::Arguments(_) | Told::Steered(_) => self.line.clear(),
-            Told::Text(_) | Told::Step(_) | Told::Finished(_) => {}
-            Told::Replied { .. } => self.end_line(),
-            Told::CallBegan { call, preview } => _ = self.state().about.insert(call.id.clone(), preview.to_owned()),
-            Told::CallEnded { call, result, .. } => {
+            RunEvent::Thinking(_) | RunEvent::Writing(_) | RunEvent::Arguments(_) | RunEvent::Steered(_) => {
+                self.line.clear()
+            }
+            RunEvent::Text(_) | RunEvent::Step(_) | RunEvent::Finished(_) => {}
+            RunEvent::Replied { .. } => self.end_line(),
+            RunEvent::CallBegan { call, preview } => _ = self.state().about.insert(call.id.clone(), preview.to_owned()),
+            RunEvent::CallEnded { call, result, .. } => {
                 let about = self.state().about.remove(&call.id).unwrap_or_default();
                 let name = call_name(self.catalog, &call.name);
                 self.part(&call_line((&name, &about), Some(result), talk_width()));
                 self.tell_rule(result);
             }
-            Told::NotRun { call, .. } => {
+            RunEvent::NotRun { call, .. } => {
                 self.part(&call_line((&call_name(self.catalog, &call.name), ""), None, talk_width()))
             }
-            Told::Again(after, why) => {
+            RunEvent::Again(after, why) => {
                 let when = if after.is_zero() { String::new() } else { format!(" in {}", seconds(after)) };
                 self.note(&format!("{}. Retrying{when}.", why.trim_end_matches('.')))
             }
-            Told::GoesOn(why) => {
+            RunEvent::GoesOn(why) => {
                 self.note(&format!("The reply is incomplete: {why}. haft asks the model to continue."))
             }
-            Told::Unfit(why) => self.note(&format!("The answer does not fit the schema. haft tells the model:\n{why}")),
-            Told::Compacted(done) => self.note(&room_made(done)),
+            RunEvent::Unfit(why) => {
+                self.note(&format!("The answer does not fit the schema. haft tells the model:\n{why}"))
+            }
+            RunEvent::Compacted(done) => self.note(&room_made(done)),
         }
     }
 
@@ -141,14 +146,14 @@ impl<'a> Teller<'a> {
         let rest = self.state().text.rest(self.redactor);
         match rest.as_str() {
             "" => {}
-            rest if self.is_json => self.tell_program(Told::Text(rest)),
+            rest if self.is_json => self.tell_program(RunEvent::Text(rest)),
             rest if self.streams => self.stream(rest),
             _ => {}
         }
     }
 
-    fn tell_program(&self, told: Told<'_>) {
-        if matches!(told, Told::Text("")) {
+    fn tell_program(&self, told: RunEvent<'_>) {
+        if matches!(told, RunEvent::Text("")) {
             return;
         }
         if let Some(mut record) = stream::record(told) {
@@ -217,9 +222,9 @@ impl<'a> Teller<'a> {
     /// Says once per rule what would allow a call that nobody was there to be asked about.
     fn tell_rule(&self, result: &ToolResult) {
         let Some(error) = result.error.as_ref().filter(|error| error.kind == ErrorKind::NeedsApproval) else { return };
-        let next = match how_to_allow(error, Caller::Agent) {
+        let next = match how_to_allow(error, CallerKind::Agent) {
             Some(how) => how.to_owned(),
-            None => Reader::Person.reads(&error.next.to_string()).into_owned(),
+            None => Audience::Person.reads(&error.next.to_string()).into_owned(),
         };
         let words = [Some(format!("{} Next: {next}", error.what)), error.detail.clone()];
         let words = words.into_iter().flatten().collect::<Vec<_>>().join("\n");
@@ -233,7 +238,7 @@ impl<'a> Teller<'a> {
     fn part(&self, part: &(bool, String)) {
         self.end_line();
         let (is_good, line) = part;
-        screen::talk_part(&if *is_good { Part::Faint(line) } else { Part::Bad(line) });
+        screen::talk_part(&if *is_good { StyledText::Faint(line) } else { StyledText::Bad(line) });
     }
 
     fn note(&self, words: &str) {
@@ -241,7 +246,7 @@ impl<'a> Teller<'a> {
         screen::talk(&format!("note: {}", paragraph(words)));
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, AgentTellerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use anstyle::Style;
-use haft_agent::waiting::Waiting;
+use haft_agent::waiting::ModelWaitTimer;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 
 use crate::live::LiveLine;
@@ -18,7 +18,7 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// Shows it.
 pub(super) struct WaitingLine<'a> {
-    waiting: &'a Waiting,
+    waiting: &'a ModelWaitTimer,
     line: LiveLine,
     long: Duration,
     /// `None` without a terminal.
@@ -27,7 +27,7 @@ pub(super) struct WaitingLine<'a> {
 
 impl<'a> WaitingLine<'a> {
     /// Shows nothing.
-    pub(super) fn unseen(waiting: &'a Waiting) -> Self {
+    pub(super) fn unseen(waiting: &'a ModelWaitTimer) -> Self {
         Self { waiting, line: LiveLine::default(), long: LONG, ticks: None }
     }
 

@@ -6,30 +6,30 @@
 use std::time::Instant;
 
 use anyhow::Context;
-use haft_agent::agent::Agent;
+use haft_agent::agent::AgentLoop;
 use haft_agent::history::Past;
-use haft_agent::outcome::Outcome;
+use haft_agent::outcome::AgentOutcome;
 use haft_agent::output::OutputSchema;
-use haft_agent::settings::Settings;
-use haft_agent::told::Told;
-use haft_model::client::Connection;
+use haft_agent::settings::AgentSettings;
+use haft_agent::told::RunEvent;
+use haft_model::client::ModelConnection;
 use haft_runtime::record::VERSION;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::ending::Ending;
+use super::ending::RunEndReporter;
 use super::flags::HowFar;
-use super::teller::Teller;
+use super::teller::Printer;
 use super::waiting::WaitingLine;
 use crate::arguments::Common;
-use crate::caller::Caller;
+use crate::caller::CallerKind;
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::prompt::overseer;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 use haft_host::bounded_text::one_line_of;
 use haft_host::host::Host;
-use haft_host::model::choice::Chosen;
+use haft_host::model::choice::ChosenModel;
 use haft_host::model::tuning::Tuning;
 use haft_host::session_records::{RunOptions, SessionRecorder, SharedValues, instructions};
 use haft_host::spans::{Spans, TracedRun};
@@ -40,20 +40,20 @@ use haft_host::user_commands::ExpandedPrompt;
 const LONGEST_NAME: usize = 120;
 
 /// A model, a workspace and a session, ready to work.
-pub(crate) struct Work<'a> {
+pub(crate) struct AgentRun<'a> {
     pub(crate) host: &'a Host,
     pub(crate) common: &'a Common,
     pub(crate) how_far: &'a HowFar,
     pub(crate) tuning: Tuning,
     pub(crate) keeping: SessionRecorder,
-    pub(crate) chosen: Chosen,
+    pub(crate) chosen: ChosenModel,
     pub(crate) past: Past,
     pub(crate) output: Option<OutputSchema>,
     /// What tools of the session kept in earlier runs.
     pub(crate) shared: SharedValues,
 }
 
-impl Work<'_> {
+impl AgentRun<'_> {
     /// Works on a prompt to its end.
     pub(crate) async fn on(self, prompt: ExpandedPrompt) -> anyhow::Result<Exit> {
         let traced = TracedRun {
@@ -69,14 +69,14 @@ impl Work<'_> {
     }
 
     async fn watched_by(self, spans: &Spans, prompt: ExpandedPrompt) -> anyhow::Result<Exit> {
-        let Work { host, common, how_far, tuning, keeping, chosen, past, output, shared } = self;
+        let AgentRun { host, common, how_far, tuning, keeping, chosen, past, output, shared } = self;
         let began = Instant::now();
         let endpoint = &chosen.endpoint;
         let cannot = "the session cannot be recorded";
         keeping.begin(endpoint, tuning.noted_in(RunOptions::of(&common.options()))).context(cannot)?;
         let (id, model) = (keeping.id(), endpoint.model.clone());
         let stop = CancellationToken::new();
-        let teller = Teller::new(&keeping, host, common, &stop);
+        let teller = Printer::new(&keeping, host, common, &stop);
         if common.json {
             let (wire, base_url) = (endpoint.wire.name(), &endpoint.base_url);
             teller.print(&json!({
@@ -85,20 +85,20 @@ impl Work<'_> {
             }));
         } else {
             let model = one_line_of(&model, LONGEST_NAME);
-            screen::talk_part(&Part::Faint(&format!("{model} at {}, session {id}", chosen.from)));
+            screen::talk_part(&StyledText::Faint(&format!("{model} at {}, session {id}", chosen.from)));
         }
         let unseen = WaitingLine::unseen(&teller.waiting);
         let waiting = if teller.streams { unseen.on(teller.line.clone(), endpoint.times.idle) } else { unseen };
-        let session = host.session(&id, Caller::Agent.approver((host, common), teller.line.clone()));
+        let session = host.session(&id, CallerKind::Agent.approver((host, common), teller.line.clone()));
         session.set_agent(&model);
         shared.restore(&session);
-        let connection: Connection = tuning.over(chosen.connection());
-        let agent = Agent::new(&host.runtime, &session, &connection, &keeping);
+        let connection: ModelConnection = tuning.over(chosen.connection());
+        let agent = AgentLoop::new(&host.runtime, &session, &connection, &keeping);
         let overseer = overseer(teller.line.clone());
-        let settings = Settings { output, only_tools: prompt.tools, ..tuning.of(settings(host, how_far)?) };
+        let settings = AgentSettings { output, only_tools: prompt.tools, ..tuning.of(settings(host, how_far)?) };
         let mut agent = agent.with_settings(settings).watched_by(&*overseer).showing(prompt.images).going_on(past);
         let outcome = {
-            let told = |what: Told<'_>| {
+            let told = |what: RunEvent<'_>| {
                 spans.tell(what);
                 teller.tell(what);
             };
@@ -110,18 +110,18 @@ impl Work<'_> {
         let outcome = outcome?;
         spans.end(outcome.as_ref());
         teller.end_line();
-        Ending { teller: &teller, keeping: &keeping, is_json: common.json, took: began.elapsed() }.say(outcome)
+        RunEndReporter { teller: &teller, keeping: &keeping, is_json: common.json, took: began.elapsed() }.say(outcome)
     }
 }
 
 /// Waits for the end, unless somebody will not; meanwhile Ctrl-C stops it, and what a running call prints
 /// is shown, or that there is nothing but waiting.
 async fn attended(
-    working: impl Future<Output = Outcome>,
+    working: impl Future<Output = AgentOutcome>,
     mut live: Live,
     mut waiting: WaitingLine<'_>,
     stop: &CancellationToken,
-) -> anyhow::Result<Option<Outcome>> {
+) -> anyhow::Result<Option<AgentOutcome>> {
     let mut asked = StopSignals::listen()?;
     tokio::pin!(working);
     loop {
@@ -139,9 +139,9 @@ async fn attended(
     }
 }
 
-fn settings(host: &Host, how_far: &HowFar) -> anyhow::Result<Settings> {
-    let usual = Settings::default();
-    Ok(Settings {
+fn settings(host: &Host, how_far: &HowFar) -> anyhow::Result<AgentSettings> {
+    let usual = AgentSettings::default();
+    Ok(AgentSettings {
         max_steps: how_far.max_steps.unwrap_or(usual.max_steps),
         token_budget: how_far.max_tokens,
         instructions: instructions(host)?,

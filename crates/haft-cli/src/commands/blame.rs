@@ -6,11 +6,11 @@ use clap::Args;
 use haft_host::blame::{blame, margins, record};
 use haft_host::rescue::Rescue;
 use haft_workspace::history::LineOrigin;
-use haft_workspace::history::Which;
+use haft_workspace::history::UndoSelection;
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 
 /// Arguments of `haft blame`.
 #[derive(Args)]
@@ -34,7 +34,7 @@ pub(crate) fn run(common: &Common, arguments: &BlameArguments) -> anyhow::Result
     let target = rescue.locate(&arguments.file)?;
     let blame = match blame(&rescue, &target) {
         Ok(blame) => blame,
-        Err(error) => return super::undo::refused((common, Which::Newest), &error, rescue.redactor()),
+        Err(error) => return super::undo::refused((common, UndoSelection::Newest), &error, rescue.redactor()),
     };
     if common.json {
         screen::record(&record(&rescue.redactor().redact_known(&target.to_string()), &blame).to_string())?;
@@ -42,10 +42,10 @@ pub(crate) fn run(common: &Common, arguments: &BlameArguments) -> anyhow::Result
     }
     for (line, margin) in blame.lines.iter().zip(margins(&blame, screen::width())) {
         let margin = match line.origin {
-            LineOrigin::ChangeSet(_) => Part::Plain(&margin),
-            LineOrigin::BeforeJournal | LineOrigin::Outside { .. } => Part::Faint(&margin),
+            LineOrigin::ChangeSet(_) => StyledText::Plain(&margin),
+            LineOrigin::BeforeJournal | LineOrigin::Outside { .. } => StyledText::Faint(&margin),
         };
-        screen::line(&[margin, Part::Plain(&line.text)])?;
+        screen::line(&[margin, StyledText::Plain(&line.text)])?;
     }
     blame.warnings.iter().for_each(|warning| screen::talk(warning));
     Ok(Exit::Ok)

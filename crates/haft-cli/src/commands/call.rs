@@ -4,24 +4,24 @@ use std::time::Duration;
 
 use anyhow::bail;
 use haft_contract::call::ToolCall;
-use haft_contract::reader::Reader;
+use haft_contract::reader::Audience;
 use haft_contract::result::{Did, ToolResult};
 use haft_runtime::record;
 use haft_runtime::session::Session;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::call_lines;
-use crate::arguments::{Call, Common};
-use crate::caller::Caller;
+use crate::arguments::{CallCommandArguments, Common};
+use crate::caller::CallerKind;
 use crate::exit::Exit;
 use crate::live::Live;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 use haft_host::call_words::CallWords;
 use haft_host::for_person::for_reader;
 use haft_host::host::{Host, block_on};
 
 /// Runs the command.
-pub(crate) fn run(common: &Common, call: &Call) -> anyhow::Result<Exit> {
+pub(crate) fn run(common: &Common, call: &CallCommandArguments) -> anyhow::Result<Exit> {
     if call.tool == "-" {
         if !call.arguments.is_empty() {
             bail!("`haft call -` reads calls from stdin and takes no arguments");
@@ -32,13 +32,13 @@ pub(crate) fn run(common: &Common, call: &Call) -> anyhow::Result<Exit> {
     if call.tool == "bash" {
         haft_sandbox::launcher_ahead();
     }
-    let host = Caller::OneCall.opens(common)?;
+    let host = CallerKind::OneCall.opens(common)?;
     let arguments = given.for_tool(host.runtime.catalog().find(&call.tool).as_deref())?;
-    let session = Caller::OneCall.session(&host, common);
-    let origin = Caller::OneCall.origin(common);
+    let session = CallerKind::OneCall.session(&host, common);
+    let origin = CallerKind::OneCall.origin(common);
     let tool_call = ToolCall::new(&call.tool, arguments).by(origin);
     let result = block_on(interruptible(&host, &session, tool_call))?;
-    let result = for_reader(result, Reader::of(origin));
+    let result = for_reader(result, Audience::of(origin));
     host.note_call(&result);
     show(common, &result)?;
     Ok(result.status.into())
@@ -112,7 +112,7 @@ fn show(common: &Common, result: &ToolResult) -> anyhow::Result<()> {
         facts.push(format!("undo: haft undo {number}"));
     }
     if !facts.is_empty() {
-        screen::talk_part(&Part::Faint(&format!("({})", facts.join("; "))));
+        screen::talk_part(&StyledText::Faint(&format!("({})", facts.join("; "))));
     }
     Ok(())
 }

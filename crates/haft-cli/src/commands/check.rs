@@ -1,17 +1,17 @@
 //! `haft check`: every problem of a file, with its line and the fix.
 
-use haft_host::check::{Report, Tried, Trying, check};
-use haft_runtime::conformance::Verdict;
+use haft_host::check::{CheckReport, ToolTrialReport, Trying, check};
+use haft_runtime::conformance::ConformanceVerdict;
 
 use crate::arguments::{Check, Common};
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Check) -> anyhow::Result<Exit> {
     let trying = if arguments.run { Trying::Everything } else { Trying::Examples };
     let report = check(&common.options(), &arguments.paths, trying)?;
-    let Report { found, tried, not_tried } = &report;
+    let CheckReport { found, tried, not_tried } = &report;
     for found in found {
         if common.json { screen::record(&found.record()) } else { screen::answer(&found.line()) }?;
     }
@@ -25,22 +25,22 @@ pub(crate) fn run(common: &Common, arguments: &Check) -> anyhow::Result<Exit> {
 }
 
 /// Shows each check of a tool in a line, or as a record.
-fn show(common: &Common, tried: &Tried) -> anyhow::Result<()> {
+fn show(common: &Common, tried: &ToolTrialReport) -> anyhow::Result<()> {
     if common.json {
         let records = tried.findings.iter().map(|finding| tried.record(finding).to_string());
         return Ok(records.into_iter().try_for_each(|record| screen::record(&record))?);
     }
     let file = tried.file.display().to_string();
-    screen::line(&[Part::Strong(&file), Part::Plain(": "), Part::Strong(&tried.tool)])?;
+    screen::line(&[StyledText::Strong(&file), StyledText::Plain(": "), StyledText::Strong(&tried.tool)])?;
     for finding in &tried.findings {
         let verdict = match finding.verdict {
-            Verdict::Passed => Part::Good("pass    "),
-            Verdict::Failed => Part::Bad("FAIL    "),
-            Verdict::Skipped => Part::Faint("skipped "),
+            ConformanceVerdict::Passed => StyledText::Good("pass    "),
+            ConformanceVerdict::Failed => StyledText::Bad("FAIL    "),
+            ConformanceVerdict::Skipped => StyledText::Faint("skipped "),
         };
         let fix = finding.fix.as_ref().map(|fix| format!("; {fix}")).unwrap_or_default();
         let what = format!(" {:<16} {}{fix}", finding.check, one_line(&finding.what));
-        screen::line(&[Part::Plain("  "), verdict, Part::Plain(&what)])?;
+        screen::line(&[StyledText::Plain("  "), verdict, StyledText::Plain(&what)])?;
     }
     Ok(())
 }

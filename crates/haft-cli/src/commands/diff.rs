@@ -1,14 +1,14 @@
 //! `haft diff`: what one change set did.
 
 use haft_contract::path::one_line;
-use haft_host::change_records::{Compared, between, change_record, has_hunks, importance, learn};
+use haft_host::change_records::{ContentComparison, between, change_record, has_hunks, importance, learn};
 use haft_runtime::redact::Redactor;
-use haft_workspace::history::{FileChange, Side, Which};
+use haft_workspace::history::{FileChange, PathContent, UndoSelection};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Diff as Arguments};
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 use crate::shown_diff;
 use haft_host::rescue::Rescue;
 
@@ -22,7 +22,7 @@ pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit
     let host = Rescue::open(&common.options())?;
     let (number, mut changes) = match host.history.diff(arguments.number) {
         Ok(found) => found,
-        Err(error) => return super::undo::refused((common, Which::Newest), &error, host.redactor()),
+        Err(error) => return super::undo::refused((common, UndoSelection::Newest), &error, host.redactor()),
     };
     changes.sort_by_cached_key(importance);
     let redactor = host.redactor();
@@ -47,13 +47,13 @@ pub(super) fn show(change: &FileChange, redactor: &Redactor) -> anyhow::Result<(
     let path = one_line(&path);
     let what = match (&change.before, &change.after, &change.note) {
         (_, _, Some(note)) => format!("  ({note})"),
-        (Side::Absent, _, _) => "  (created)".to_owned(),
-        (_, Side::Absent, _) => "  (removed)".to_owned(),
+        (PathContent::Absent, _, _) => "  (created)".to_owned(),
+        (_, PathContent::Absent, _) => "  (removed)".to_owned(),
         _ => String::new(),
     };
-    screen::line(&[Part::Strong(&path), Part::Faint(&one_line(&redactor.redact_known(&what)))])?;
+    screen::line(&[StyledText::Strong(&path), StyledText::Faint(&one_line(&redactor.redact_known(&what)))])?;
     match between(&change.before, &change.after) {
-        Compared::Diff(mut diff) => {
+        ContentComparison::Diff(mut diff) => {
             redactor.redact_diff(&mut diff);
             let lines = match has_hunks(change) {
                 true => shown_diff::numbered_lines(&diff, MOST_LINES, &path),
@@ -61,8 +61,8 @@ pub(super) fn show(change: &FileChange, redactor: &Redactor) -> anyhow::Result<(
             };
             lines.iter().try_for_each(|line| screen::line(&[line.part()]))?;
         }
-        Compared::NotText => screen::line(&[Part::Faint("[not text]")])?,
-        Compared::Unknown => {}
+        ContentComparison::NotText => screen::line(&[StyledText::Faint("[not text]")])?,
+        ContentComparison::Unknown => {}
     }
     Ok(())
 }

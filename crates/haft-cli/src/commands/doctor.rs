@@ -5,12 +5,12 @@
 
 mod commands;
 
-use haft_model::lower::Provider;
+use haft_model::lower::ProviderDialect;
 use haft_workspace::state::{WorkspaceUsage, read_config_file, real_path_of};
 
 use crate::arguments::{Common, Doctor};
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 use haft_host::examination::{how_far_undo_reaches, judged, last_call, skill_facts, tool_facts};
 use haft_host::gc::size;
 use haft_host::host::{Host, block_on};
@@ -53,7 +53,7 @@ fn workspace(common: &Common, host: &Host) -> anyhow::Result<Exit> {
     fact("tools", &format!("{}{deferred}", host.runtime.catalog().len()))?;
     skill_facts(host)?.iter().try_for_each(|(name, value)| fact(name, value))?;
     let mut exit = Exit::Ok;
-    for provider in Provider::ALL {
+    for provider in ProviderDialect::ALL {
         let list = lowered(&entries, provider);
         for quarantined in &list.quarantined {
             fact(provider.name(), &quarantined.to_string())?;
@@ -80,7 +80,7 @@ fn tool(common: &Common, host: &Host, name: &str) -> anyhow::Result<Exit> {
     fact("listed", &format!("yes, as \"{}\" from {}", entry.shown().name, entry.toolset()))?;
     tool_facts(host, &entry)?.iter().try_for_each(|(name, value)| fact(name, value))?;
     let mut exit = Exit::Ok;
-    for provider in Provider::ALL {
+    for provider in ProviderDialect::ALL {
         let list = lowered(std::slice::from_ref(&entry), provider);
         let told = match (list.tools.first(), list.quarantined.first()) {
             (Some(lowered), _) if lowered.losses.is_empty() => "ok, nothing lost".to_owned(),
@@ -108,6 +108,6 @@ fn tool(common: &Common, host: &Host, name: &str) -> anyhow::Result<Exit> {
 }
 
 fn fact(name: &str, value: &str) -> anyhow::Result<()> {
-    screen::line(&[Part::Faint(&format!("{name:<20}")), Part::Plain(value)])?;
+    screen::line(&[StyledText::Faint(&format!("{name:<20}")), StyledText::Plain(value)])?;
     Ok(())
 }

@@ -20,7 +20,7 @@ use haft_config::environment::current_folder;
 use haft_config::settings::Settings;
 use haft_host::exec::line::quoted;
 use haft_host::exec::{mode_name, yes_name};
-use haft_net::exec::{CommandRequest, Outcome, Paper};
+use haft_net::exec::{CommandRequest, ExecOutcome, Paper};
 use haft_workspace::state::{is_session_name, real_path_of};
 
 use crate::arguments::Common;
@@ -28,7 +28,7 @@ use crate::exit::Exit;
 use crate::prompt::somebody_is_there;
 use crate::screen;
 use crate::terminal::of_command::{OwnTerminal, which_are_terminals};
-use client::{Client, ClientEnd, Notes};
+use client::{Client, ClientEnd, NoteVisibility};
 
 /// The version of this program, to which that of a holder is compared.
 pub(super) const BUILD: &str = env!("HAFT_VERSION");
@@ -115,7 +115,7 @@ fn outcome(common: &Common, exec: &Exec) -> anyhow::Result<ClientEnd> {
     if let Some(call) = &judged {
         guarded::note(call, &mut request, &settings);
     }
-    let notes = if exec.quiet { Notes::LeftOut } else { Notes::Shown };
+    let notes = if exec.quiet { NoteVisibility::LeftOut } else { NoteVisibility::Shown };
     let client = Client::new(request, terminal, notes)?;
     let owner =
         judged.as_ref().map_or(exec.owner, |call| call.owner.filter(|owner| owner.is_alive()).map(|owner| owner.pid));
@@ -167,7 +167,7 @@ fn request(
 }
 
 /// Says what is to be said, the line about changes last.
-fn show(common: &Common, outcome: &Outcome) {
+fn show(common: &Common, outcome: &ExecOutcome) {
     if common.json {
         screen::talk(&outcome.record);
         return;
@@ -180,7 +180,7 @@ fn show(common: &Common, outcome: &Outcome) {
     }
 }
 
-fn exit_code(outcome: &Outcome) -> ExitCode {
+fn exit_code(outcome: &ExecOutcome) -> ExitCode {
     let code = match (&*outcome.status, outcome.exit_code) {
         ("refused", _) => Exit::Refused.code(),
         ("timed_out", _) => Exit::TimedOut.code(),

@@ -7,11 +7,11 @@ use std::io::{self, IsTerminal, Read};
 use anyhow::bail;
 use clap::Args;
 use haft_host::guard::setup_lines::{self, Agents};
-use haft_host::guard::{Reach, answer_event, answer_unread};
+use haft_host::guard::{GuardMode, answer_event, answer_unread};
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 
 /// Longest event, in bytes. It holds the content of a file that is written, and in some agents of one that is read.
 const LONGEST_EVENT: u64 = 64 * 1024 * 1024;
@@ -37,8 +37,8 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    fn reach(&self) -> Reach {
-        if self.judge_only { Reach::Judges } else { Reach::Contains }
+    fn reach(&self) -> GuardMode {
+        if self.judge_only { GuardMode::Judges } else { GuardMode::Contains }
     }
 }
 
@@ -61,22 +61,22 @@ pub(crate) fn run(common: &Common, guard: &Guard) -> anyhow::Result<Exit> {
 }
 
 /// Prints the lines of these agents. Those of one go to stdout alone, so that they can be sent into a file.
-fn print(common: &Common, reach: Reach, Agents(agents): &Agents) -> anyhow::Result<Exit> {
+fn print(common: &Common, reach: GuardMode, Agents(agents): &Agents) -> anyhow::Result<Exit> {
     let command = setup_lines::hook_command(&common.options(), reach)?;
     for agent in agents {
         let heading = format!("{}: {}", agent.title, agent.file);
         let lines = serde_json::to_string_pretty(&agent.lines(&command))?;
         if agents.len() == 1 {
-            screen::talk_part(&Part::Strong(&heading));
+            screen::talk_part(&StyledText::Strong(&heading));
             screen::record(&lines)?;
             screen::talk(agent.note);
             screen::talk(&agent.gap());
             continue;
         }
-        screen::line(&[Part::Strong(&heading)])?;
+        screen::line(&[StyledText::Strong(&heading)])?;
         screen::record(&lines)?;
-        screen::line(&[Part::Faint(agent.note)])?;
-        screen::line(&[Part::Faint(&agent.gap())])?;
+        screen::line(&[StyledText::Faint(agent.note)])?;
+        screen::line(&[StyledText::Faint(&agent.gap())])?;
     }
     Ok(Exit::Ok)
 }

@@ -32,9 +32,9 @@ enum JobsCommand {
     /// List the jobs of all running sessions (the default)
     List,
     /// Show the last output of a job; the model still gets this output as new
-    Output(output::Output),
+    Output(output::JobsOutputArguments),
     /// Wait until a job has ended, has printed a text, or listens on a port
-    Wait(control::Wait),
+    Wait(control::JobsWaitArguments),
     /// Send a signal to all processes of a job
     Signal(control::Signal),
     /// Stop a job; haft commits its changes as a change set

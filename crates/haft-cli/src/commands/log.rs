@@ -6,9 +6,9 @@ use haft_host::rescue::Rescue;
 use haft_workspace::history::{ChangeSet, LogFilter};
 use serde_json::{Value, json};
 
-use crate::arguments::{Common, Log as Arguments};
+use crate::arguments::{Common, LogCommandArguments as Arguments};
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 
 /// Runs the command.
 pub(crate) fn run(common: &Common, arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -57,8 +57,8 @@ fn show(set: &ChangeSet) -> anyhow::Result<()> {
     for (index, row) in rows.iter().enumerate() {
         let (number, rest) = row.split_at(row.len().min(INDENT));
         let is_faint = set.undone == Undone::Yes;
-        let number = if is_faint { Part::Faint(number) } else { Part::Strong(number) };
-        let rest = if is_faint || index > 0 { Part::Faint(rest) } else { Part::Plain(rest) };
+        let number = if is_faint { StyledText::Faint(number) } else { StyledText::Strong(number) };
+        let rest = if is_faint || index > 0 { StyledText::Faint(rest) } else { StyledText::Plain(rest) };
         screen::line(&[number, rest])?;
     }
     Ok(())

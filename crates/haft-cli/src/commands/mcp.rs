@@ -4,7 +4,7 @@ mod serve;
 
 use clap::{Args, Subcommand};
 use haft_host::servers::{ServerScope, edit::Addition};
-use haft_mcp::client::commands::{self, Ending, WayBack};
+use haft_mcp::client::commands::{self, McpCommandOutcome, WayBack};
 
 use crate::{arguments::Common, exit::Exit};
 
@@ -95,8 +95,8 @@ pub(crate) fn run(common: &Common, arguments: &McpArguments) -> anyhow::Result<E
         McpCommand::Doctor { name } => commands::doctor(scope()?, name, common)?,
     };
     Ok(match ending {
-        Ending::Done => Exit::Ok,
-        Ending::Failed => Exit::Failed,
-        Ending::Refused => Exit::Refused,
+        McpCommandOutcome::Done => Exit::Ok,
+        McpCommandOutcome::Failed => Exit::Failed,
+        McpCommandOutcome::Refused => Exit::Refused,
     })
 }

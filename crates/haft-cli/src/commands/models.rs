@@ -6,7 +6,7 @@ use haft_config::settings::Settings;
 use crate::agent::flags::ModelFlags;
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 use haft_host::bounded_text::{one_line_of, paragraph};
 use haft_host::host::block_on;
 use haft_host::model::asked::{AskedPlace, record};
@@ -41,15 +41,15 @@ pub(crate) fn run(common: &Common, flags: &ModelFlags) -> anyhow::Result<Exit> {
 fn show(asked: &AskedPlace) -> anyhow::Result<()> {
     let place = &asked.place;
     let about = format!("  {}, {}, {}", place.base_url, place.wire.name(), place.from());
-    screen::line(&[Part::Strong(&place.name), Part::Faint(&about)])?;
+    screen::line(&[StyledText::Strong(&place.name), StyledText::Faint(&about)])?;
     match &asked.models {
-        Ok(models) if models.is_empty() => screen::line(&[Part::Faint("  no models")])?,
+        Ok(models) if models.is_empty() => screen::line(&[StyledText::Faint("  no models")])?,
         Ok(models) => {
             for model in models {
-                screen::line(&[Part::Plain("  "), Part::Plain(&one_line_of(model, LONGEST_NAME))])?;
+                screen::line(&[StyledText::Plain("  "), StyledText::Plain(&one_line_of(model, LONGEST_NAME))])?;
             }
         }
-        Err(why) => screen::line(&[Part::Bad("  "), Part::Bad(&paragraph(why))])?,
+        Err(why) => screen::line(&[StyledText::Bad("  "), StyledText::Bad(&paragraph(why))])?,
     }
     Ok(())
 }

@@ -3,21 +3,21 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use haft_host::new_tool::{self, Destination, WrittenTool, write_tool};
+use haft_host::new_tool::{self, NewToolDestination, WrittenTool, write_tool};
 use serde_json::json;
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 
 #[derive(Args)]
-pub(crate) struct New {
+pub(crate) struct NewCommandArguments {
     #[command(subcommand)]
-    what: What,
+    what: NewSubcommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum NewSubcommand {
     /// Create a working tool to edit: a definition and a program
     Tool(NewTool),
 }
@@ -28,7 +28,7 @@ struct NewTool {
     name: String,
     /// The program's language: a Python function or a shell script
     #[arg(long = "lang", value_name = "LANGUAGE")]
-    language: Language,
+    language: LanguageArgument,
     /// Create it for all your projects instead of this workspace
     #[arg(long, conflicts_with = "folder")]
     user: bool,
@@ -38,26 +38,26 @@ struct NewTool {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Language {
+enum LanguageArgument {
     Python,
     Sh,
 }
 
 /// Runs the command.
-pub(crate) fn run(common: &Common, new: &New) -> anyhow::Result<Exit> {
-    let What::Tool(tool) = &new.what;
+pub(crate) fn run(common: &Common, new: &NewCommandArguments) -> anyhow::Result<Exit> {
+    let NewSubcommand::Tool(tool) = &new.what;
     if common.plan {
         screen::talk("haft: plan mode writes nothing; leave out --plan.");
         return Ok(Exit::Refused);
     }
     let destination = match (&tool.folder, tool.user) {
-        (Some(folder), _) => Destination::Folder(folder.clone()),
-        (None, true) => Destination::User,
-        (None, false) => Destination::Workspace,
+        (Some(folder), _) => NewToolDestination::Folder(folder.clone()),
+        (None, true) => NewToolDestination::User,
+        (None, false) => NewToolDestination::Workspace,
     };
     let language = match tool.language {
-        Language::Python => new_tool::Language::Python,
-        Language::Sh => new_tool::Language::Sh,
+        LanguageArgument::Python => new_tool::NewToolLanguage::Python,
+        LanguageArgument::Sh => new_tool::NewToolLanguage::Sh,
     };
     let wanted = new_tool::NewTool { name: tool.name.clone(), language, destination };
     let WrittenTool { files, next } = write_tool(&common.options(), &wanted)?;
@@ -66,7 +66,7 @@ pub(crate) fn run(common: &Common, new: &New) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     for path in &files {
-        screen::line(&[Part::Plain("Wrote "), Part::Strong(path)])?;
+        screen::line(&[StyledText::Plain("Wrote "), StyledText::Strong(path)])?;
     }
     screen::talk(&next);
     Ok(Exit::Ok)

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::replay::told::Telling;
-use crate::screen::{self, Part};
+use crate::replay::told::ReplayTeller;
+use crate::screen::{self, StyledText};
 
 /// How long removing the copy may take when the user ends the replay.
 const TO_CLEAN_UP: Duration = Duration::from_secs(3);
@@ -47,7 +47,7 @@ pub(crate) fn run(common: &Common, arguments: &Replay) -> anyhow::Result<Exit> {
     let replay = SessionReplay::of(&options, arguments.session.as_deref(), arguments.from.as_deref())?;
     block_on(async {
         let stop = CancellationToken::new();
-        let telling = Telling::new(common.json, &stop);
+        let telling = ReplayTeller::new(common.json, &stop);
         let mut asked = StopSignals::listen()?;
         let replaying = replay.run(&options, &telling, &stop);
         tokio::pin!(replaying);
@@ -72,7 +72,7 @@ pub(crate) fn run(common: &Common, arguments: &Replay) -> anyhow::Result<Exit> {
 fn end(
     common: &Common,
     ended: ReplayEnd,
-    (telling, stop): (&Telling<'_>, &CancellationToken),
+    (telling, stop): (&ReplayTeller<'_>, &CancellationToken),
     session: &str,
 ) -> anyhow::Result<Exit> {
     if ended == ReplayEnd::NotCopied {
@@ -92,7 +92,7 @@ fn end(
         }))?;
     } else {
         let stopped = if exit == Exit::Interrupted { "Stopped. " } else { "" };
-        screen::line(&[Part::Strong(&format!("{stopped}{}", tally.words()))])?;
+        screen::line(&[StyledText::Strong(&format!("{stopped}{}", tally.words()))])?;
     }
     Ok(exit)
 }

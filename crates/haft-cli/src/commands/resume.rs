@@ -7,9 +7,9 @@ use clap::Args;
 use super::run::from_stdin;
 use crate::agent::flags::{HowFar, ModelFlags};
 use crate::agent::output::OutputFlags;
-use crate::agent::work::Work;
+use crate::agent::work::AgentRun;
 use crate::arguments::Common;
-use crate::caller::Caller;
+use crate::caller::CallerKind;
 use crate::exit::Exit;
 use crate::screen;
 use haft_host::host::block_on;
@@ -52,7 +52,7 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
         Some(_) | None => (None, arguments.words.as_slice()),
     };
     let output = arguments.output.schema()?;
-    let host = Caller::Agent.opens(common)?;
+    let host = CallerKind::Agent.opens(common)?;
     host.runtime.learn_secrets();
     let sessions = host.state.sessions();
     let id = match name {
@@ -72,7 +72,7 @@ pub(crate) fn run(common: &Common, arguments: &Resume) -> anyhow::Result<Exit> {
         let tuning = Tuning::new(&how_far.tuning(), &host.settings, &chosen.endpoint.model)?;
         let keeping = SessionRecorder::new(log, kept.tally, host.runtime.redactor());
         let (past, shared) = (left.past, left.shared);
-        let work = Work { host: &host, common, how_far, tuning, keeping, chosen, past, output, shared };
+        let work = AgentRun { host: &host, common, how_far, tuning, keeping, chosen, past, output, shared };
         work.on(message).await
     })?
 }

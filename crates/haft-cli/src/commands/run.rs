@@ -9,9 +9,9 @@ use haft_workspace::state::sessions::Tally;
 
 use crate::agent::flags::{HowFar, ModelFlags};
 use crate::agent::output::OutputFlags;
-use crate::agent::work::Work;
+use crate::agent::work::AgentRun;
 use crate::arguments::Common;
-use crate::caller::Caller;
+use crate::caller::CallerKind;
 use crate::exit::Exit;
 use haft_host::host::block_on;
 use haft_host::model::choice::Choice;
@@ -51,7 +51,7 @@ pub(crate) struct Run {
 pub(crate) fn run(common: &Common, arguments: &Run) -> anyhow::Result<Exit> {
     let output = arguments.output.schema()?;
     let line = task(&arguments.task)?;
-    let host = Caller::Agent.opens(common)?;
+    let host = CallerKind::Agent.opens(common)?;
     let prompt = UserCommands::of(&host).expand(&line)?.with_images_of(&line, &host)?;
     let choice = Choice::new(arguments.model.or(prompt.model.clone()), &host.settings, ModelSection::default())?;
     host.runtime.also_hide(choice.secrets());
@@ -66,7 +66,7 @@ pub(crate) fn run(common: &Common, arguments: &Run) -> anyhow::Result<Exit> {
             host.runtime.redactor(),
         );
         let (past, shared) = Default::default();
-        let work = Work { host: &host, common, how_far, tuning, keeping, chosen, past, output, shared };
+        let work = AgentRun { host: &host, common, how_far, tuning, keeping, chosen, past, output, shared };
         work.on(prompt).await
     })?
 }

@@ -4,14 +4,14 @@ mod export;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::path::one_line;
-use haft_workspace::state::sessions::Listed;
+use haft_workspace::state::sessions::SessionSummary;
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 use haft_host::change_log::ago;
 use haft_host::rescue::Rescue;
 
@@ -37,7 +37,7 @@ enum SessionsCommand {
     /// Write a conversation as Markdown or JSON
     Export(export::Export),
     /// Give a session a name
-    Name(export::Name),
+    Name(export::SessionsNameArguments),
 }
 
 /// Runs the command.
@@ -71,7 +71,7 @@ pub(crate) fn run(common: &Common, arguments: &Sessions) -> anyhow::Result<Exit>
     Ok(Exit::Ok)
 }
 
-fn line(session: &Listed) -> anyhow::Result<()> {
+fn line(session: &SessionSummary) -> anyhow::Result<()> {
     let words = one_line(session.words.as_deref().unwrap_or("(its beginning is lost)"));
     let words = match words.char_indices().nth(LONGEST_WORDS) {
         Some((end, _)) => format!("{}…", &words[..end]),
@@ -80,20 +80,20 @@ fn line(session: &Listed) -> anyhow::Result<()> {
     let tally = session.tally;
     let cost = format!(
         "  {}, {}",
-        Grouped(tally.steps).of("step"),
-        Grouped(tally.input.saturating_add(tally.output)).of("token")
+        GroupedNumber(tally.steps).of("step"),
+        GroupedNumber(tally.input.saturating_add(tally.output)).of("token")
     );
     let name = session.name.as_deref().map(|name| format!("{}  ", one_line(name))).unwrap_or_default();
     screen::line(&[
-        Part::Strong(&format!("{}  {name}", session.id)),
-        Part::Faint(&format!("{:<11} ", ago(session.last_ms))),
-        Part::Plain(&words),
-        Part::Faint(&cost),
+        StyledText::Strong(&format!("{}  {name}", session.id)),
+        StyledText::Faint(&format!("{:<11} ", ago(session.last_ms))),
+        StyledText::Plain(&words),
+        StyledText::Faint(&cost),
     ])?;
     Ok(())
 }
 
-fn record(session: &Listed) -> Value {
+fn record(session: &SessionSummary) -> Value {
     json!({
         "id": session.id.to_string(), "began_ms": session.began_ms, "last_ms": session.last_ms, "name": session.name,
         "words": session.words,

@@ -6,13 +6,13 @@ use std::path::Path;
 use clap::Args;
 use haft_config::environment::current_folder;
 use haft_contract::diff::Diff;
-use haft_host::guard::Reach;
+use haft_host::guard::GuardMode;
 use haft_host::setup::{self, Proposal, Setup as Agents, SetupAgent};
 use haft_sandbox::try_hook;
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 use crate::shown_diff;
 use haft_host::user_questions::typed_line;
 
@@ -61,7 +61,7 @@ pub(crate) fn run(common: &Common, arguments: &Setup) -> anyhow::Result<Exit> {
             Ok(Exit::Ok)
         }
         Some(agent) => {
-            let reach = if arguments.judge_only { Reach::Judges } else { Reach::Contains };
+            let reach = if arguments.judge_only { GuardMode::Judges } else { GuardMode::Contains };
             set_up(common, &agents, (agent, reach))
         }
     }
@@ -85,12 +85,16 @@ fn list(common: &Common, agents: &Agents) -> anyhow::Result<Exit> {
             (None, false) => ("not found", String::new()),
         };
         let title = format!("{:<12} ", agent.title);
-        screen::line(&[Part::Strong(&title), Part::Plain(&format!("{state:<12} ")), Part::Faint(&more)])?;
+        screen::line(&[
+            StyledText::Strong(&title),
+            StyledText::Plain(&format!("{state:<12} ")),
+            StyledText::Faint(&more),
+        ])?;
     }
     Ok(Exit::Ok)
 }
 
-fn set_up(common: &Common, agents: &Agents, (agent, reach): (&'static SetupAgent, Reach)) -> anyhow::Result<Exit> {
+fn set_up(common: &Common, agents: &Agents, (agent, reach): (&'static SetupAgent, GuardMode)) -> anyhow::Result<Exit> {
     let options = common.options();
     if agents.is_set_up_like(agent, (&options, reach))? {
         screen::talk(&format!("{} is already set up like this; nothing was changed.", agent.title));
@@ -148,7 +152,7 @@ fn by_hand(agent: &SetupAgent, path: &Path) -> String {
 }
 
 fn show(proposal: &Proposal) {
-    screen::talk_part(&Part::Strong(&proposal.path.display().to_string()));
+    screen::talk_part(&StyledText::Strong(&proposal.path.display().to_string()));
     if let Some(why) = proposal.why {
         screen::talk(why);
     }

@@ -2,21 +2,21 @@
 //!
 //! Every result below a command comes from that command; there is no prepared output.
 
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 use haft_contract::result::{Did, ToolResult};
 use haft_host::tour::{COMMAND, STOPS, Tour, call, quoted};
-use haft_workspace::history::{UndoRequest, Which};
+use haft_workspace::history::{UndoRequest, UndoSelection};
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 use haft_host::host::{Host, block_on};
 use haft_host::result_preview::result_preview;
 
 /// Runs the command.
 pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
     let Tour { scratch, folder, host, session } = Tour::begin(&common.options())?;
-    screen::line(&[Part::Plain("Real calls in "), Part::Strong(&folder.display().to_string())])?;
+    screen::line(&[StyledText::Plain("Real calls in "), StyledText::Strong(&folder.display().to_string())])?;
     for (words, tool, arguments) in STOPS {
         let result = block_on(call(&host, &session, tool, arguments))?;
         show(&host, (words, tool, arguments), &result)?;
@@ -31,8 +31,8 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
         let back = scratch.fingerprint("workspace")?;
         prove([("before the command", &before), ("after it", &after), ("now", &back)])?;
     }
-    screen::line(&[Part::Plain("")])?;
-    screen::line(&[Part::Strong("Now you are the model. Type, in a folder of your own:")])?;
+    screen::line(&[StyledText::Plain("")])?;
+    screen::line(&[StyledText::Strong("Now you are the model. Type, in a folder of your own:")])?;
     for command in [
         "haft call list_dir",
         "haft call read_file path=README.md",
@@ -40,49 +40,52 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
         "haft undo",
         "haft doctor",
     ] {
-        screen::line(&[Part::Plain("  "), Part::Plain(command)])?;
+        screen::line(&[StyledText::Plain("  "), StyledText::Plain(command)])?;
     }
     Ok(Exit::Ok)
 }
 
 /// Shows what was changed, and takes it back.
 fn take_back(host: &Host) -> anyhow::Result<()> {
-    screen::line(&[Part::Plain("")])?;
+    screen::line(&[StyledText::Plain("")])?;
     if host.history.newest(1)?.sets.is_empty() {
-        return Ok(screen::line(&[Part::Strong("Nothing was changed, so there is nothing to undo.")])?);
+        return Ok(screen::line(&[StyledText::Strong("Nothing was changed, so there is nothing to undo.")])?);
     }
-    screen::line(&[Part::Strong("This is what it changed, and how you undo it. You do not need git.")])?;
-    screen::line(&[Part::Faint("$ haft diff")])?;
+    screen::line(&[StyledText::Strong("This is what it changed, and how you undo it. You do not need git.")])?;
+    screen::line(&[StyledText::Faint("$ haft diff")])?;
     let (_, changes) = host.history.diff(None)?;
     changes.iter().try_for_each(|change| super::diff::show(change, host.runtime.redactor()))?;
-    screen::line(&[Part::Faint("$ haft undo")])?;
-    let request = UndoRequest::all(Which::Newest);
+    screen::line(&[StyledText::Faint("$ haft undo")])?;
+    let request = UndoRequest::all(UndoSelection::Newest);
     super::undo::show(&host.history.request(&request)?, &request, host.runtime.redactor())
 }
 
 /// Says plainly what this system does not give.
 fn weaker_here(host: &Host) -> anyhow::Result<()> {
     let confinement = host.runtime.doors().processes.confinement();
-    if confinement.reached == Level::Full {
+    if confinement.reached == ConfinementLevel::Full {
         return Ok(());
     }
     let reached = confinement.reached;
     let told = format!(
         "This system supports only the sandbox level \"{reached}\" for commands, so haft cannot undo what they change here:"
     );
-    screen::line(&[Part::Bad(&told)])?;
-    confinement.missing.iter().try_for_each(|missing| screen::line(&[Part::Plain("  "), Part::Plain(missing)]))?;
+    screen::line(&[StyledText::Bad(&told)])?;
+    confinement
+        .missing
+        .iter()
+        .try_for_each(|missing| screen::line(&[StyledText::Plain("  "), StyledText::Plain(missing)]))?;
     Ok(())
 }
 
 /// Shows that everything is as it was: names, modes and contents of the whole folder in one number.
 fn prove(fingerprints: [(&str, &str); 3]) -> anyhow::Result<()> {
     let [(_, before), _, (_, now)] = fingerprints;
-    screen::line(&[Part::Plain("")])?;
-    screen::line(&[Part::Strong("The fingerprint of the whole folder (names, modes and contents):")])?;
+    screen::line(&[StyledText::Plain("")])?;
+    screen::line(&[StyledText::Strong("The fingerprint of the whole folder (names, modes and contents):")])?;
     for (when, fingerprint) in fingerprints {
-        let shown = if fingerprint == before { Part::Good(fingerprint) } else { Part::Bad(fingerprint) };
-        screen::line(&[Part::Plain("  "), shown, Part::Faint("  "), Part::Faint(when)])?;
+        let shown = if fingerprint == before { StyledText::Good(fingerprint) } else { StyledText::Bad(fingerprint) };
+        screen::line(&[StyledText::Plain("  "), shown, StyledText::Faint("  "), StyledText::Faint(when)])?;
     }
     if now != before {
         anyhow::bail!("undo did not restore the folder exactly; this is a defect, please report it");
@@ -91,15 +94,15 @@ fn prove(fingerprints: [(&str, &str); 3]) -> anyhow::Result<()> {
 }
 
 fn show(host: &Host, (words, tool, arguments): (&str, &str, &str), result: &ToolResult) -> anyhow::Result<()> {
-    screen::line(&[Part::Plain("")])?;
-    screen::line(&[Part::Strong(words)])?;
+    screen::line(&[StyledText::Plain("")])?;
+    screen::line(&[StyledText::Strong(words)])?;
     let typed = format!("{tool} {}", quoted(arguments));
-    screen::line(&[Part::Faint("$ haft call "), Part::Plain(&typed)])?;
+    screen::line(&[StyledText::Faint("$ haft call "), StyledText::Plain(&typed)])?;
     let status = result.status.code();
-    let status = if result.error.is_none() { Part::Good(status) } else { Part::Bad(status) };
-    screen::line(&[Part::Plain("  "), status])?;
+    let status = if result.error.is_none() { StyledText::Good(status) } else { StyledText::Bad(status) };
+    screen::line(&[StyledText::Plain("  "), status])?;
     for line in result_preview(host.runtime.catalog(), tool, result, 8) {
-        screen::line(&[Part::Plain("  "), Part::Plain(&line)])?;
+        screen::line(&[StyledText::Plain("  "), StyledText::Plain(&line)])?;
     }
     Ok(())
 }

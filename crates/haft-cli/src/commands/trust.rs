@@ -10,13 +10,13 @@ use std::sync::Arc;
 use anyhow::Context;
 use haft_config::settings::Settings;
 use haft_contract::diff::Diff;
-use haft_workspace::project::{Held, Project};
+use haft_workspace::project::{Project, TrustCheck};
 use haft_workspace::state::trust::TrustStore;
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Trust};
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 use haft_host::loaded_workspace::open_workspace;
 use haft_host::project_files::{self, MEANING, vouched_for};
 use haft_host::trust_listing::{lines, record};
@@ -96,7 +96,7 @@ fn diff(store: &TrustStore, folder: &Path) -> anyhow::Result<Exit> {
     let (project, trusted) = (Arc::new(looked_at(folder)?), Arc::new(store.of(folder)?));
     let mut shown = BTreeSet::new();
     for name in trusted.code.keys() {
-        for (helper, then, now) in Held::new(project.clone(), trusted.clone(), name).helper_texts() {
+        for (helper, then, now) in TrustCheck::new(project.clone(), trusted.clone(), name).helper_texts() {
             if shown.insert(helper.clone()) {
                 say(&format!("--- trusted/{helper}"))?;
                 say(&format!("+++ {helper}"))?;
@@ -140,5 +140,5 @@ fn list(common: &Common, store: &TrustStore) -> anyhow::Result<Exit> {
 
 /// A line of our own: the names in it are somebody else's, and end on a terminal also behind a pipe.
 fn say(text: &str) -> io::Result<()> {
-    screen::line(&[Part::Plain(text)])
+    screen::line(&[StyledText::Plain(text)])
 }

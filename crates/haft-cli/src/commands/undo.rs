@@ -10,11 +10,11 @@ use std::path::Path;
 use haft_contract::history::other_files;
 use haft_contract::path::one_line;
 use haft_runtime::redact::Redactor;
-use haft_workspace::history::{HistoryError, Placement, Scope, TakenBack, UndoMode, UndoRequest, Which};
+use haft_workspace::history::{HistoryError, Placement, Scope, TakenBack, UndoMode, UndoRequest, UndoSelection};
 
-use crate::arguments::{Common, Hunk, Undo};
+use crate::arguments::{Common, Hunk, UndoCommandArguments};
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 use crate::shown_diff;
 use haft_host::change_log::numbers;
 use haft_host::change_records::{MOST_LINES, conflicts_of, refusal, since, taken_back_record};
@@ -24,14 +24,14 @@ use haft_host::rescue::Rescue;
 const MOST_FILES: usize = 200;
 
 /// Runs `haft undo`.
-pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
+pub(crate) fn run(common: &Common, arguments: &UndoCommandArguments) -> anyhow::Result<Exit> {
     let host = Rescue::open(&common.options())?;
     let which = match arguments {
-        Undo { number: Some(number), .. } => Which::Number(*number),
-        Undo { since: Some(number), .. } => Which::Since(*number),
-        Undo { turn: true, .. } => Which::Turn,
-        Undo { session: true, .. } => Which::Session,
-        _ => Which::Newest,
+        UndoCommandArguments { number: Some(number), .. } => UndoSelection::Number(*number),
+        UndoCommandArguments { since: Some(number), .. } => UndoSelection::Since(*number),
+        UndoCommandArguments { turn: true, .. } => UndoSelection::Turn,
+        UndoCommandArguments { session: true, .. } => UndoSelection::Session,
+        _ => UndoSelection::Newest,
     };
     let locate = |path: &Path| host.locate(path);
     let only = arguments.file.as_deref().map(locate).transpose()?;
@@ -55,7 +55,7 @@ pub(crate) fn run(common: &Common, arguments: &Undo) -> anyhow::Result<Exit> {
 /// Runs `haft redo`.
 pub(crate) fn run_redo(common: &Common) -> anyhow::Result<Exit> {
     let host = Rescue::open(&common.options())?;
-    let request = UndoRequest { mode: mode(common), ..UndoRequest::all(Which::LastUndo) };
+    let request = UndoRequest { mode: mode(common), ..UndoRequest::all(UndoSelection::LastUndo) };
     told((common, host.redactor()), &host.history.request(&request), &request)
 }
 
@@ -103,7 +103,7 @@ fn remark(taken: &TakenBack, request: &UndoRequest<'_>) -> String {
     if !taken.redoes.is_empty() {
         return format!(" (undone by change set {})", numbers(&taken.sets));
     }
-    if request.which == Which::LastUndo {
+    if request.which == UndoSelection::LastUndo {
         return ", which had restored earlier versions beside the files".to_owned();
     }
     match other_files(taken.stay_changed).filter(|_| request.placement == Placement::InPlace) {
@@ -118,21 +118,21 @@ pub(super) fn show(taken: &TakenBack, request: &UndoRequest<'_>, redactor: &Reda
     let named = if taken.redoes.is_empty() { &taken.sets } else { &taken.redoes };
     let noun = if named.len() == 1 { "change set" } else { "change sets" };
     screen::line(&[
-        Part::Plain(&one_line(&redactor.redact_known(&verb(taken, request)))),
-        Part::Plain(" "),
-        Part::Plain(noun),
-        Part::Plain(" "),
-        Part::Strong(&numbers(named)),
-        Part::Plain(&remark(taken, request)),
+        StyledText::Plain(&one_line(&redactor.redact_known(&verb(taken, request)))),
+        StyledText::Plain(" "),
+        StyledText::Plain(noun),
+        StyledText::Plain(" "),
+        StyledText::Strong(&numbers(named)),
+        StyledText::Plain(&remark(taken, request)),
     ])?;
     for (path, became) in taken.files.iter().take(MOST_FILES) {
         let (verb, remark) = taken.words(*became);
         screen::line(&[
-            Part::Plain("  "),
-            Part::Plain(&verb),
-            Part::Plain(" "),
-            Part::Plain(&one_line(&redactor.redact_known(path))),
-            Part::Faint(remark),
+            StyledText::Plain("  "),
+            StyledText::Plain(&verb),
+            StyledText::Plain(" "),
+            StyledText::Plain(&one_line(&redactor.redact_known(path))),
+            StyledText::Faint(remark),
         ])?;
     }
     if let more @ 1.. = taken.files.len().saturating_sub(MOST_FILES) {
@@ -144,11 +144,11 @@ pub(super) fn show(taken: &TakenBack, request: &UndoRequest<'_>, redactor: &Reda
 
 /// Says why haft did nothing, with the differences that prevent it.
 pub(super) fn refused(
-    (common, which): (&Common, Which),
+    (common, which): (&Common, UndoSelection),
     error: &HistoryError,
     redactor: &Redactor,
 ) -> anyhow::Result<Exit> {
-    let done = if which == Which::LastUndo { "redone" } else { "undone" };
+    let done = if which == UndoSelection::LastUndo { "redone" } else { "undone" };
     let conflicts = conflicts_of(error);
     // A plan that shows the conflicts is a success: the person asked for it.
     let exit = if common.plan && !conflicts.is_empty() { Exit::Ok } else { Exit::Failed };
@@ -180,7 +180,7 @@ pub(super) fn refused(
     }
     let would = if common.plan { "would be" } else { "was" };
     let others = match which {
-        Which::LastUndo => "",
+        UndoSelection::LastUndo => "",
         _ => {
             " \"haft undo --file PATH\" undoes other files alone; \"haft undo --beside\" restores earlier versions as \
              NAME.before-N."

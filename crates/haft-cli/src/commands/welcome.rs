@@ -2,7 +2,7 @@
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 use haft_host::host::Host;
 
 /// Runs the command.
@@ -10,11 +10,11 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
     let host = Host::open(&common.options())?;
     let tools = host.runtime.catalog().list();
     let names: Vec<&str> = tools.iter().map(|entry| entry.shown().name.as_str()).collect();
-    screen::line(&[Part::Strong("haft"), Part::Plain(": the handle between a model and its tools")])?;
-    screen::line(&[Part::Faint("workspace  "), Part::Plain(&host.workspace.display().to_string())])?;
-    screen::line(&[Part::Faint("profile    "), Part::Plain(host.settings.profile.name())])?;
-    screen::line(&[Part::Faint("tools      "), Part::Plain(&names.join(", "))])?;
-    screen::line(&[Part::Plain("")])?;
+    screen::line(&[StyledText::Strong("haft"), StyledText::Plain(": the handle between a model and its tools")])?;
+    screen::line(&[StyledText::Faint("workspace  "), StyledText::Plain(&host.workspace.display().to_string())])?;
+    screen::line(&[StyledText::Faint("profile    "), StyledText::Plain(host.settings.profile.name())])?;
+    screen::line(&[StyledText::Faint("tools      "), StyledText::Plain(&names.join(", "))])?;
+    screen::line(&[StyledText::Plain("")])?;
     for (command, does) in [
         ("haft tour", "see it work, in five seconds"),
         ("haft tools", "see the tools as a model sees them"),
@@ -22,7 +22,7 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
         ("haft run \"TASK\"", "let a model work on a task (to choose one: haft models)"),
         ("haft --help", "everything else"),
     ] {
-        screen::line(&[Part::Strong(&format!("  {command:<20}")), Part::Plain(does)])?;
+        screen::line(&[StyledText::Strong(&format!("  {command:<20}")), StyledText::Plain(does)])?;
     }
     Ok(Exit::Ok)
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use haft_contract::BoxFuture;
 use haft_contract::user_questions::UserReply;
 use haft_host::exec::Dialogue;
-use haft_host::exec::dialogue::{Shown, Typed};
+use haft_host::exec::dialogue::{DialogueWriter, Typed};
 use haft_host::hosts::HostLists;
 use haft_host::user_questions;
 use haft_runtime::approval::{ApprovalRequest, Approver, Questionnaire, Verdict};
@@ -53,7 +53,7 @@ impl Approver for AskedFromAfar {
         Box::pin(async move {
             let asked = tokio::task::spawn_blocking(move || {
                 let dialogue = dialogue.lock().unwrap_or_else(PoisonError::into_inner);
-                let (input, mut output) = (Typed::over(&dialogue), Shown::over(&dialogue));
+                let (input, mut output) = (Typed::over(&dialogue), DialogueWriter::over(&dialogue));
                 let verdict = converse(&request, paper, (&mut BufReader::new(input), &mut output), &lists);
                 output.flush().and(verdict)
             });
@@ -72,7 +72,7 @@ impl Approver for AskedFromAfar {
         Box::pin(async move {
             let asked = tokio::task::spawn_blocking(move || {
                 let dialogue = dialogue.lock().unwrap_or_else(PoisonError::into_inner);
-                let (input, mut output) = (Typed::over(&dialogue), Shown::over(&dialogue));
+                let (input, mut output) = (Typed::over(&dialogue), DialogueWriter::over(&dialogue));
                 let asking = (&mut BufReader::new(input), &mut output);
                 let reply = user_questions::converse(&questions, columns, asking);
                 output.flush().and(reply)

@@ -4,7 +4,7 @@ use haft_contract::call::CallId;
 use haft_contract::effect::{CommandLine, Host};
 use haft_contract::plan::Preview;
 use haft_policy::decision::{Class, Decision, Ruling};
-use haft_policy::effect_kind::Reach;
+use haft_policy::effect_kind::EffectReach;
 use haft_policy::grant::GrantScope;
 use haft_policy::hosts::setting_for;
 use haft_runtime::approval::{AskedCommand, AskedEffect, AskedPart};
@@ -43,7 +43,7 @@ pub(crate) fn request() -> ApprovalRequest {
         is_running: false,
         rule_to_paste: None,
         setting_to_paste: None,
-        reach: Reach::Workspace,
+        reach: EffectReach::Workspace,
         can_be_undone: true,
     }
 }

@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use haft_agent::preview::preview;
 use haft_contract::BoxFuture;
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::path::one_line;
-use haft_host::replay::session_replay::{Beginning, ReplayOutput};
-use haft_model::conversation::Call;
+use haft_host::replay::session_replay::{ReplayCopy, ReplayOutput};
+use haft_model::conversation::ModelToolCall;
 use haft_runtime::events::Events;
 use haft_runtime::record::VERSION;
 use haft_runtime::redact::Redactor;
@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::live::{Live, LiveLine};
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 use crate::shown_diff;
-use haft_host::replay::compared::{Compared, Difference};
+use haft_host::replay::compared::{CallComparison, Difference};
 use haft_host::replay::records::{Tally, record};
 
 /// Most lines of a difference that a person is shown; a program gets more.
@@ -26,8 +26,8 @@ const MOST_LINES: usize = 40;
 /// Longest preview of a call, in characters.
 const LONGEST: usize = 80;
 
-/// Says how calls compare.
-pub(crate) struct Telling<'a> {
+/// Reports how the calls of a replay compare.
+pub(crate) struct ReplayTeller<'a> {
     is_json: bool,
     /// Stops everything when whoever reads has gone.
     stop: &'a CancellationToken,
@@ -36,7 +36,7 @@ pub(crate) struct Telling<'a> {
     tally: Mutex<Tally>,
 }
 
-impl<'a> Telling<'a> {
+impl<'a> ReplayTeller<'a> {
     pub(crate) fn new(is_json: bool, stop: &'a CancellationToken) -> Self {
         Self { is_json, stop, line: LiveLine::default(), redactor: Mutex::default(), tally: Mutex::default() }
     }
@@ -52,7 +52,7 @@ impl<'a> Telling<'a> {
     }
 
     /// What a call is about, on one short line.
-    fn preview(&self, call: &Call) -> String {
+    fn preview(&self, call: &ModelToolCall) -> String {
         let line = preview(call, &self.redactor.lock().unwrap_or_else(PoisonError::into_inner));
         match line.char_indices().nth(LONGEST) {
             Some((end, _)) => format!("{}…", &line[..end]),
@@ -65,9 +65,9 @@ impl<'a> Telling<'a> {
     }
 }
 
-impl ReplayOutput for Telling<'_> {
-    fn began(&self, beginning: &Beginning<'_>) -> io::Result<()> {
-        let Beginning { session, workspace, from, entries, bytes, took_back, notes } = beginning;
+impl ReplayOutput for ReplayTeller<'_> {
+    fn began(&self, beginning: &ReplayCopy<'_>) -> io::Result<()> {
+        let ReplayCopy { session, workspace, from, entries, bytes, took_back, notes } = beginning;
         if self.is_json {
             return self.print(&json!({
                 "v": VERSION, "event": "replay", "session": session, "workspace": workspace,
@@ -75,14 +75,14 @@ impl ReplayOutput for Telling<'_> {
             }));
         }
         let size = match *bytes {
-            bytes @ ..1_048_576 => Grouped(bytes).of("byte"),
+            bytes @ ..1_048_576 => GroupedNumber(bytes).of("byte"),
             bytes => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
         };
         let things = match *entries {
             1 => "one file".to_owned(),
-            entries => format!("{} files and folders", Grouped(entries)),
+            entries => format!("{} files and folders", GroupedNumber(entries)),
         };
-        screen::talk_part(&Part::Faint(&format!("replaying session {session} in a copy of {things}, {size}")));
+        screen::talk_part(&StyledText::Faint(&format!("replaying session {session} in a copy of {things}, {size}")));
         notes.iter().for_each(|note| screen::talk(&format!("note: {note}")));
         Ok(())
     }
@@ -91,7 +91,7 @@ impl ReplayOutput for Telling<'_> {
         *self.redactor.lock().unwrap_or_else(PoisonError::into_inner) = redactor.clone();
     }
 
-    fn compared(&self, call: &Call, compared: &Compared) {
+    fn compared(&self, call: &ModelToolCall, compared: &CallComparison) {
         self.line.clear();
         self.slot().count(compared);
         let shown =
@@ -111,16 +111,16 @@ impl ReplayOutput for Telling<'_> {
     }
 }
 
-fn show(call: &Call, compared: &Compared, about: &str) -> io::Result<()> {
-    let line = |mark: &str, part: fn(&str) -> Part<'_>, why: &str| {
+fn show(call: &ModelToolCall, compared: &CallComparison, about: &str) -> io::Result<()> {
+    let line = |mark: &str, part: fn(&str) -> StyledText<'_>, why: &str| {
         let gap = if about.is_empty() { "" } else { " " };
-        screen::line(&[part(&format!("{mark} {}{gap}{about}", call.name)), Part::Faint(why)])
+        screen::line(&[part(&format!("{mark} {}{gap}{about}", call.name)), StyledText::Faint(why)])
     };
     match compared {
-        Compared::Same => line("=", |words| Part::Plain(words), ""),
-        Compared::Not(why) => line("?", |words| Part::Strong(words), &format!("  ({why})")),
-        Compared::Differs(differences) => {
-            line("≠", |words| Part::Bad(words), "")?;
+        CallComparison::Same => line("=", |words| StyledText::Plain(words), ""),
+        CallComparison::Not(why) => line("?", |words| StyledText::Strong(words), &format!("  ({why})")),
+        CallComparison::Differs(differences) => {
+            line("≠", |words| StyledText::Bad(words), "")?;
             differences.iter().try_for_each(show_difference)
         }
     }
@@ -130,14 +130,16 @@ fn show_difference(difference: &Difference) -> io::Result<()> {
     let shown = match difference {
         Difference::Fact(name, then, now) => {
             let words = format!("    {name}: {} → {}", one_line(then), one_line(now));
-            return screen::line(&[Part::Strong(&words)]);
+            return screen::line(&[StyledText::Strong(&words)]);
         }
         Difference::Text(diff) => diff,
         Difference::File(path, diff) => {
-            screen::line(&[Part::Strong(&format!("    {} now has different content", one_line(path)))])?;
+            screen::line(&[StyledText::Strong(&format!("    {} now has different content", one_line(path)))])?;
             let Some(diff) = diff else { return Ok(()) };
             diff
         }
     };
-    shown_diff::lines(shown, MOST_LINES).iter().try_for_each(|line| screen::line(&[Part::Plain("    "), line.part()]))
+    shown_diff::lines(shown, MOST_LINES)
+        .iter()
+        .try_for_each(|line| screen::line(&[StyledText::Plain("    "), line.part()]))
 }

@@ -18,13 +18,13 @@ use haft_policy::policy::Mode;
 
 pub(super) use activity::Tails;
 
-use super::completion::{Known, Menu};
+use super::completion::{CompletionNames, Menu};
 use super::editor::Editor;
-use super::editor::history::History;
+use super::editor::history::InputHistory;
 use super::markdown::Markdown;
 use super::painted::{Ink, paint};
-use super::protocol::{ModelReport, Order, Queued, Yes};
-use super::question::Question;
+use super::protocol::{ModelReport, Order, WaitingMessage, Yes};
+use super::question::QuestionDialog;
 use super::region::Colours;
 use activity::Activity;
 
@@ -34,15 +34,15 @@ const LEAVE_AGAIN: Duration = Duration::from_secs(3);
 /// The terminal as a value.
 pub(super) struct App {
     editor: Editor,
-    history: History,
+    history: InputHistory,
     menu: Option<Menu>,
     /// The line for which the menu was closed.
     closed_for: Option<String>,
-    search: Option<Search>,
-    pub(super) known: Known,
-    questions: VecDeque<Question>,
+    search: Option<HistorySearch>,
+    pub(super) known: CompletionNames,
+    questions: VecDeque<QuestionDialog>,
     /// The question whose call the person changes.
-    editing: Option<Question>,
+    editing: Option<QuestionDialog>,
     activity: Activity,
     /// What sessions are about, by their IDs; nothing while that is looked up.
     previews: HashMap<String, Vec<String>>,
@@ -50,11 +50,11 @@ pub(super) struct App {
     markdown: Markdown,
     /// All of the last result of which only a few lines are shown.
     last_result: Option<String>,
-    queue: Vec<Queued>,
+    queue: Vec<WaitingMessage>,
     next_id: u64,
     /// The last of the waiting lines that were there when the session was continued.
     restored_up_to: u64,
-    status: Status,
+    status: StatusRow,
     /// Until when a second Ctrl-C leaves.
     leaves_until: Option<Instant>,
     /// A line of advice below the input, until the next key.
@@ -67,7 +67,7 @@ pub(super) struct App {
 
 /// The facts in the status row.
 #[derive(Clone, Debug)]
-struct Status {
+struct StatusRow {
     model: Option<ModelReport>,
     session: Option<String>,
     mode: Mode,
@@ -80,7 +80,7 @@ struct Status {
 
 /// A search in earlier lines.
 #[derive(Clone, Debug, Default)]
-struct Search {
+struct HistorySearch {
     words: String,
     which: usize,
     before: String,
@@ -89,11 +89,11 @@ struct Search {
 impl App {
     /// An app for a terminal with or without colours, in this mode.
     pub(super) fn new(colours: Colours, mode: Mode, yes: Yes) -> Self {
-        let status = Status { model: None, session: None, mode, yes, context: 0, tokens: 0, cost: None };
-        let known = Known { commands: super::slash::listed(), ..Known::default() };
+        let status = StatusRow { model: None, session: None, mode, yes, context: 0, tokens: 0, cost: None };
+        let known = CompletionNames { commands: super::slash::listed(), ..CompletionNames::default() };
         Self {
             editor: Editor::default(),
-            history: History::default(),
+            history: InputHistory::default(),
             menu: None,
             closed_for: None,
             search: None,

@@ -20,7 +20,7 @@ const SHOWN: usize = 6;
 
 /// The names that completion can offer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct CompletionNames {
     pub(super) tools: Vec<ToolFacts>,
     /// The files of the workspace, below its root.
     pub(super) files: Vec<String>,
@@ -39,7 +39,7 @@ pub(super) struct Known {
 /// A choice of texts for a stretch of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Menu {
-    items: Vec<Item>,
+    items: Vec<MenuItem>,
     selected: usize,
     /// The range of the line that an item replaces.
     pub(super) replaces: Range<usize>,
@@ -59,7 +59,7 @@ pub(super) enum MenuKind {
 
 /// One item of a menu.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Item {
+pub(super) struct MenuItem {
     /// The text that goes into the line.
     pub(super) text: String,
     /// The text that the menu shows.
@@ -99,13 +99,13 @@ impl Menu {
 }
 
 /// Returns what can be completed in a line at the cursor.
-pub(super) fn menu(line: &str, cursor: usize, known: &Known) -> Option<Menu> {
+pub(super) fn menu(line: &str, cursor: usize, known: &CompletionNames) -> Option<Menu> {
     let before = &line[..cursor];
     if let Some(typed) = before.strip_prefix('/')
         && !typed.contains(char::is_whitespace)
     {
         let own = known.own.iter().map(|own| (&own.name, &own.about));
-        let items = known.commands.iter().map(|(name, about)| (name, about)).chain(own).map(|(name, about)| Item {
+        let items = known.commands.iter().map(|(name, about)| (name, about)).chain(own).map(|(name, about)| MenuItem {
             text: format!("/{name} "),
             label: format!("/{name}"),
             about: about.clone(),
@@ -113,7 +113,7 @@ pub(super) fn menu(line: &str, cursor: usize, known: &Known) -> Option<Menu> {
         return made(typed, items.collect(), 0..cursor, MenuKind::Commands);
     }
     if let Some(typed) = before.strip_prefix("/resume ") {
-        let items = known.sessions.iter().map(|(id, about)| Item {
+        let items = known.sessions.iter().map(|(id, about)| MenuItem {
             text: id.clone(),
             label: format!("{id}  {about}"),
             about: String::new(),
@@ -124,7 +124,7 @@ pub(super) fn menu(line: &str, cursor: usize, known: &Known) -> Option<Menu> {
         return if is_named { None } else { made(typed.trim(), items.collect(), place, MenuKind::Sessions) };
     }
     if let Some(typed) = before.strip_prefix("/undo ").filter(|typed| is_of_point(typed)) {
-        let items = known.points.iter().map(|(number, about)| Item {
+        let items = known.points.iter().map(|(number, about)| MenuItem {
             text: number.clone(),
             label: format!("{number}  {about}"),
             about: String::new(),
@@ -135,7 +135,7 @@ pub(super) fn menu(line: &str, cursor: usize, known: &Known) -> Option<Menu> {
     }
     let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     if let Some(typed) = before[start..].strip_prefix('@') {
-        let items = known.files.iter().map(|file| Item {
+        let items = known.files.iter().map(|file| MenuItem {
             text: format!("@{} ", quoted(file)),
             label: file.clone(),
             about: String::new(),
@@ -151,14 +151,14 @@ fn is_of_point(typed: &str) -> bool {
 }
 
 /// Completes a call: the name of a tool, a parameter, a value.
-fn of_call(before: &str, known: &Known) -> Option<Menu> {
+fn of_call(before: &str, known: &CompletionNames) -> Option<Menu> {
     let (words, _) = words(before);
     let first = words.first()?;
     let ends_in_word = words.last().is_some_and(|word| word.bytes.end == before.len());
     if words.len() == 1 && ends_in_word {
         // Where a model is, most first words are those of a sentence.
         let is_wanted = !known.has_model && first.bytes.start == 0;
-        let items = known.tools.iter().map(|tool| Item {
+        let items = known.tools.iter().map(|tool| MenuItem {
             text: format!("{} ", tool.name),
             label: tool.name.clone(),
             about: tool.summary.clone(),
@@ -175,7 +175,7 @@ fn of_call(before: &str, known: &Known) -> Option<Menu> {
         None => {
             let is_given = |name: &str| words.iter().any(|word| pair(&word.text).is_some_and(|(key, _)| key == name));
             let free = tool.parameters.iter().filter(|parameter| !is_given(&parameter.name));
-            let items = free.map(|parameter| Item {
+            let items = free.map(|parameter| MenuItem {
                 text: format!("{}=", parameter.name),
                 label: parameter.name.clone(),
                 about: match parameter.is_required {
@@ -184,17 +184,25 @@ fn of_call(before: &str, known: &Known) -> Option<Menu> {
                 },
             });
             // A value alone is fine too: it is that of the first parameter.
-            let items: Vec<Item> = items.filter(|item| item.label.starts_with(typed)).collect();
+            let items: Vec<MenuItem> = items.filter(|item| item.label.starts_with(typed)).collect();
             made(typed, items, place, MenuKind::Arguments)
         }
     }
 }
 
-fn of_value(tool: &ToolFacts, (key, value): (&str, &str), place: Range<usize>, known: &Known) -> Option<Menu> {
+fn of_value(
+    tool: &ToolFacts,
+    (key, value): (&str, &str),
+    place: Range<usize>,
+    known: &CompletionNames,
+) -> Option<Menu> {
     let parameter = tool.parameter(key)?;
-    let item =
-        |text: &String| Item { text: format!("{key}={} ", quoted(text)), label: text.clone(), about: String::new() };
-    let items: Vec<Item> = match parameter.takes {
+    let item = |text: &String| MenuItem {
+        text: format!("{key}={} ", quoted(text)),
+        label: text.clone(),
+        about: String::new(),
+    };
+    let items: Vec<MenuItem> = match parameter.takes {
         Takes::Path => known.files.iter().map(item).collect(),
         _ => parameter.takes.choices().iter().map(item).collect(),
     };
@@ -203,7 +211,7 @@ fn of_value(tool: &ToolFacts, (key, value): (&str, &str), place: Range<usize>, k
     if is_whole { None } else { made(value, items, place, MenuKind::Arguments) }
 }
 
-fn made(typed: &str, items: Vec<Item>, replaces: Range<usize>, kind: MenuKind) -> Option<Menu> {
+fn made(typed: &str, items: Vec<MenuItem>, replaces: Range<usize>, kind: MenuKind) -> Option<Menu> {
     let mut items = ranked(typed, items, |item| &item.label);
     items.truncate(MOST);
     (!items.is_empty()).then_some(Menu { items, selected: 0, replaces, kind })
@@ -215,9 +223,9 @@ mod tests {
     use crate::terminal::painted::bare;
     use crate::terminal::tool_facts::tests::read_file;
 
-    fn known() -> Known {
+    fn known() -> CompletionNames {
         let command = |name: &str| (name.to_owned(), format!("does {name}"));
-        Known {
+        CompletionNames {
             tools: vec![read_file()],
             files: ["Cargo.toml", "src/main.rs", "src/a file.rs"].map(str::to_owned).to_vec(),
             commands: vec![command("undo"), command("model")],
@@ -265,7 +273,7 @@ mod tests {
 
     #[test]
     fn with_a_model_the_first_word_is_that_of_a_sentence() {
-        let known = Known { has_model: true, ..known() };
+        let known = CompletionNames { has_model: true, ..known() };
         assert_eq!(menu("rea", 3, &known), None);
         assert!(menu("read_file pa", 12, &known).is_some());
     }
@@ -273,7 +281,7 @@ mod tests {
     #[test]
     fn a_menu_shows_a_few_rows_around_the_chosen_one() {
         let files = (0..20).map(|number| format!("file{number}.txt")).collect();
-        let known = Known { files, ..known() };
+        let known = CompletionNames { files, ..known() };
         let mut menu = menu("@file", 5, &known).expect("there are files");
         assert_eq!(menu.rows().len(), SHOWN + 1);
         menu.select(-1);

@@ -24,7 +24,7 @@ const MARGIN: usize = 4;
 const TAB: &str = "    ";
 
 /// One character of the command as it is shown.
-struct Cell {
+struct CommandCharacter {
     shown: String,
     columns: usize,
     class: Option<Class>,
@@ -48,7 +48,7 @@ pub(crate) fn rows(command: &AskedCommand, columns: usize, marks: Marks) -> Vec<
 }
 
 /// Returns the cells of each line of the text.
-fn lines(command: &AskedCommand) -> Vec<Vec<Cell>> {
+fn lines(command: &AskedCommand) -> Vec<Vec<CommandCharacter>> {
     let class_at =
         |place: usize| command.parts.iter().filter(|part| part.bytes.contains(&place)).map(|part| part.class).max();
     let mut lines = vec![Vec::new()];
@@ -63,13 +63,17 @@ fn lines(command: &AskedCommand) -> Vec<Vec<Cell>> {
             c => safe(c.encode_utf8(&mut [0; 4])).into_owned(),
         };
         let columns = shown.chars().map(columns_of).sum();
-        lines.last_mut().expect("there is always a line").push(Cell { shown, columns, class: class_at(place) });
+        lines.last_mut().expect("there is always a line").push(CommandCharacter {
+            shown,
+            columns,
+            class: class_at(place),
+        });
     }
     lines
 }
 
 /// Breaks a line into rows of at most so many columns.
-fn broken(line: Vec<Cell>, room: usize) -> Vec<Vec<Cell>> {
+fn broken(line: Vec<CommandCharacter>, room: usize) -> Vec<Vec<CommandCharacter>> {
     let mut rows = vec![Vec::new()];
     let mut used = 0;
     for cell in line {
@@ -83,7 +87,7 @@ fn broken(line: Vec<Cell>, room: usize) -> Vec<Vec<Cell>> {
     rows
 }
 
-fn words(row: &[Cell], marks: Marks) -> String {
+fn words(row: &[CommandCharacter], marks: Marks) -> String {
     let style_of = |class: Option<Class>| match (marks, class) {
         (Marks::Signs, _) | (_, None) => Style::new(),
         (Marks::Colours, Some(Class::Ordinary)) => AnsiColor::Yellow.on_default().underline(),
@@ -99,8 +103,8 @@ fn words(row: &[Cell], marks: Marks) -> String {
 }
 
 /// Returns the signs beneath a row; `!` beneath what is dangerous.
-fn signs(row: &[Cell]) -> String {
-    let sign = |cell: &Cell| match cell.class {
+fn signs(row: &[CommandCharacter]) -> String {
+    let sign = |cell: &CommandCharacter| match cell.class {
         None => " ".repeat(cell.columns),
         Some(Class::Ordinary) => "^".repeat(cell.columns),
         Some(Class::Dangerous) => "!".repeat(cell.columns),

@@ -96,12 +96,12 @@ impl OwnTerminal {
     }
 
     /// Returns its keys.
-    pub(crate) fn keys(&self) -> io::Result<Keys> {
+    pub(crate) fn keys(&self) -> io::Result<KeystrokeReader> {
         let terminal = self.terminal.try_clone()?;
         // SAFETY: the descriptor is owned, and stays open as long as it is registered.
         #[allow(unsafe_code)]
         let terminal = unsafe { AsyncFd::register_with_interest(terminal, tokio::io::Interest::READABLE)? };
-        Ok(Keys(terminal))
+        Ok(KeystrokeReader(terminal))
     }
 }
 
@@ -115,9 +115,9 @@ impl Drop for OwnTerminal {
 ///
 /// The terminal keeps its mode for other programs that have it open: a read blocks, so haft reads only when there is
 /// input.
-pub(crate) struct Keys(AsyncFd<OwnedFd>);
+pub(crate) struct KeystrokeReader(AsyncFd<OwnedFd>);
 
-impl Keys {
+impl KeystrokeReader {
     /// Waits for keys; nothing at the end. May be dropped while it waits.
     pub(crate) async fn next(&self) -> Vec<u8> {
         loop {

@@ -94,12 +94,12 @@ pub(super) fn bare(text: &str) -> Cow<'_, str> {
 }
 
 /// A piece of a text: a colour, or the text between two colours.
-struct Piece<'t> {
+struct PaintedSegment<'t> {
     text: &'t str,
     is_colour: bool,
 }
 
-fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+fn pieces(text: &str) -> impl Iterator<Item = PaintedSegment<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -112,7 +112,7 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         };
         let (text, behind) = rest.split_at(end);
         rest = behind;
-        Some(Piece { text, is_colour })
+        Some(PaintedSegment { text, is_colour })
     })
 }
 

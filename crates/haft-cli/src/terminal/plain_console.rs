@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::arguments::Common;
 use crate::prompt::{forget_what_was_typed, somebody_is_there};
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 
 impl Console for Common {
     fn say(&self, line: &str) -> io::Result<()> {
-        screen::line(&[Part::Plain(line)])
+        screen::line(&[StyledText::Plain(line)])
     }
 
     fn talk(&self, line: &str) {

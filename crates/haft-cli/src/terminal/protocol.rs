@@ -31,7 +31,7 @@ pub(super) enum Order {
     /// A subcommand of haft whose output is a message for the model, after a yes.
     ServerPrompt(Vec<String>),
     /// A message for the model at its next step, while it works.
-    Queue(Queued),
+    Queue(WaitingMessage),
     /// Withdraws such a message.
     Unqueue(u64),
     /// Stops what runs.
@@ -75,15 +75,15 @@ pub(super) enum Yes {
 
 /// A message that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Queued {
+pub(super) struct WaitingMessage {
     pub(super) id: u64,
     pub(super) text: String,
-    pub(super) when: When,
+    pub(super) when: MessageDelivery,
 }
 
-/// When a waiting message is sent.
+/// The moment at which a waiting message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum MessageDelivery {
     /// At the model's next step.
     NextStep,
     /// After the turn.
@@ -117,16 +117,16 @@ pub(super) enum RewindScope {
     Conversation,
 }
 
-/// A question.
+/// A question for the person at the screen.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct ScreenQuestion {
     pub(super) id: u64,
-    pub(super) about: Subject,
+    pub(super) about: ScreenQuestionSubject,
 }
 
 /// The subject of a question.
 #[derive(Clone, Debug)]
-pub(super) enum Subject {
+pub(super) enum ScreenQuestionSubject {
     /// A call.
     Call(Arc<ApprovalRequest>),
     /// A model that calls the same tool again and again.
@@ -141,9 +141,9 @@ pub(super) enum Subject {
 
 /// A report of the worker.
 #[derive(Clone, Debug)]
-pub(super) enum Report {
+pub(super) enum WorkerReport {
     /// The facts that haft found at the start.
-    Found(Box<Found>),
+    Found(Box<StartupFacts>),
     /// Which model is used, or why none is.
     Model(ModelReport),
     /// The files of the workspace.
@@ -179,7 +179,7 @@ pub(super) enum Report {
     /// A call has ended: what is shown of it, and all of its result where that is more.
     CallEnded { id: String, lines: Vec<String>, whole: Option<String> },
     /// A question.
-    Question(Asked),
+    Question(ScreenQuestion),
     /// A question needs no answer any more.
     Withdrawn(u64),
     /// Finished text, painted.
@@ -191,7 +191,7 @@ pub(super) enum Report {
     /// The session, once there is one.
     Session(String),
     /// The waiting messages and the unsent input of a session that was left.
-    Restored(Vec<Queued>, String),
+    Restored(Vec<WaitingMessage>, String),
     /// Everything that was asked for is done.
     Idle(Idle),
 }
@@ -224,7 +224,7 @@ pub(super) struct UserCommandFacts {
 
 /// The facts that haft finds at the start.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct StartupFacts {
     pub(super) workspace: String,
     pub(super) sandbox: String,
     pub(super) tools: Vec<ToolFacts>,

@@ -13,9 +13,9 @@ use haft_policy::decision::Class;
 use haft_runtime::approval::{ApprovalRequest, Verdict};
 
 use super::editor::{Editor, To};
-use super::keys::{Code, Key};
+use super::keys::{KeyCode, KeyPress};
 use super::painted::{Ink, paint};
-use super::protocol::{Asked, Reply, RewindScope, Subject};
+use super::protocol::{Reply, RewindScope, ScreenQuestion, ScreenQuestionSubject};
 use crate::screen::safe;
 use crate::terminal::question_body::scope_words;
 use haft_host::typed_words::quoted;
@@ -26,8 +26,8 @@ const QUIET: Duration = Duration::from_millis(400);
 
 /// A question that waits for an answer.
 #[derive(Clone, Debug)]
-pub(super) struct Question {
-    pub(super) asked: Asked,
+pub(super) struct QuestionDialog {
+    pub(super) asked: ScreenQuestion,
     /// Since when no key was pressed; nothing until the question was drawn.
     quiet_since: Option<Instant>,
     note: Option<Editor>,
@@ -35,9 +35,9 @@ pub(super) struct Question {
     pub(super) folded: usize,
 }
 
-/// What a key does to a question.
+/// The effect of a key on a question.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Pressed {
+pub(super) enum KeyPressEffect {
     /// It answers.
     Answer(Reply),
     /// It belongs to what was being typed.
@@ -50,8 +50,8 @@ pub(super) enum Pressed {
     Kept,
 }
 
-impl Question {
-    pub(super) fn new(asked: Asked, folded: usize) -> Self {
+impl QuestionDialog {
+    pub(super) fn new(asked: ScreenQuestion, folded: usize) -> Self {
         Self { asked, quiet_since: None, note: None, folded }
     }
 
@@ -61,104 +61,106 @@ impl Question {
     }
 
     /// Takes a key.
-    pub(super) fn press(&mut self, key: Key, now: Instant) -> Pressed {
-        if let (Some(note), Subject::User { question, .. }) = (&mut self.note, &self.asked.about) {
+    pub(super) fn press(&mut self, key: KeyPress, now: Instant) -> KeyPressEffect {
+        if let (Some(note), ScreenQuestionSubject::User { question, .. }) = (&mut self.note, &self.asked.about) {
             return user_answer::press_in_answer(note, question, key);
         }
         if let Some(note) = &mut self.note {
             return Self::press_in_note(note, key).unwrap_or_else(|| {
                 self.note = None;
-                Pressed::Kept
+                KeyPressEffect::Kept
             });
         }
-        if key == Key::ctrl('c') {
-            return Pressed::Answer(Reply::Verdict(Verdict::StopTurn));
+        if key == KeyPress::ctrl('c') {
+            return KeyPressEffect::Answer(Reply::Verdict(Verdict::StopTurn));
         }
         let is_quiet = self.quiet_since.is_some_and(|since| now.saturating_duration_since(since) >= QUIET);
         if !is_quiet {
             self.quiet_since = self.quiet_since.map(|_| now);
-            return Pressed::Typed;
+            return KeyPressEffect::Typed;
         }
         match &self.asked.about {
-            Subject::Call(request) => self.press_about_call(&request.clone(), key),
-            Subject::User { question, .. } => match user_answer::press(question, key) {
+            ScreenQuestionSubject::Call(request) => self.press_about_call(&request.clone(), key),
+            ScreenQuestionSubject::User { question, .. } => match user_answer::press(question, key) {
                 user_answer::First::Pressed(pressed) => pressed,
                 user_answer::First::Types => {
                     user_answer::press_in_answer(self.note.insert(Editor::default()), &question.clone(), key)
                 }
             },
-            Subject::Plan { .. } => match key.code {
-                Code::Char('y' | 'Y') => Pressed::Answer(Reply::Verdict(Verdict::AllowOnce)),
-                Code::Char('n' | 'N') | Code::Escape => Pressed::Answer(Reply::Verdict(Verdict::Refuse { note: None })),
-                _ => Pressed::Kept,
+            ScreenQuestionSubject::Plan { .. } => match key.code {
+                KeyCode::Char('y' | 'Y') => KeyPressEffect::Answer(Reply::Verdict(Verdict::AllowOnce)),
+                KeyCode::Char('n' | 'N') | KeyCode::Escape => {
+                    KeyPressEffect::Answer(Reply::Verdict(Verdict::Refuse { note: None }))
+                }
+                _ => KeyPressEffect::Kept,
             },
-            Subject::Rewind { change_sets, messages } => press_about_rewind(key, *change_sets, *messages),
-            Subject::Circle { .. } => match key.code {
-                Code::Char('y' | 'Y') => Pressed::Answer(Reply::GoOn),
-                Code::Char('s' | 'S') | Code::Escape => Pressed::Answer(Reply::Verdict(Verdict::StopTurn)),
-                Code::Char('n' | 'N') => self.open_note(),
-                _ => Pressed::Kept,
+            ScreenQuestionSubject::Rewind { change_sets, messages } => press_about_rewind(key, *change_sets, *messages),
+            ScreenQuestionSubject::Circle { .. } => match key.code {
+                KeyCode::Char('y' | 'Y') => KeyPressEffect::Answer(Reply::GoOn),
+                KeyCode::Char('s' | 'S') | KeyCode::Escape => KeyPressEffect::Answer(Reply::Verdict(Verdict::StopTurn)),
+                KeyCode::Char('n' | 'N') => self.open_note(),
+                _ => KeyPressEffect::Kept,
             },
         }
     }
 
-    fn press_about_call(&mut self, request: &ApprovalRequest, key: Key) -> Pressed {
+    fn press_about_call(&mut self, request: &ApprovalRequest, key: KeyPress) -> KeyPressEffect {
         if key.held.ctrl || key.held.alt {
-            return Pressed::Kept;
+            return KeyPressEffect::Kept;
         }
         match key.code {
-            Code::Char('y' | 'Y') => Pressed::Answer(Reply::Verdict(Verdict::AllowOnce)),
-            Code::Char('a' | 'A') if request.always().is_some() => Pressed::Answer(Reply::Always),
-            Code::Char('v' | 'V') if self.folded > 0 => {
+            KeyCode::Char('y' | 'Y') => KeyPressEffect::Answer(Reply::Verdict(Verdict::AllowOnce)),
+            KeyCode::Char('a' | 'A') if request.always().is_some() => KeyPressEffect::Answer(Reply::Always),
+            KeyCode::Char('v' | 'V') if self.folded > 0 => {
                 self.folded = 0;
-                Pressed::ShowAll
+                KeyPressEffect::ShowAll
             }
-            Code::Char('e' | 'E') if !request.is_running => Pressed::Edit(line_of(request)),
-            Code::Char('n' | 'N') => self.open_note(),
-            Code::Char('s' | 'S') | Code::Escape => Pressed::Answer(Reply::Verdict(Verdict::StopTurn)),
-            Code::Char(c) => {
+            KeyCode::Char('e' | 'E') if !request.is_running => KeyPressEffect::Edit(line_of(request)),
+            KeyCode::Char('n' | 'N') => self.open_note(),
+            KeyCode::Char('s' | 'S') | KeyCode::Escape => KeyPressEffect::Answer(Reply::Verdict(Verdict::StopTurn)),
+            KeyCode::Char(c) => {
                 let number = c.to_digit(10).and_then(|digit| usize::try_from(digit).ok()?.checked_sub(1));
                 match number.and_then(|number| request.offers.get(number)) {
-                    Some(offer) => Pressed::Answer(Reply::Verdict(Verdict::AllowFor(offer.scope.clone()))),
-                    None => Pressed::Kept,
+                    Some(offer) => KeyPressEffect::Answer(Reply::Verdict(Verdict::AllowFor(offer.scope.clone()))),
+                    None => KeyPressEffect::Kept,
                 }
             }
-            _ => Pressed::Kept,
+            _ => KeyPressEffect::Kept,
         }
     }
 
-    fn open_note(&mut self) -> Pressed {
+    fn open_note(&mut self) -> KeyPressEffect {
         self.note = Some(Editor::default());
-        Pressed::Kept
+        KeyPressEffect::Kept
     }
 
     /// Takes a key while the person types a note; nothing if the person discards the note.
-    fn press_in_note(note: &mut Editor, key: Key) -> Option<Pressed> {
+    fn press_in_note(note: &mut Editor, key: KeyPress) -> Option<KeyPressEffect> {
         match key.code {
-            Code::Enter => {
+            KeyCode::Enter => {
                 let text = note.take();
                 let note = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-                return Some(Pressed::Answer(Reply::Verdict(Verdict::Refuse { note })));
+                return Some(KeyPressEffect::Answer(Reply::Verdict(Verdict::Refuse { note })));
             }
-            Code::Escape => return None,
-            Code::Char('c') if key.held.ctrl => return None,
-            Code::Char('u') if key.held.ctrl => note.cut_to(To::LineStart),
-            Code::Char('w') if key.held.ctrl => note.cut_to(To::WordLeft),
-            Code::Char(c) if !key.held.ctrl && !key.held.alt => note.insert(c.encode_utf8(&mut [0; 4])),
-            Code::Backspace => note.backspace(),
-            Code::Delete => note.delete(),
-            Code::Left => _ = note.go(To::Left),
-            Code::Right => _ = note.go(To::Right),
-            Code::Home => _ = note.go(To::LineStart),
-            Code::End => _ = note.go(To::LineEnd),
+            KeyCode::Escape => return None,
+            KeyCode::Char('c') if key.held.ctrl => return None,
+            KeyCode::Char('u') if key.held.ctrl => note.cut_to(To::LineStart),
+            KeyCode::Char('w') if key.held.ctrl => note.cut_to(To::WordLeft),
+            KeyCode::Char(c) if !key.held.ctrl && !key.held.alt => note.insert(c.encode_utf8(&mut [0; 4])),
+            KeyCode::Backspace => note.backspace(),
+            KeyCode::Delete => note.delete(),
+            KeyCode::Left => _ = note.go(To::Left),
+            KeyCode::Right => _ = note.go(To::Right),
+            KeyCode::Home => _ = note.go(To::LineStart),
+            KeyCode::End => _ = note.go(To::LineEnd),
             _ => {}
         }
-        Some(Pressed::Kept)
+        Some(KeyPressEffect::Kept)
     }
 
     /// Takes a paste: into a note, or not at all.
     pub(super) fn paste(&mut self, text: &str) -> bool {
-        if matches!(self.asked.about, Subject::User { .. }) && self.quiet_since.is_some() {
+        if matches!(self.asked.about, ScreenQuestionSubject::User { .. }) && self.quiet_since.is_some() {
             self.note.get_or_insert_default();
         }
         let Some(note) = &mut self.note else { return false };
@@ -172,22 +174,22 @@ impl Question {
     }
 
     /// Returns the rows with the answers, whole in a terminal of any width.
-    pub(super) fn rows(&self, waiting: &[&Question], columns: usize) -> Vec<String> {
+    pub(super) fn rows(&self, waiting: &[&QuestionDialog], columns: usize) -> Vec<String> {
         let mut rows = vec![self.title(waiting.len())];
         match &self.asked.about {
-            Subject::User { question, .. } => {
+            ScreenQuestionSubject::User { question, .. } => {
                 let how = question.how_to_answer();
                 rows.push(paint(Ink::Faint, &format!("  {how} Enter: send it, empty: leave it out. Esc: dismiss.")));
             }
             _ if self.note.is_some() => {
                 rows.push(paint(Ink::Faint, "  What should the model know? Enter: no. Esc: back to the question."));
             }
-            Subject::Call(request) => rows.extend(self.answers(request, columns)),
-            Subject::Plan { does } => {
+            ScreenQuestionSubject::Call(request) => rows.extend(self.answers(request, columns)),
+            ScreenQuestionSubject::Plan { does } => {
                 rows.push(answer("y", &format!("yes, {does}")));
                 rows.push(answer("n", "no, change nothing"));
             }
-            Subject::Rewind { change_sets, messages } => {
+            ScreenQuestionSubject::Rewind { change_sets, messages } => {
                 if *change_sets > 0 && *messages > 0 {
                     rows.push(answer("b", "go back with both, files and conversation"));
                 }
@@ -199,7 +201,7 @@ impl Question {
                 }
                 rows.push(answer("n", "no, change nothing"));
             }
-            Subject::Circle { .. } => {
+            ScreenQuestionSubject::Circle { .. } => {
                 rows.push(answer("y", "yes, let it continue"));
                 rows.push(answer("n", "no, and tell it what to do instead"));
                 rows.push(answer("s", "stop"));
@@ -211,7 +213,7 @@ impl Question {
 
     fn title(&self, waiting: usize) -> String {
         let ink = match &self.asked.about {
-            Subject::Call(request) if request.ruling.class == Class::Dangerous => Ink::Bad,
+            ScreenQuestionSubject::Call(request) if request.ruling.class == Class::Dangerous => Ink::Bad,
             _ => Ink::Warn,
         };
         let danger = if ink == Ink::Bad { "dangerous: " } else { "" };
@@ -221,15 +223,19 @@ impl Question {
 
     fn name(&self) -> String {
         match &self.asked.about {
-            Subject::Call(request) if request.is_running => format!("{} wants to connect", label(request)),
-            Subject::Call(request) => format!("{}: allow it?", label(request)),
-            Subject::Circle { tool, .. } => format!("Tool({tool}) repeats the same call: let it continue?"),
-            Subject::User { question, .. } => match &question.header {
+            ScreenQuestionSubject::Call(request) if request.is_running => {
+                format!("{} wants to connect", label(request))
+            }
+            ScreenQuestionSubject::Call(request) => format!("{}: allow it?", label(request)),
+            ScreenQuestionSubject::Circle { tool, .. } => {
+                format!("Tool({tool}) repeats the same call: let it continue?")
+            }
+            ScreenQuestionSubject::User { question, .. } => match &question.header {
                 Some(header) => format!("Your answer: {}", safe(header).replace('\n', " ")),
                 None => "Your answer?".to_owned(),
             },
-            Subject::Plan { .. } => "Do this?".to_owned(),
-            Subject::Rewind { .. } => "Go back?".to_owned(),
+            ScreenQuestionSubject::Plan { .. } => "Do this?".to_owned(),
+            ScreenQuestionSubject::Rewind { .. } => "Go back?".to_owned(),
         }
     }
 
@@ -259,15 +265,17 @@ impl Question {
 }
 
 /// Takes a key in the question what is to go back. Only offered answers count.
-fn press_about_rewind(key: Key, change_sets: usize, messages: usize) -> Pressed {
+fn press_about_rewind(key: KeyPress, change_sets: usize, messages: usize) -> KeyPressEffect {
     let (has_changes, has_messages) = (change_sets > 0, messages > 0);
-    let goes_back = |scope| Pressed::Answer(Reply::Rewind(scope));
+    let goes_back = |scope| KeyPressEffect::Answer(Reply::Rewind(scope));
     match key.code {
-        Code::Char('b' | 'B') if has_changes && has_messages => goes_back(RewindScope::Both),
-        Code::Char('f' | 'F') if has_changes => goes_back(RewindScope::Files),
-        Code::Char('c' | 'C') if has_messages && !key.held.ctrl => goes_back(RewindScope::Conversation),
-        Code::Char('n' | 'N') | Code::Escape => Pressed::Answer(Reply::Verdict(Verdict::Refuse { note: None })),
-        _ => Pressed::Kept,
+        KeyCode::Char('b' | 'B') if has_changes && has_messages => goes_back(RewindScope::Both),
+        KeyCode::Char('f' | 'F') if has_changes => goes_back(RewindScope::Files),
+        KeyCode::Char('c' | 'C') if has_messages && !key.held.ctrl => goes_back(RewindScope::Conversation),
+        KeyCode::Char('n' | 'N') | KeyCode::Escape => {
+            KeyPressEffect::Answer(Reply::Verdict(Verdict::Refuse { note: None }))
+        }
+        _ => KeyPressEffect::Kept,
     }
 }
 

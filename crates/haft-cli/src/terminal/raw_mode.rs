@@ -7,13 +7,13 @@ use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
 };
 
-use super::region::Size;
+use super::region::TerminalSize;
 
 const PASTES_ON: &str = "\u{1b}[?2004h";
 const PASTES_OFF: &str = "\u{1b}[?2004l\u{1b}[?25h";
 
 /// The size of a terminal that does not say so.
-const USUAL: Size = Size { rows: 24, columns: 80 };
+const USUAL: TerminalSize = TerminalSize { rows: 24, columns: 80 };
 
 /// The terminal passes keys on as they are, as long as this lives.
 pub(super) struct RawMode {
@@ -60,10 +60,10 @@ impl Drop for RawMode {
 }
 
 /// Returns the size of the terminal now.
-pub(super) fn size() -> Size {
+pub(super) fn size() -> TerminalSize {
     let Ok(size) = tcgetwinsize(io::stdout()) else { return USUAL };
     let or = |number: u16, usual: usize| if number == 0 { usual } else { usize::from(number) };
-    Size { rows: or(size.ws_row, USUAL.rows), columns: or(size.ws_col, USUAL.columns) }
+    TerminalSize { rows: or(size.ws_row, USUAL.rows), columns: or(size.ws_col, USUAL.columns) }
 }
 
 fn say(sequence: &str) {

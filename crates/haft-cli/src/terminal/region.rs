@@ -18,7 +18,7 @@ const ERASE_BELOW: &str = "\u{1b}[J";
 
 /// The content of the live region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(super) struct ScreenFrame {
     /// The rows, from above.
     pub(super) rows: Vec<String>,
     /// Where the cursor is: the row, and the column in it.
@@ -27,7 +27,7 @@ pub(super) struct Frame {
 
 /// The size of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Size {
+pub(super) struct TerminalSize {
     pub(super) rows: usize,
     pub(super) columns: usize,
 }
@@ -50,17 +50,17 @@ pub(super) enum Reflow {
 pub(super) struct Region {
     colours: Colours,
     reflow: Reflow,
-    drawn: Frame,
-    size: Option<Size>,
+    drawn: ScreenFrame,
+    size: Option<TerminalSize>,
 }
 
 impl Region {
     pub(super) fn new(colours: Colours, reflow: Reflow) -> Self {
-        Self { colours, reflow, drawn: Frame::default(), size: None }
+        Self { colours, reflow, drawn: ScreenFrame::default(), size: None }
     }
 
     /// Returns the bytes that print finished lines and draw this frame below them; nothing where nothing changes.
-    pub(super) fn update(&mut self, finished: &[String], frame: &Frame, size: Size) -> String {
+    pub(super) fn update(&mut self, finished: &[String], frame: &ScreenFrame, size: TerminalSize) -> String {
         let frame = fitted(frame, size);
         if finished.is_empty() && frame == self.drawn && self.size == Some(size) {
             return String::new();
@@ -86,21 +86,21 @@ impl Region {
     }
 
     /// Returns the bytes that erase the region, so that another program can print.
-    pub(super) fn clear(&mut self, size: Size) -> String {
+    pub(super) fn clear(&mut self, size: TerminalSize) -> String {
         let mut out = String::new();
         self.move_to_top(&mut out, size);
-        self.drawn = Frame::default();
+        self.drawn = ScreenFrame::default();
         self.size = None;
         out
     }
 
     /// Another program has printed: the drawn region stays where it is.
     pub(super) fn forget(&mut self) {
-        self.drawn = Frame::default();
+        self.drawn = ScreenFrame::default();
         self.size = None;
     }
 
-    fn move_to_top(&self, out: &mut String, size: Size) {
+    fn move_to_top(&self, out: &mut String, size: TerminalSize) {
         let (row, column) = self.drawn.cursor;
         let above = match self.reflow {
             Reflow::Cuts => row,
@@ -128,13 +128,13 @@ impl Region {
 
 /// Keeps a frame lower than the screen and its rows shorter than the screen is wide. The lowest rows stay: they have the
 /// cursor.
-fn fitted(frame: &Frame, size: Size) -> Frame {
+fn fitted(frame: &ScreenFrame, size: TerminalSize) -> ScreenFrame {
     let most = size.rows.saturating_sub(1).max(1);
     let left_out = frame.rows.len().saturating_sub(most);
     let room = size.columns.saturating_sub(1).max(1);
     let rows: Vec<String> = frame.rows.iter().skip(left_out).map(|row| cut(row, room).into_owned()).collect();
     let (row, column) = frame.cursor;
-    Frame { cursor: (row.saturating_sub(left_out), column.min(room)), rows }
+    ScreenFrame { cursor: (row.saturating_sub(left_out), column.min(room)), rows }
 }
 
 /// Returns how many rows of the screen a row of the region takes.
@@ -142,7 +142,7 @@ fn occupied(row: &str, columns: usize) -> usize {
     width(row).div_ceil(columns.max(1)).max(1)
 }
 
-fn place_cursor(out: &mut String, frame: &Frame) {
+fn place_cursor(out: &mut String, frame: &ScreenFrame) {
     let (row, column) = frame.cursor;
     let up = frame.rows.len().saturating_sub(row + 1);
     out.push('\r');
@@ -163,21 +163,21 @@ mod tests {
     struct Screen {
         parser: vt100::Parser,
         region: Region,
-        size: Size,
+        size: TerminalSize,
     }
 
     impl Screen {
         fn new(rows: usize, columns: usize) -> Self {
             let number = |number: usize| NonZeroU16::new(number as u16).expect("a terminal has a size");
             let parser = vt100::Parser::new(number(rows), number(columns), 10_000);
-            Self { parser, region: Region::new(Colours::Off, Reflow::Breaks), size: Size { rows, columns } }
+            Self { parser, region: Region::new(Colours::Off, Reflow::Breaks), size: TerminalSize { rows, columns } }
         }
 
         fn update(&mut self, finished: &[&str], rows: &[&str]) -> usize {
             let finished: Vec<String> = finished.iter().map(|line| (*line).to_owned()).collect();
             let rows: Vec<String> = rows.iter().map(|row| (*row).to_owned()).collect();
             let cursor = (rows.len().saturating_sub(1), 2);
-            let bytes = self.region.update(&finished, &Frame { rows, cursor }, self.size);
+            let bytes = self.region.update(&finished, &ScreenFrame { rows, cursor }, self.size);
             self.parser.process(bytes.as_bytes());
             bytes.len()
         }
@@ -215,10 +215,10 @@ mod tests {
     #[test]
     fn a_region_that_was_drawn_on_a_wider_screen_is_taken_away_whole() {
         let mut screen = Screen::new(24, 40);
-        screen.size = Size { rows: 24, columns: 80 };
+        screen.size = TerminalSize { rows: 24, columns: 80 };
         // Drawn for 80 columns on a screen that has 40 by now: the terminal breaks each row into two.
         screen.update(&["kept"], &[&"a".repeat(70), &"b".repeat(60), "> "]);
-        screen.size = Size { rows: 24, columns: 40 };
+        screen.size = TerminalSize { rows: 24, columns: 40 };
         screen.update(&["more"], &["status", "> "]);
         assert_eq!(screen.text().trim_end(), "kept\nmore\nstatus\n>");
     }

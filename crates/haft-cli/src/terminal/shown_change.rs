@@ -9,7 +9,7 @@ use haft_contract::plan::FileDiff;
 use super::markdown::code;
 use super::painted::painted;
 use crate::screen::safe;
-use crate::shown_diff::{self, Shown};
+use crate::shown_diff::{self, DiffDisplayLine};
 
 /// Returns the lines of a change, at most so many, painted.
 pub(crate) fn lines(file: &FileDiff, most_lines: usize) -> Vec<String> {
@@ -23,16 +23,16 @@ fn is_new(diff: &Diff) -> bool {
     diff.removed == 0 && diff.added > 0 && lines.into_iter().all(|line| matches!(line, DiffLine::Insert(_)))
 }
 
-fn as_code(shown: &[Shown], path: &str) -> Vec<String> {
-    let inserted = |line: &Shown| match line {
-        Shown::Insert(text) => Some(text.get(2..).unwrap_or_default().to_owned()),
-        Shown::Header(_) | Shown::Equal(_) | Shown::Delete(_) => None,
+fn as_code(shown: &[DiffDisplayLine], path: &str) -> Vec<String> {
+    let inserted = |line: &DiffDisplayLine| match line {
+        DiffDisplayLine::Insert(text) => Some(text.get(2..).unwrap_or_default().to_owned()),
+        DiffDisplayLine::Header(_) | DiffDisplayLine::Equal(_) | DiffDisplayLine::Delete(_) => None,
     };
     let text: Vec<String> = shown.iter().filter_map(inserted).collect();
     let mut code = code::lines(&text.join("\n"), language_of(path)).into_iter();
     let plus = painted(AnsiColor::Green.on_default(), "+");
-    let line = |line: &Shown| match line {
-        Shown::Insert(_) => format!("{plus} {}", code.next().unwrap_or_default()),
+    let line = |line: &DiffDisplayLine| match line {
+        DiffDisplayLine::Insert(_) => format!("{plus} {}", code.next().unwrap_or_default()),
         other => other.part().rendered(),
     };
     shown.iter().map(line).collect()
@@ -48,10 +48,10 @@ fn language_of(path: &str) -> &str {
 }
 
 /// Marks in lines that replace others which words differ.
-fn with_marks(shown: &[Shown]) -> Vec<String> {
+fn with_marks(shown: &[DiffDisplayLine]) -> Vec<String> {
     let mut lines: Vec<String> = shown.iter().map(|line| line.part().rendered()).collect();
-    let is_deleted = |line: &&Shown| matches!(line, Shown::Delete(_));
-    let is_inserted = |line: &&Shown| matches!(line, Shown::Insert(_));
+    let is_deleted = |line: &&DiffDisplayLine| matches!(line, DiffDisplayLine::Delete(_));
+    let is_inserted = |line: &&DiffDisplayLine| matches!(line, DiffDisplayLine::Insert(_));
     let mut at = 0;
     while at < shown.len() {
         let deleted = shown[at..].iter().take_while(is_deleted).count();
@@ -59,7 +59,7 @@ fn with_marks(shown: &[Shown]) -> Vec<String> {
         // Only lines that stand for each other are compared.
         for pair in (0..deleted).filter(|_| deleted == inserted) {
             let (old, new) = (at + pair, at + deleted + pair);
-            if let (Shown::Delete(before), Shown::Insert(after)) = (&shown[old], &shown[new])
+            if let (DiffDisplayLine::Delete(before), DiffDisplayLine::Insert(after)) = (&shown[old], &shown[new])
                 && let Some((start, old_end, new_end)) = differing(before, after)
             {
                 lines[old] = marked(before, start..old_end, AnsiColor::Red);

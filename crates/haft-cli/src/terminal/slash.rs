@@ -34,48 +34,48 @@ pub(super) enum Slash {
     ServerPrompt(Vec<String>),
 }
 
-/// One entry of the list.
-struct Command {
+/// One entry of the list of slash commands.
+struct SlashCommand {
     name: &'static str,
     /// The arguments that it takes.
     takes: &'static str,
     does: &'static str,
 }
 
-const COMMANDS: &[Command] = &[
-    Command { name: "help", takes: "", does: "shows keys and commands" },
-    Command {
+const COMMANDS: &[SlashCommand] = &[
+    SlashCommand { name: "help", takes: "", does: "shows keys and commands" },
+    SlashCommand {
         name: "undo",
         takes: "[#MESSAGE | N | --file PATH]",
         does: "shows what would be undone, then asks; goes back to any message",
     },
-    Command { name: "redo", takes: "", does: "shows what would be redone, then asks" },
-    Command { name: "diff", takes: "[N]", does: "shows what a change set changed" },
-    Command { name: "blame", takes: "FILE", does: "shows which change wrote each line of a file" },
-    Command { name: "log", takes: "[-n N]", does: "lists changes in this project, newest first" },
-    Command { name: "model", takes: "[NAME]", does: "lists models, or uses another one" },
-    Command { name: "tools", takes: "[TOOL]", does: "lists the tools, or describes one" },
-    Command { name: "rules", takes: "[list | explain 'COMMAND']", does: "lists rules, or explains a command" },
-    Command { name: "network", takes: "[list | allow HOST | deny HOST]", does: "hosts that commands may reach" },
-    Command { name: "jobs", takes: "[output JOB | stop JOB]", does: "lists or controls background jobs" },
-    Command {
+    SlashCommand { name: "redo", takes: "", does: "shows what would be redone, then asks" },
+    SlashCommand { name: "diff", takes: "[N]", does: "shows what a change set changed" },
+    SlashCommand { name: "blame", takes: "FILE", does: "shows which change wrote each line of a file" },
+    SlashCommand { name: "log", takes: "[-n N]", does: "lists changes in this project, newest first" },
+    SlashCommand { name: "model", takes: "[NAME]", does: "lists models, or uses another one" },
+    SlashCommand { name: "tools", takes: "[TOOL]", does: "lists the tools, or describes one" },
+    SlashCommand { name: "rules", takes: "[list | explain 'COMMAND']", does: "lists rules, or explains a command" },
+    SlashCommand { name: "network", takes: "[list | allow HOST | deny HOST]", does: "hosts that commands may reach" },
+    SlashCommand { name: "jobs", takes: "[output JOB | stop JOB]", does: "lists or controls background jobs" },
+    SlashCommand {
         name: "prompt",
         takes: "SERVER [PROMPT [NAME=VALUE…]]",
         does: "shows a prompt of an MCP server, then asks to send it",
     },
-    Command { name: "plan", takes: "", does: "switches plan mode: haft changes nothing" },
-    Command { name: "yolo", takes: "", does: "switches yes to every ordinary question" },
-    Command { name: "todo", takes: "", does: "shows the model's task list" },
-    Command { name: "memory", takes: "", does: "shows what the model remembers of this project" },
-    Command { name: "mcp", takes: "[list | doctor NAME]", does: "lists MCP servers, or examines one" },
-    Command { name: "sessions", takes: "", does: "lists conversations in this project" },
-    Command { name: "resume", takes: "[ID | NAME]", does: "finds and continues a conversation" },
-    Command { name: "name", takes: "NAME", does: "names this conversation" },
-    Command { name: "export", takes: "[FILE.md | FILE.json]", does: "writes this conversation to a file" },
-    Command { name: "clear", takes: "", does: "starts a new conversation" },
-    Command { name: "cost", takes: "", does: "shows tokens and cost of this conversation" },
-    Command { name: "doctor", takes: "[TOOL]", does: "reports the state of this project, or of one tool" },
-    Command { name: "quit", takes: "", does: "leaves haft; Ctrl-D does too" },
+    SlashCommand { name: "plan", takes: "", does: "switches plan mode: haft changes nothing" },
+    SlashCommand { name: "yolo", takes: "", does: "switches yes to every ordinary question" },
+    SlashCommand { name: "todo", takes: "", does: "shows the model's task list" },
+    SlashCommand { name: "memory", takes: "", does: "shows what the model remembers of this project" },
+    SlashCommand { name: "mcp", takes: "[list | doctor NAME]", does: "lists MCP servers, or examines one" },
+    SlashCommand { name: "sessions", takes: "", does: "lists conversations in this project" },
+    SlashCommand { name: "resume", takes: "[ID | NAME]", does: "finds and continues a conversation" },
+    SlashCommand { name: "name", takes: "NAME", does: "names this conversation" },
+    SlashCommand { name: "export", takes: "[FILE.md | FILE.json]", does: "writes this conversation to a file" },
+    SlashCommand { name: "clear", takes: "", does: "starts a new conversation" },
+    SlashCommand { name: "cost", takes: "", does: "shows tokens and cost of this conversation" },
+    SlashCommand { name: "doctor", takes: "[TOOL]", does: "reports the state of this project, or of one tool" },
+    SlashCommand { name: "quit", takes: "", does: "leaves haft; Ctrl-D does too" },
 ];
 
 /// Returns the commands with what they do, for the menu.

@@ -13,12 +13,12 @@ pub(super) struct ToolFacts {
     pub(super) native: String,
     /// Its first sentence.
     pub(super) summary: String,
-    pub(super) parameters: Vec<Parameter>,
+    pub(super) parameters: Vec<ParameterFacts>,
 }
 
 /// One parameter of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Parameter {
+pub(super) struct ParameterFacts {
     pub(super) name: String,
     pub(super) about: String,
     pub(super) takes: Takes,
@@ -44,7 +44,7 @@ impl ToolFacts {
         let required: Vec<&str> =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let properties = schema["properties"].as_object().into_iter().flatten();
-        let parameter = |(name, schema): (&String, &Value)| Parameter {
+        let parameter = |(name, schema): (&String, &Value)| ParameterFacts {
             name: name.clone(),
             about: schema["description"].as_str().unwrap_or_default().to_owned(),
             takes: takes(schema, spec.paths.contains(&name.as_str())),
@@ -60,7 +60,7 @@ impl ToolFacts {
         }
     }
 
-    pub(super) fn parameter(&self, name: &str) -> Option<&Parameter> {
+    pub(super) fn parameter(&self, name: &str) -> Option<&ParameterFacts> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
@@ -96,7 +96,7 @@ impl ToolFacts {
     /// Returns the required parameters that are missing.
     pub(super) fn missing(&self, pairs: &[(String, String)]) -> Vec<&str> {
         let is_missing =
-            |parameter: &&Parameter| parameter.is_required && pairs.iter().all(|(key, _)| *key != parameter.name);
+            |parameter: &&ParameterFacts| parameter.is_required && pairs.iter().all(|(key, _)| *key != parameter.name);
         self.parameters.iter().filter(is_missing).map(|parameter| parameter.name.as_str()).collect()
     }
 }

@@ -20,24 +20,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use haft_agent::history::Past;
 use haft_config::model::ModelSection;
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 use haft_host::host::{Host, block_on};
 use haft_host::model::choice::Choice;
 use haft_host::session_names::newest_session;
 use haft_host::session_records::{ResumedSession, SessionRecorder};
 use haft_host::user_commands::ExpandedPrompt;
-use haft_model::client::{Connection, Endpoint};
+use haft_model::client::{Endpoint, ModelConnection};
 use haft_model::conversation::Message;
-use haft_runtime::events::{EventKind, What};
+use haft_runtime::events::{CallEventContent, EventKind};
 use haft_runtime::session::Session;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::app::Tails;
-use super::protocol::{Found, Idle, ModelReport, Order, Queued, Report, When};
+use super::protocol::{Idle, MessageDelivery, ModelReport, Order, StartupFacts, WaitingMessage, WorkerReport};
 use super::tool_facts::ToolFacts;
 use crate::arguments::{Common, TerminalFlags};
 use asker::Asker;
-use desk::Desk;
+use desk::OrderQueue;
 
 /// Most files that are offered for completion.
 const MOST_FILES: usize = 50_000;
@@ -45,19 +45,19 @@ const MOST_FILES: usize = 50_000;
 const CONSOLE: &str = "terminal";
 
 /// The input of the worker.
-pub(super) struct Job {
+pub(super) struct WorkerInput {
     pub(super) host: Host,
     pub(super) common: Common,
     pub(super) flags: TerminalFlags,
     pub(super) tails: Tails,
     /// How wide the terminal is.
     pub(super) columns: Arc<AtomicUsize>,
-    pub(super) reports: UnboundedSender<Report>,
+    pub(super) reports: UnboundedSender<WorkerReport>,
     pub(super) orders: UnboundedReceiver<Order>,
 }
 
 /// Works until it is told to quit.
-pub(super) fn work(job: Job) -> anyhow::Result<()> {
+pub(super) fn work(job: WorkerInput) -> anyhow::Result<()> {
     block_on(async {
         let mut worker = Worker::new(job);
         worker.greet().await;
@@ -73,8 +73,8 @@ struct Worker {
     common: Common,
     flags: TerminalFlags,
     columns: Arc<AtomicUsize>,
-    reports: UnboundedSender<Report>,
-    desk: Desk,
+    reports: UnboundedSender<WorkerReport>,
+    desk: OrderQueue,
     asker: Asker,
     /// The session of all calls, once there is one.
     session: Option<Session>,
@@ -93,16 +93,16 @@ struct Worker {
 /// A model that can be asked.
 struct ModelInUse {
     endpoint: Endpoint,
-    connection: Connection,
+    connection: ModelConnection,
 }
 
 impl Worker {
-    fn new(job: Job) -> Self {
-        let Job { host, common, flags, tails, columns, reports, orders } = job;
+    fn new(job: WorkerInput) -> Self {
+        let WorkerInput { host, common, flags, tails, columns, reports, orders } = job;
         let host = Arc::new(host);
         listen_to_output(&host, tails);
         let asker = Asker::new(host.clone(), common.yes(), (reports.clone(), columns.clone()));
-        let desk = Desk::new(orders, asker.clone());
+        let desk = OrderQueue::new(orders, asker.clone());
         let (session, recorder, messages, left) = (None, None, Vec::new(), Past::default());
         let (model, knows_secrets, cost) = (None, false, chat::Spent::default());
         Self {
@@ -126,7 +126,7 @@ impl Worker {
 
     /// Says what was found, then looks for a model.
     async fn greet(&mut self) {
-        self.report(Report::Found(Box::new(self.found())));
+        self.report(WorkerReport::Found(Box::new(self.found())));
         self.list_files();
         self.report_user_commands();
         if self.flags.continues {
@@ -176,8 +176,8 @@ impl Worker {
             self.list_files();
             self.report_user_commands();
             self.report_points();
-            self.report(Report::Sessions(self.sessions()));
-            self.report(Report::Idle(how));
+            self.report(WorkerReport::Sessions(self.sessions()));
+            self.report(WorkerReport::Idle(how));
         }
     }
 
@@ -198,19 +198,21 @@ impl Worker {
         }
     }
 
-    fn found(&self) -> Found {
+    fn found(&self) -> StartupFacts {
         let catalog = self.host.runtime.catalog().list_all();
         let tools = catalog.iter().map(|entry| ToolFacts::of(entry.shown(), entry.native_name())).collect();
         let confinement = self.host.runtime.doors().processes.confinement();
         let sandbox = match confinement.reached {
             _ if confinement.is_off => "switched off: commands can do everything that you can".to_owned(),
-            Level::Full => "full: commands cannot leave the project, and undo covers them".to_owned(),
-            Level::Partial => "partial: commands cannot leave the project; /doctor says what is missing".to_owned(),
-            Level::None => "none: nothing confines commands; /doctor says what is missing".to_owned(),
+            ConfinementLevel::Full => "full: commands cannot leave the project, and undo covers them".to_owned(),
+            ConfinementLevel::Partial => {
+                "partial: commands cannot leave the project; /doctor says what is missing".to_owned()
+            }
+            ConfinementLevel::None => "none: nothing confines commands; /doctor says what is missing".to_owned(),
         };
         let changes = self.host.history.newest(20).map(|log| log.sets.len() + log.older as usize).unwrap_or(0);
         let workspace = self.host.workspace.display().to_string();
-        Found { workspace, sandbox, tools, sessions: self.sessions(), changes }
+        StartupFacts { workspace, sandbox, tools, sessions: self.sessions(), changes }
     }
 
     /// Lists the files on a separate thread.
@@ -218,7 +220,7 @@ impl Worker {
         let (host, reports) = (self.host.clone(), self.reports.clone());
         std::thread::spawn(move || {
             let files = host.runtime.doors().look.file_names(MOST_FILES);
-            let _is_over = reports.send(Report::Files(files));
+            let _is_over = reports.send(WorkerReport::Files(files));
         });
     }
 
@@ -227,9 +229,11 @@ impl Worker {
             Ok((model, from)) => {
                 let (name, window) = (model.endpoint.model.clone(), chat::window(&self.host, &model.endpoint.model));
                 self.model = Some(model);
-                self.report(Report::Model(ModelReport::Is { name, from, window }));
+                self.report(WorkerReport::Model(ModelReport::Is { name, from, window }));
             }
-            Err(error) if self.model.is_none() => self.report(Report::Model(ModelReport::None(format!("{error:#}")))),
+            Err(error) if self.model.is_none() => {
+                self.report(WorkerReport::Model(ModelReport::None(format!("{error:#}"))))
+            }
             Err(error) => self.warn(&error),
         }
     }
@@ -254,14 +258,14 @@ impl Worker {
         let left = ResumedSession::of(&kept);
         let id = log.id().to_string();
         let recorder = Arc::new(SessionRecorder::new(log, kept.tally, self.host.runtime.redactor()));
-        self.report(Report::Lines(chat::retold(&left, &id, self.host.runtime.redactor())));
-        self.report(Report::Session(id.clone()));
-        let queued = left.queued.iter().map(|message| Queued {
+        self.report(WorkerReport::Lines(chat::retold(&left, &id, self.host.runtime.redactor())));
+        self.report(WorkerReport::Session(id.clone()));
+        let queued = left.queued.iter().map(|message| WaitingMessage {
             id: message.id,
             text: message.text.clone(),
-            when: if message.after_turn { When::AfterTurn } else { When::NextStep },
+            when: if message.after_turn { MessageDelivery::AfterTurn } else { MessageDelivery::NextStep },
         });
-        self.report(Report::Restored(queued.collect(), left.draft.clone()));
+        self.report(WorkerReport::Restored(queued.collect(), left.draft.clone()));
         self.desk.record_in(Some(recorder.clone()));
         self.desk.hold(left.queued.iter().filter(|message| !message.after_turn));
         let session = self.asker.session(&id, Box::new(self.asker.clone()));
@@ -282,13 +286,13 @@ impl Worker {
         self.columns.load(Ordering::Relaxed)
     }
 
-    fn report(&self, report: Report) {
+    fn report(&self, report: WorkerReport) {
         // A screen that is gone needs no reports; the order to quit follows.
         let _is_over = self.reports.send(report);
     }
 
     fn warn(&self, error: &anyhow::Error) {
-        self.report(Report::Warn(format!("haft: {error:#}")));
+        self.report(WorkerReport::Warn(format!("haft: {error:#}")));
     }
 }
 
@@ -298,7 +302,7 @@ fn listen_to_output(host: &Arc<Host>, tails: Tails) {
     tokio::spawn(async move {
         loop {
             let event = output.next().await;
-            if let What::OutputChunk(text) = &event.what {
+            if let CallEventContent::OutputChunk(text) = &event.what {
                 tails.note(event.call.as_str(), text);
             }
         }

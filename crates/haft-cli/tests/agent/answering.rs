@@ -4,8 +4,8 @@ use std::io::Write;
 use std::process::Stdio;
 
 use haft_model::wire::Wire;
-use haft_testkit::scratch_home::{Said, records};
-use haft_testkit::scripted_model::{Expect, Script, ScriptedModel, Turn};
+use haft_testkit::scratch_home::{CapturedOutput, records};
+use haft_testkit::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
 
@@ -24,13 +24,13 @@ fn place() -> Place {
     place
 }
 
-fn look() -> Turn {
-    Turn::text("First I look. ").and_call("read_file", json!({ "path": "a.txt" }))
+fn look() -> ScriptedTurn {
+    ScriptedTurn::text("First I look. ").and_call("read_file", json!({ "path": "a.txt" }))
 }
 
 /// Asks for the lines of a file.
-fn ask(place: &Place, wire: Wire, turns: impl IntoIterator<Item = Turn>, flags: &[&str]) -> Said {
-    let model = ScriptedModel::start(Script::of(turns));
+fn ask(place: &Place, wire: Wire, turns: impl IntoIterator<Item = ScriptedTurn>, flags: &[&str]) -> CapturedOutput {
+    let model = ScriptedModel::start(ModelScript::of(turns));
     let words = [&["run", "--output-schema", "lines.json"], flags, &["how long is a.txt?"]].concat();
     let said = said(place.with(&model, wire, &words));
     model.assert_told();
@@ -41,7 +41,7 @@ fn ask(place: &Place, wire: Wire, turns: impl IntoIterator<Item = Turn>, flags: 
 fn stdout_is_the_checked_answer_and_nothing_else_in_every_form() {
     for wire in Wire::ALL {
         for answer in [r#"{"lines": 2}"#, "```json\n{\n  \"lines\": 2\n}\n```", "Here it is: {\"lines\": 2}"] {
-            let said = ask(&place(), wire, [look(), Turn::text(answer)], &[]);
+            let said = ask(&place(), wire, [look(), ScriptedTurn::text(answer)], &[]);
             assert_eq!((said.out.as_str(), said.code), ("{\"lines\":2}\n", 0), "{wire:?}: {}", said.err);
         }
     }
@@ -53,10 +53,10 @@ fn a_wrong_answer_is_told_with_its_place_and_may_be_mended_in_every_form() {
         let told = |words: &str| Expect::user_says(format!("does not fit the schema:\n{words}"));
         let turns = [
             look(),
-            Turn::text("It has two lines."),
-            Turn::text(r#"{"lines": "two"}"#)
+            ScriptedTurn::text("It has two lines."),
+            ScriptedTurn::text(r#"{"lines": "two"}"#)
                 .expect(told(r#"$: expected one JSON object, received "It has two lines.""#)),
-            Turn::text(r#"{"lines": 2}"#).expect(told(r#"$.lines: expected a whole number"#)),
+            ScriptedTurn::text(r#"{"lines": 2}"#).expect(told(r#"$.lines: expected a whole number"#)),
         ];
         let said = ask(&place(), wire, turns, &[]);
         assert_eq!((said.out.as_str(), said.code), ("{\"lines\":2}\n", 0), "{wire:?}: {}", said.err);
@@ -69,7 +69,7 @@ fn a_model_that_does_not_manage_exits_1_with_its_last_words_on_stderr() {
     let long = format!("Two! {}", "z".repeat(5_000));
     for wire in [Wire::Chat, Wire::Anthropic] {
         let place = place();
-        let turns = ["One.", "Two.", long.as_str()].map(Turn::text);
+        let turns = ["One.", "Two.", long.as_str()].map(ScriptedTurn::text);
         let said = ask(&place, wire, turns, &[]);
         assert_eq!((said.out.as_str(), said.code), ("", 1), "{}", said.err);
         for words in [
@@ -83,12 +83,13 @@ fn a_model_that_does_not_manage_exits_1_with_its_last_words_on_stderr() {
         }
         assert!(said.err.len() < 6_000, "{}", said.err);
 
-        let next = ScriptedModel::start(Script::of([Turn::text("Hm."), Turn::text(r#"{"lines": 2}"#)]));
+        let next =
+            ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Hm."), ScriptedTurn::text(r#"{"lines": 2}"#)]));
         let schema = place.path("ws/lines.json").display().to_string();
         let resumed = place.haft(&next, &["resume", "--output-schema", &schema, "once more"]);
         assert_eq!((resumed.out.as_str(), resumed.code), ("{\"lines\":2}\n", 0), "{}", resumed.err);
         // It belonged to that run.
-        let free = ScriptedModel::start(Script::of([Turn::text("Hm.")]));
+        let free = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Hm.")]));
         let resumed = place.haft(&free, &["resume", "and in words?"]);
         assert_eq!((resumed.out.as_str(), resumed.code), ("Hm.\n", 0), "{}", resumed.err);
         assert!(!free.requests()[0].conversation.instructions.contains("JSON Schema"));
@@ -97,7 +98,7 @@ fn a_model_that_does_not_manage_exits_1_with_its_last_words_on_stderr() {
 
 #[test]
 fn records_have_the_answer_as_a_value_beside_its_text() {
-    let turns = [Turn::text("Two."), Turn::text("```json\n{\"lines\": 2,}\n```")];
+    let turns = [ScriptedTurn::text("Two."), ScriptedTurn::text("```json\n{\"lines\": 2,}\n```")];
     let said = ask(&place(), Wire::Anthropic, turns, &["--json"]);
     assert_eq!(said.code, 0, "{}", said.err);
     let all = records(&said.out);
@@ -109,7 +110,7 @@ fn records_have_the_answer_as_a_value_beside_its_text() {
     assert_eq!(end["answer"], "```json\n{\"lines\": 2,}\n```");
     assert_eq!(end["repairs"], json!(["json: took the text out of a code fence", "json: removed a trailing comma"]));
 
-    let said = ask(&place(), Wire::Chat, ["One.", "Two.", "Three."].map(Turn::text), &["--json"]);
+    let said = ask(&place(), Wire::Chat, ["One.", "Two.", "Three."].map(ScriptedTurn::text), &["--json"]);
     let end = records(&said.out).pop().expect("it says how it ended");
     assert_eq!((&end["how"], &end["exit_code"], &end["answer"]), (&json!("unfit"), &json!(1), &json!("Three.")));
     assert!(end.get("output").is_none() && end["error"].as_str().is_some_and(|error| error.contains("$: expected")));
@@ -155,11 +156,11 @@ fn what_is_no_schema_is_said_before_anything_is_begun() {
 #[test]
 fn a_schema_may_come_through_a_pipe() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text(r#"{"lines": 2}"#)]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text(r#"{"lines": 2}"#)]));
     let mut command = place.with(&model, Wire::Chat, &["run", "--output-schema", "/dev/stdin", "how long?"]);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("it can be started");
     child.stdin.take().expect("it is piped").write_all(SCHEMA.as_bytes()).expect("it reads");
-    let said = Said::from(child.wait_with_output().expect("it ends"));
+    let said = CapturedOutput::from(child.wait_with_output().expect("it ends"));
     assert_eq!((said.out.as_str(), said.code), ("{\"lines\":2}\n", 0), "{}", said.err);
 }
 
@@ -167,7 +168,8 @@ fn a_schema_may_come_through_a_pipe() {
 fn what_a_model_is_told_of_a_schema_is_the_same_in_every_form() {
     let place = place();
     let told = Wire::ALL.map(|wire| {
-        let model = ScriptedModel::start(Script::of([Turn::text("Two."), Turn::text(r#"{"lines": 2}"#)]));
+        let model =
+            ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Two."), ScriptedTurn::text(r#"{"lines": 2}"#)]));
         said(place.with(&model, wire, &["run", "--output-schema", "lines.json", "how long is a.txt?"]));
         let requests = model.requests();
         let (first, second) = (&requests[0].conversation, &requests[1].conversation);
@@ -203,7 +205,7 @@ fn a_schema_that_takes_for_ever_ends_the_run_with_a_word() {
     let schema = json!({ "type": "object", "$defs": levels, "properties": { "x": { "$ref": "#/$defs/a0" } } });
     place.put("schema.json", &schema.to_string());
     let answer = format!("{}1{}", "{\"x\":".repeat(41), "}".repeat(41));
-    let model = ScriptedModel::start(Script::of([Turn::text(answer)]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text(answer)]));
     let file = place.path("schema.json").display().to_string();
     let said = place.haft(&model, &["run", "--output-schema", &file, "x"]);
     assert_eq!((said.code, said.out.as_str()), (1, ""), "{}", said.err);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::place::{KEY, Place, said};
@@ -23,7 +23,11 @@ fn models(mut command: Command) -> Value {
 #[test]
 fn flags_go_before_the_environment_and_that_before_the_file() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("1"), Turn::text("2"), Turn::text("3")]));
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::text("1"),
+        ScriptedTurn::text("2"),
+        ScriptedTurn::text("3"),
+    ]));
     let url = model.base_url(Wire::Chat);
     place.put(
         "home/.config/haft/config.toml",
@@ -47,7 +51,7 @@ fn flags_go_before_the_environment_and_that_before_the_file() {
 #[test]
 fn a_key_of_a_provider_goes_to_nobody_else() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("1"), Turn::text("2")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("1"), ScriptedTurn::text("2")]));
     for wire in [Wire::Anthropic, Wire::Chat] {
         let mut command = place.bare(&["run", "x", "--model", "m", "--wire", wire.name(), "--base-url"]);
         command.arg(model.base_url(wire)).env("ANTHROPIC_API_KEY", KEY).env("OPENAI_API_KEY", KEY);
@@ -76,7 +80,11 @@ fn the_key_of_the_file_is_not_for_the_model_of_another_provider() {
 #[test]
 fn the_server_that_the_file_names_answers_at_the_address_of_the_file() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("1"), Turn::text("2"), Turn::text("3")]));
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::text("1"),
+        ScriptedTurn::text("2"),
+        ScriptedTurn::text("3"),
+    ]));
     let url = model.base_url(Wire::Chat);
     let file = |server: &str| {
         let text = format!("[model]\nname = \"m\"\nbase_url = \"{url}\"\n{server}");
@@ -110,7 +118,7 @@ fn a_file_of_keys_counts_only_where_nobody_else_can_read_it() {
         let path = place.path("home/.config/haft/keys.toml");
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
     };
-    let model = ScriptedModel::start(Script::of([Turn::text("1")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("1")]));
     let url = model.base_url(Wire::Chat);
     let run = || said(place.bare(&["run", "x", "--model", "m", "--base-url", &url]));
     mode(0o644);
@@ -173,7 +181,7 @@ fn what_cannot_be_used_is_found_when_the_model_is_chosen() {
     }
     assert!(place.sessions().is_empty(), "nothing was begun");
 
-    let model = ScriptedModel::start(Script::of([Turn::text("1")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("1")]));
     let url = model.base_url(Wire::Chat).replace("http://", "HTTP://");
     let said = said(place.bare(&["run", "x", "--model", "m", "--base-url", &url]));
     assert_eq!(said.code, 0, "{}", said.err);
@@ -199,7 +207,7 @@ fn a_key_in_the_place_of_its_name_is_not_repeated() {
 fn a_variable_that_is_no_text_is_not_taken_for_none() {
     use std::os::unix::ffi::OsStrExt;
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("1")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("1")]));
     let url = model.base_url(Wire::Chat);
     let at_url = ["run", "x", "--model", "m", "--base-url", &url];
     for (name, arguments) in [

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use haft_testkit::scripted_model::{Part, Script, ScriptedCall, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{ModelScript, ScriptedCall, ScriptedModel, ScriptedPart, ScriptedTurn};
 use serde_json::json;
 
 use crate::place::{Place, said as said_by};
@@ -66,8 +66,11 @@ fn the_guard_gives_reasons_without_secrets() {
 fn an_id_of_a_call_that_holds_a_secret_is_recorded_nowhere() {
     let place = place();
     let call = ScriptedCall { name: "list_dir".into(), arguments: "{}".into(), id: Some(format!("call_{CANARY}")) };
-    let turns = [Turn { reply: vec![Part::Call(call)], ..Turn::default() }, Turn::text("Done.")];
-    let model = ScriptedModel::start(Script::of(turns));
+    let turns = [
+        ScriptedTurn { reply: vec![ScriptedPart::Call(call)], ..ScriptedTurn::default() },
+        ScriptedTurn::text("Done."),
+    ];
+    let model = ScriptedModel::start(ModelScript::of(turns));
     let said = place.haft(&model, &["run", "--yes", "--json", "look"]);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     assert!(!said.out.contains("canary"), "{}", said.out);

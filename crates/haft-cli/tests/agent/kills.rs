@@ -6,7 +6,9 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Asked, Said as Spoken, Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{
+    ConversationEntry as Spoken, ModelScript, ReplyRequest, ScriptedModel, ScriptedTurn,
+};
 use serde_json::json;
 
 use crate::place::Place;
@@ -28,14 +30,14 @@ impl Dice {
 }
 
 /// Each call leaves a mark of its own, and a second one would be seen.
-fn script(round: u64) -> Script {
+fn script(round: u64) -> ModelScript {
     let turn = |turn: usize| {
         let bash = format!("echo x >> bash{round}-{turn}.txt");
         let file = format!("file{round}-{turn}.txt");
-        Turn::call("write_file", json!({ "path": file, "content": "x\n", "write_mode": "create" }))
+        ScriptedTurn::call("write_file", json!({ "path": file, "content": "x\n", "write_mode": "create" }))
             .and_call("bash", json!({ "command": bash }))
     };
-    Script::of((0..TURNS).map(turn).chain([Turn::text("All is done.")]))
+    ModelScript::of((0..TURNS).map(turn).chain([ScriptedTurn::text("All is done.")]))
 }
 
 #[test]
@@ -73,7 +75,7 @@ fn kill_many(wire: Wire, seed: u64) {
             assert!(marks.is_empty(), "what was done is in no session: {marks:?}");
             continue;
         }
-        let model = ScriptedModel::start(Script::of([Turn::text("I see.")]));
+        let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("I see.")]));
         let resumed = crate::place::said(place.with(&model, wire, &["resume", "--yes", "where are we?"]));
         // A request that no provider would take makes the model fail when it is dropped.
         assert_eq!((resumed.out.as_str(), resumed.code), ("I see.\n", 0), "{}", resumed.err);
@@ -124,7 +126,7 @@ fn marks(place: &Place) -> HashMap<String, usize> {
 }
 
 /// Compares what the model is told with what was done; returns how many calls may have happened.
-fn judge(asked: &Asked, marks: &HashMap<String, usize>) -> u64 {
+fn judge(asked: &ReplyRequest, marks: &HashMap<String, usize>) -> u64 {
     let mut open = 0;
     let mut known: Vec<String> = Vec::new();
     let mut made = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::place::{Place, said as said_by};
@@ -104,11 +104,11 @@ fn what_was_in_a_secret_file_of_a_build_folder_is_hidden_when_it_was_moved_out()
         }
         place.put("ws/move.sh", script);
         let turns = [
-            Turn::call("bash", json!({ "command": "sh move.sh" })),
-            Turn::call("read_file", json!({ "path": "x.txt" })),
-            Turn::text("Done."),
+            ScriptedTurn::call("bash", json!({ "command": "sh move.sh" })),
+            ScriptedTurn::call("read_file", json!({ "path": "x.txt" })),
+            ScriptedTurn::text("Done."),
         ];
-        let model = ScriptedModel::start(Script::of(turns));
+        let model = ScriptedModel::start(ModelScript::of(turns));
         let said = place.haft(&model, &["run", "--yes", "--json", "move it"]);
         let moved = std::fs::read_to_string(place.path("ws/x.txt")).unwrap_or_default();
         assert!(moved.contains(CANARY), "{script}: {}{}", said.out, said.err);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use haft_model::wire::Wire;
-use haft_testkit::scratch_home::{Said, ScratchHome};
+use haft_testkit::scratch_home::{CapturedOutput, ScratchHome};
 use haft_testkit::scripted_model::ScriptedModel;
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ impl Place {
     }
 
     /// Runs the command with this model, in the form of Chat.
-    pub fn haft(&self, model: &ScriptedModel, arguments: &[&str]) -> Said {
+    pub fn haft(&self, model: &ScriptedModel, arguments: &[&str]) -> CapturedOutput {
         said(self.with(model, Wire::Chat, arguments))
     }
 
@@ -75,6 +75,6 @@ impl Place {
 }
 
 /// Runs a command to its end.
-pub fn said(mut command: Command) -> Said {
+pub fn said(mut command: Command) -> CapturedOutput {
     command.output().expect("the command runs").into()
 }

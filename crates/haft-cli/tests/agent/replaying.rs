@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use haft_model::wire::Wire;
-use haft_testkit::scratch_home::{Said, records};
-use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use haft_testkit::scratch_home::{CapturedOutput, records};
+use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::place::{Place, said};
@@ -32,26 +32,27 @@ fn everything(folder: &Path) -> BTreeMap<String, String> {
 }
 
 /// Records a session in which these replies are given.
-fn recorded(place: &Place, turns: impl IntoIterator<Item = Turn>, arguments: &[&str]) -> String {
-    let model = ScriptedModel::start(Script::of(turns.into_iter().chain([Turn::text("Done.")])));
+fn recorded(place: &Place, turns: impl IntoIterator<Item = ScriptedTurn>, arguments: &[&str]) -> String {
+    let model = ScriptedModel::start(ModelScript::of(turns.into_iter().chain([ScriptedTurn::text("Done.")])));
     let said = place.haft(&model, &[arguments, &["run", "work"]].concat());
     assert_eq!((said.out.as_str(), said.code), ("Done.\n", 0), "{}", said.err);
     place.sessions()[0]["id"].as_str().expect("it has a name").to_owned()
 }
 
 /// Reads, edits, writes and runs commands that change files.
-fn work() -> Vec<Turn> {
+fn work() -> Vec<ScriptedTurn> {
     let edit = json!({ "path": "a.txt", "edits": [{ "old_text": "two", "new_text": "three" }] });
     vec![
-        Turn::call("read_file", json!({ "path": "a.txt" })),
-        Turn::call("edit_file", edit),
-        Turn::call("bash", json!({ "command": "cat a.txt > b.txt; rm c.txt; pwd; cat b.txt" })),
-        Turn::call("write_file", json!({ "path": "d/e.txt", "content": "new\n" })).and_call("list_dir", json!({})),
+        ScriptedTurn::call("read_file", json!({ "path": "a.txt" })),
+        ScriptedTurn::call("edit_file", edit),
+        ScriptedTurn::call("bash", json!({ "command": "cat a.txt > b.txt; rm c.txt; pwd; cat b.txt" })),
+        ScriptedTurn::call("write_file", json!({ "path": "d/e.txt", "content": "new\n" }))
+            .and_call("list_dir", json!({})),
     ]
 }
 
 /// Replays, and makes sure that nothing else was touched.
-fn replayed(place: &Place, arguments: &[&str]) -> Said {
+fn replayed(place: &Place, arguments: &[&str]) -> CapturedOutput {
     let before = everything(place.root());
     let said = said(place.bare(&[&["replay"], arguments].concat()));
     let after = everything(place.root());
@@ -61,7 +62,7 @@ fn replayed(place: &Place, arguments: &[&str]) -> Said {
     said
 }
 
-fn outcomes(said: &Said) -> Vec<(String, String)> {
+fn outcomes(said: &CapturedOutput) -> Vec<(String, String)> {
     let compared = records(&said.out).into_iter().filter(|record| record["event"] == "compared");
     let text = |value: &Value| value.as_str().expect("it is a text").to_owned();
     compared.map(|record| (text(&record["tool"]), text(&record["outcome"]))).collect()
@@ -72,7 +73,7 @@ fn a_session_that_is_done_again_from_its_beginning_comes_to_the_same() {
     for wire in Wire::ALL {
         let place = Place::new();
         place.put("ws/c.txt", "gone soon\n");
-        let model = ScriptedModel::start(Script::of(work().into_iter().chain([Turn::text("Done.")])));
+        let model = ScriptedModel::start(ModelScript::of(work().into_iter().chain([ScriptedTurn::text("Done.")])));
         let ran = said(place.with(&model, wire, &["--yes", "run", "work"]));
         assert_eq!(ran.code, 0, "{}", ran.err);
         assert!(place.has("b.txt") && !place.has("c.txt"));
@@ -112,7 +113,7 @@ fn numbers_of_changes_are_no_difference_where_the_workspace_has_older_ones() {
 #[test]
 fn a_file_that_was_changed_by_hand_makes_a_difference_and_is_named() {
     let place = Place::new();
-    let look = || Turn::call("bash", json!({ "command": "cat a.txt; echo took 0.2 s" }));
+    let look = || ScriptedTurn::call("bash", json!({ "command": "cat a.txt; echo took 0.2 s" }));
     let id = recorded(&place, [look()], &["--yes"]);
     place.put("ws/a.txt", "one\n2\n");
     let again = replayed(&place, &[&id]);
@@ -153,7 +154,7 @@ fn a_rule_that_came_since_makes_a_difference() {
 #[test]
 fn what_a_project_brings_along_counts_in_the_copy_where_it_is_trusted() {
     let place = Place::new();
-    let id = recorded(&place, [Turn::call("bash", json!({ "command": "rm a.txt" }))], &["--yes"]);
+    let id = recorded(&place, [ScriptedTurn::call("bash", json!({ "command": "rm a.txt" }))], &["--yes"]);
     let rule = "[[rule]]\nname = \"no removing\"\nprogram = \"rm\"\ndecision = \"deny\"\nreason = \"No.\"\nmatches = [\"rm a\"]\n";
     place.put("ws/.haft/rules.toml", rule);
     let untrusted = replayed(&place, &[&id]);
@@ -168,7 +169,11 @@ fn what_a_project_brings_along_counts_in_the_copy_where_it_is_trusted() {
 #[test]
 fn other_content_in_a_file_is_a_difference_although_nothing_was_printed() {
     let place = Place::new();
-    let id = recorded(&place, [Turn::call("bash", json!({ "command": "cp a.txt b.txt; cp a.txt b.txt" }))], &["--yes"]);
+    let id = recorded(
+        &place,
+        [ScriptedTurn::call("bash", json!({ "command": "cp a.txt b.txt; cp a.txt b.txt" }))],
+        &["--yes"],
+    );
     place.put("ws/a.txt", "one\n2\n");
     let again = replayed(&place, &[&id]);
     assert_eq!(again.code, 1, "{}{}", again.out, again.err);
@@ -180,7 +185,7 @@ fn keys_of_the_file_are_hidden_also_where_nobody_knew_them_then() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     place.put("ws/a.txt", "first plain-key-of-nobody-0815\n");
-    let look = || Turn::call("bash", json!({ "command": "cat a.txt; cp a.txt b.txt" }));
+    let look = || ScriptedTurn::call("bash", json!({ "command": "cat a.txt; cp a.txt b.txt" }));
     let id = recorded(&place, [look()], &["--yes"]);
     place.put("ws/a.txt", "second plain-key-of-somebody-4711\n");
     let keys = "OPENAI_API_KEY = \"plain-key-of-nobody-0815\"\nXAI_API_KEY = \"plain-key-of-somebody-4711\"\n";
@@ -208,7 +213,7 @@ fn what_is_out_of_reach_in_a_workspace_that_holds_the_home_is_so_in_the_copy() {
     // The home is reached through a link, and the workspace is what the link leads to.
     std::os::unix::fs::symlink(place.path("ws"), place.path("home")).expect("it is new");
     place.put("ws/.config/haft/rules.toml", "");
-    let id = recorded(&place, [Turn::call("read_file", json!({ "path": ".config/haft/rules.toml" }))], &[]);
+    let id = recorded(&place, [ScriptedTurn::call("read_file", json!({ "path": ".config/haft/rules.toml" }))], &[]);
     let again = replayed(&place, &[&id, "--json", "--yes"]);
     let same = vec![("read_file".into(), "same".into())];
     assert_eq!((outcomes(&again), again.code), (same, 0), "{}{}", again.out, again.err);
@@ -226,7 +231,7 @@ fn what_commands_do_not_see_in_the_workspace_they_do_not_see_in_the_copy() {
     std::fs::create_dir(place.path("home")).expect("it is new");
     std::os::unix::fs::symlink(place.path("ws"), place.path("home/.cargo")).expect("it is new");
     place.put("ws/credentials.toml", "token of the registry\n");
-    let look = Turn::call("bash", json!({ "command": "cat credentials.toml a.txt" }));
+    let look = ScriptedTurn::call("bash", json!({ "command": "cat credentials.toml a.txt" }));
     let id = recorded(&place, [look], &["--yes"]);
     let again = replayed(&place, &[&id, "--json"]);
     assert_eq!(outcomes(&again), [("bash".into(), "same".into())], "{}{}", again.out, again.err);
@@ -241,8 +246,10 @@ fn absolute_paths_of_the_workspace_mean_the_copy() {
     let root = place.path("ws").canonicalize().expect("it is there");
     let path = |name: &str| root.join(name).display().to_string();
     let write = format!("cp {} {}; cat {}", path("a.txt"), path("b.txt"), path("b.txt"));
-    let turns =
-        [Turn::call("read_file", json!({ "path": path("a.txt") })), Turn::call("bash", json!({ "command": write }))];
+    let turns = [
+        ScriptedTurn::call("read_file", json!({ "path": path("a.txt") })),
+        ScriptedTurn::call("bash", json!({ "command": write })),
+    ];
     recorded(&place, turns, &["--yes"]);
     std::fs::remove_file(place.path("ws/b.txt")).expect("it was made");
     let again = replayed(&place, &[]);
@@ -253,7 +260,7 @@ fn absolute_paths_of_the_workspace_mean_the_copy() {
 #[test]
 fn what_nobody_allowed_then_is_refused_again_and_yes_changes_that() {
     let place = Place::new();
-    recorded(&place, [Turn::call("write_file", json!({ "path": "b.txt", "content": "b" }))], &[]);
+    recorded(&place, [ScriptedTurn::call("write_file", json!({ "path": "b.txt", "content": "b" }))], &[]);
     let again = replayed(&place, &["--json"]);
     assert_eq!((outcomes(&again), again.code), (vec![("write_file".into(), "same".into())], 0), "{}", again.out);
     let allowed = replayed(&place, &["--json", "--yes"]);
@@ -266,7 +273,7 @@ fn what_reaches_beyond_the_copy_is_not_done_although_it_was_then() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let port = listener.local_addr().expect("it listens").port();
     let ask = format!("curl -s -m 1 -d secret http://127.0.0.1:{port}/");
-    recorded(&place, [Turn::call("bash", json!({ "command": ask }))], &["--yes"]);
+    recorded(&place, [ScriptedTurn::call("bash", json!({ "command": ask }))], &["--yes"]);
     listener.set_nonblocking(true).expect("it is ours");
     while listener.accept().is_ok() {}
     // Also where a rule allows it: what has left the machine cannot be thrown away.
@@ -296,11 +303,11 @@ fn hooks_do_not_reach_the_network_from_the_copy() {
     let hook =
         |event: &str| format!("[[hooks.{event}]]\nname = \"tell {event}\"\ncommand = \"{tell}\"\nnetwork = true\n");
     place.put("home/.config/haft/config.toml", &format!("{}{}", hook("PreToolUse"), hook("PostToolUse")));
-    let read = || Turn::call("read_file", json!({ "path": "a.txt" }));
+    let read = || ScriptedTurn::call("read_file", json!({ "path": "a.txt" }));
     let id = recorded(&place, [read()], &[]);
     assert!(listener.accept().is_ok(), "in the workspace they do");
     while listener.accept().is_ok() {}
-    let model = ScriptedModel::start(Script::of([Turn::text("So it is.")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("So it is.")]));
     assert_eq!(place.haft(&model, &["resume", &id, "and now?"]).code, 0);
     let again = replayed(&place, &[&id]);
     assert_eq!(again.code, 0, "{}{}", again.out, again.err);
@@ -312,7 +319,7 @@ fn hooks_do_not_reach_the_network_from_the_copy() {
 #[test]
 fn the_flags_of_then_count_where_none_are_said() {
     let place = Place::new();
-    let call = Turn::call("run_shell_command", json!({ "command": "cat a.txt" }));
+    let call = ScriptedTurn::call("run_shell_command", json!({ "command": "cat a.txt" }));
     recorded(&place, [call], &["--dialect", "nexau", "--plan"]);
     let again = replayed(&place, &[]);
     assert_eq!(again.code, 0, "{}{}", again.out, again.err);
@@ -324,7 +331,8 @@ fn a_session_in_a_small_window_is_done_again_in_one_of_that_size() {
     let place = Place::new();
     place.put("home/.config/haft/config.toml", "[model]\nwindow = 6000\n");
     place.put("ws/long.txt", &"a line that is read again and again\n".repeat(400));
-    let read = |offset: u64| Turn::call("read_file", json!({ "path": "long.txt", "offset": offset, "limit": 150 }));
+    let read =
+        |offset: u64| ScriptedTurn::call("read_file", json!({ "path": "long.txt", "offset": offset, "limit": 150 }));
     // What was left out to make room is read anew; what can still be seen is not.
     let id = recorded(&place, [read(1), read(151), read(1)], &[]);
     std::fs::remove_file(place.path("home/.config/haft/config.toml")).expect("it is there");
@@ -335,9 +343,9 @@ fn a_session_in_a_small_window_is_done_again_in_one_of_that_size() {
 #[test]
 fn several_runs_of_a_session_are_done_again_one_after_the_other() {
     let place = Place::new();
-    let id = recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))], &[]);
-    let write = Turn::call("write_file", json!({ "path": "a.txt", "content": "over\n" }));
-    let model = ScriptedModel::start(Script::of([write, Turn::text("So it is.")]));
+    let id = recorded(&place, [ScriptedTurn::call("read_file", json!({ "path": "a.txt" }))], &[]);
+    let write = ScriptedTurn::call("write_file", json!({ "path": "a.txt", "content": "over\n" }));
+    let model = ScriptedModel::start(ModelScript::of([write, ScriptedTurn::text("So it is.")]));
     let resumed = place.haft(&model, &["--yes", "resume", &id, "write it"]);
     assert_eq!(resumed.code, 0, "{}", resumed.err);
     // The second run had not read the file, so its write was refused; that it is again shows that it has a memory of its own.
@@ -349,8 +357,8 @@ fn several_runs_of_a_session_are_done_again_one_after_the_other() {
 #[test]
 fn a_call_that_was_stopped_is_not_run_again() {
     let place = Place::new();
-    let wait = Turn::call("bash", json!({ "command": "echo begun; tail -f /dev/null" }));
-    let model = ScriptedModel::start(Script::of([wait]));
+    let wait = ScriptedTurn::call("bash", json!({ "command": "echo begun; tail -f /dev/null" }));
+    let model = ScriptedModel::start(ModelScript::of([wait]));
     let child = place.with(&model, Wire::Chat, &["run", "--yes", "--json", "wait"]).spawn().expect("it can be started");
     crate::running::interrupted(child, "call");
     let again = replayed(&place, &[]);
@@ -361,8 +369,8 @@ fn a_call_that_was_stopped_is_not_run_again() {
 #[test]
 fn a_long_output_is_found_again_under_its_new_name() {
     let place = Place::new();
-    let count = Turn::call("bash", json!({ "command": "seq 1 200000" }));
-    let model = ScriptedModel::start(Script::of([count, Turn::text("Done.")]));
+    let count = ScriptedTurn::call("bash", json!({ "command": "seq 1 200000" }));
+    let model = ScriptedModel::start(ModelScript::of([count, ScriptedTurn::text("Done.")]));
     assert_eq!(place.haft(&model, &["--yes", "run", "count"]).code, 0);
     let again = replayed(&place, &["--json"]);
     assert_eq!((outcomes(&again), again.code), (vec![("bash".into(), "same".into())], 0), "{}", again.out);
@@ -371,8 +379,13 @@ fn a_long_output_is_found_again_under_its_new_name() {
 #[test]
 fn an_interrupt_ends_a_replay_with_130_and_leaves_no_copy() {
     let place = Place::new();
-    let turns = [Turn::call("bash", json!({ "command": "test -e stay && echo now && tail -f /dev/null; echo then" }))];
-    recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))].into_iter().chain(turns), &["--yes"]);
+    let turns =
+        [ScriptedTurn::call("bash", json!({ "command": "test -e stay && echo now && tail -f /dev/null; echo then" }))];
+    recorded(
+        &place,
+        [ScriptedTurn::call("read_file", json!({ "path": "a.txt" }))].into_iter().chain(turns),
+        &["--yes"],
+    );
     place.put("ws/stay", "");
     let before = everything(place.root());
     let child = place.bare(&["replay", "--json"]).spawn().expect("it can be started");
@@ -384,8 +397,13 @@ fn an_interrupt_ends_a_replay_with_130_and_leaves_no_copy() {
 #[test]
 fn what_a_killed_replay_left_behind_is_removed_by_the_next() {
     let place = Place::new();
-    let turns = [Turn::call("bash", json!({ "command": "test -e stay && echo now && tail -f /dev/null; echo then" }))];
-    recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))].into_iter().chain(turns), &["--yes"]);
+    let turns =
+        [ScriptedTurn::call("bash", json!({ "command": "test -e stay && echo now && tail -f /dev/null; echo then" }))];
+    recorded(
+        &place,
+        [ScriptedTurn::call("read_file", json!({ "path": "a.txt" }))].into_iter().chain(turns),
+        &["--yes"],
+    );
     let before = everything(place.root());
     place.put("ws/stay", "");
     let mut child = place.bare(&["replay", "--json"]).spawn().expect("it can be started");
@@ -428,12 +446,13 @@ fn a_session_that_cannot_be_done_again_is_a_clear_error() {
     check(&[], "there is no session in this workspace yet");
     check(&["0000-0000"], "there is no session 0000-0000 in this workspace; \"haft sessions\" lists them");
     check(&["what"], "is neither the ID nor the name of a session");
-    let model =
-        ScriptedModel::start(Script::of([Turn::text("").fault(haft_testkit::scripted_model::Fault::status(401))]));
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::text("").fault(haft_testkit::scripted_model::Fault::status(401))
+    ]));
     assert_eq!(place.haft(&model, &["run", "work"]).code, 1);
     check(&[], "has no reply of a model");
     check(&["--add-dir", "."], "--add-dir names a folder that is not in it");
-    let id = recorded(&place, [Turn::call("read_file", json!({ "path": "a.txt" }))], &[]);
+    let id = recorded(&place, [ScriptedTurn::call("read_file", json!({ "path": "a.txt" }))], &[]);
     place.put("home/.config/haft/rules.toml", "[[rule]]\nname = 3\n");
     check(&[&id], "rules.toml:");
     place.put("home/.config/haft/rules.toml", "");
@@ -443,7 +462,7 @@ fn a_session_that_cannot_be_done_again_is_a_clear_error() {
 #[test]
 fn a_session_at_work_is_not_done_again_meanwhile() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("A long answer that is held back.").held()]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("A long answer that is held back.").held()]));
     let mut child = place.with(&model, Wire::Chat, &["run", "--json", "talk"]).spawn().expect("it can be started");
     let first = BufReader::new(child.stdout.take().expect("it is piped")).lines().next();
     assert!(first.is_some_and(|line| line.is_ok_and(|line| line.contains("\"session\""))));

@@ -4,15 +4,15 @@ use std::io::Write;
 use std::process::Stdio;
 
 use haft_model::wire::Wire;
-use haft_testkit::scratch_home::Said;
-use haft_testkit::scripted_model::{Expect, Said as Spoken, Script, ScriptedModel, Turn};
+use haft_testkit::scratch_home::CapturedOutput;
+use haft_testkit::scripted_model::{ConversationEntry as Spoken, Expect, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::place::{Place, said};
 
 fn ran(place: &Place, prompt: &str) {
-    let look = Turn::call("read_file", json!({ "path": "a.txt" }));
-    let model = ScriptedModel::start(Script::of([look, Turn::text("It has two lines.")]));
+    let look = ScriptedTurn::call("read_file", json!({ "path": "a.txt" }));
+    let model = ScriptedModel::start(ModelScript::of([look, ScriptedTurn::text("It has two lines.")]));
     let said = place.haft(&model, &["run", prompt]);
     assert_eq!(said.code, 0, "{}", said.err);
 }
@@ -39,7 +39,9 @@ fn a_session_goes_on_with_everything_that_was_said_whatever_the_form() {
     for wire in Wire::ALL {
         let place = Place::new();
         ran(&place, "how long is it?");
-        let model = ScriptedModel::start(Script::of([Turn::text("Still two.").expect(Expect::user_says("and now?"))]));
+        let model = ScriptedModel::start(ModelScript::of([
+            ScriptedTurn::text("Still two.").expect(Expect::user_says("and now?"))
+        ]));
         let resumed = said(place.with(&model, wire, &["resume", "and now?"]));
         assert_eq!((resumed.out.as_str(), resumed.code), ("Still two.\n", 0), "{}", resumed.err);
         let requests = model.requests();
@@ -63,11 +65,12 @@ fn a_session_is_found_by_its_name_and_a_message_may_come_from_stdin() {
     ran(&place, "the first matter");
     let id = place.sessions()[0]["id"].as_str().expect("it has a name").to_owned();
     ran(&place, "the other matter");
-    let model = ScriptedModel::start(Script::of([Turn::text("Yes.").expect(Expect::user_says("from a pipe"))]));
+    let model =
+        ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Yes.").expect(Expect::user_says("from a pipe"))]));
     let mut child =
         place.with(&model, Wire::Chat, &["resume", &id]).stdin(Stdio::piped()).spawn().expect("it can be started");
     child.stdin.take().expect("it is piped").write_all(b"from a pipe\n").expect("it reads");
-    let resumed = Said::from(child.wait_with_output().expect("it ends"));
+    let resumed = CapturedOutput::from(child.wait_with_output().expect("it ends"));
     assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", 0), "{}", resumed.err);
     assert!(model.requests()[0].text.contains("first matter") && !model.requests()[0].text.contains("other matter"));
     assert_eq!(place.sessions()[0]["id"], id.as_str());
@@ -82,7 +85,7 @@ fn a_session_is_found_by_its_name_and_a_message_may_come_from_stdin() {
 #[test]
 fn the_model_of_the_session_is_used_again_and_its_key_is_not_kept() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("One."), Turn::text("Two.")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("One."), ScriptedTurn::text("Two.")]));
     assert_eq!(place.haft(&model, &["run", "x"]).code, 0);
     let resumed = said(place.bare(&["resume", "and y"]));
     assert_eq!((resumed.out.as_str(), resumed.code), ("Two.\n", 0), "{}", resumed.err);
@@ -93,7 +96,7 @@ fn the_model_of_the_session_is_used_again_and_its_key_is_not_kept() {
 #[test]
 fn two_cannot_be_at_work_in_one_session() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("Held.").held()]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Held.").held()]));
     let mut child = place.with(&model, Wire::Chat, &["run", "x"]).spawn().expect("it can be started");
     model.wait_until_asked(1);
     let busy = place.haft(&model, &["resume", "and y"]);
@@ -113,7 +116,7 @@ fn a_torn_or_damaged_session_says_so_and_goes_on() {
     damaged[whole.len() / 2] ^= 0x10;
     for (bytes, words) in [(&whole[..whole.len() - 7], "is incomplete"), (&damaged, "so its content is lost")] {
         std::fs::write(&file, bytes).expect("it is ours");
-        let model = ScriptedModel::start(Script::of([Turn::text("Here.")]));
+        let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Here.")]));
         let resumed = place.haft(&model, &["resume", "go on"]);
         assert_eq!((resumed.out.as_str(), resumed.code), ("Here.\n", 0), "{}", resumed.err);
         assert!(resumed.err.contains(words), "{}", resumed.err);
@@ -125,8 +128,8 @@ fn a_torn_or_damaged_session_says_so_and_goes_on() {
 #[test]
 fn undo_of_the_session_takes_back_what_all_of_its_processes_did() {
     let place = Place::new();
-    let write = |name: &str| Turn::call("write_file", json!({ "path": name, "content": "new\n" }));
-    let model = ScriptedModel::start(Script::of([write("b.txt"), write("c.txt"), Turn::text("Done.")]));
+    let write = |name: &str| ScriptedTurn::call("write_file", json!({ "path": name, "content": "new\n" }));
+    let model = ScriptedModel::start(ModelScript::of([write("b.txt"), write("c.txt"), ScriptedTurn::text("Done.")]));
     assert_eq!(place.haft(&model, &["run", "--yes", "--max-steps", "1", "write"]).code, 1);
     assert_eq!(said(place.bare(&["call", "--yes", "write_file", "path=d.txt", "content=mine"])).code, 0);
     assert_eq!(place.haft(&model, &["resume", "--yes", "go on"]).code, 0);
@@ -140,7 +143,8 @@ fn a_name_that_is_nearly_that_of_a_session_is_no_message_to_another() {
     let place = Place::new();
     ran(&place, "the first matter");
     let id = place.sessions()[0]["id"].as_str().expect("it has a name").to_ascii_uppercase();
-    let model = ScriptedModel::start(Script::of([Turn::text("Yes.").expect(Expect::user_says("and now?"))]));
+    let model =
+        ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Yes.").expect(Expect::user_says("and now?"))]));
     let resumed = place.haft(&model, &["resume", &id, "and now?"]);
     assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", 0), "{}", resumed.err);
     assert!(!model.requests()[0].text.contains(&id), "{}", model.requests()[0].text);
@@ -181,7 +185,8 @@ fn a_word_is_a_session_or_an_error_and_a_beginning_that_no_other_has_is_enough()
     assert_eq!(place.sessions(), before);
 
     for beginning in ["w", "K3F9-Q", "k3f9-zzzz"] {
-        let model = ScriptedModel::start(Script::of([Turn::text("Yes.").expect(Expect::user_says("and now?"))]));
+        let model =
+            ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Yes.").expect(Expect::user_says("and now?"))]));
         let resumed = place.haft(&model, &["resume", beginning, "and now?"]);
         assert_eq!((resumed.out.as_str(), resumed.code), ("Yes.\n", 0), "{}", resumed.err);
         let used = place.sessions()[0]["id"].as_str().unwrap_or_default().to_owned();

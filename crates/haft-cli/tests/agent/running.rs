@@ -5,23 +5,25 @@ use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
 use haft_model::wire::Wire;
-use haft_testkit::scratch_home::{Said, records};
-use haft_testkit::scripted_model::{Expect, Fault, Said as Spoken, Script, ScriptedModel, Stop, Turn, Usage};
+use haft_testkit::scratch_home::{CapturedOutput, records};
+use haft_testkit::scripted_model::{
+    ConversationEntry as Spoken, Expect, Fault, ModelScript, ScriptedModel, ScriptedStopReason, ScriptedTurn, Usage,
+};
 use rustix::process::Signal;
 use serde_json::json;
 
 use crate::place::{KEY, Place, said};
 
-fn write(name: &str) -> Turn {
-    Turn::call("write_file", json!({ "path": name, "content": "new\n" }))
+fn write(name: &str) -> ScriptedTurn {
+    ScriptedTurn::call("write_file", json!({ "path": name, "content": "new\n" }))
 }
 
 #[test]
 fn stdout_has_the_final_answer_and_nothing_else_in_every_form() {
     for wire in Wire::ALL {
         let place = Place::new();
-        let look = Turn::text("First I look. ").and_call("read_file", json!({ "path": "a.txt" }));
-        let model = ScriptedModel::start(Script::of([look, Turn::text("It has two lines.")]));
+        let look = ScriptedTurn::text("First I look. ").and_call("read_file", json!({ "path": "a.txt" }));
+        let model = ScriptedModel::start(ModelScript::of([look, ScriptedTurn::text("It has two lines.")]));
         let said = said(place.with(&model, wire, &["run", "how long is a.txt?"]));
         assert_eq!((said.out.as_str(), said.code), ("It has two lines.\n", 0), "{}", said.err);
         assert!(said.err.contains("• read_file a.txt ("), "{}", said.err);
@@ -34,11 +36,12 @@ fn stdout_has_the_final_answer_and_nothing_else_in_every_form() {
 fn the_task_may_come_from_stdin() {
     for arguments in [&["run", "-"][..], &["run"]] {
         let place = Place::new();
-        let model = ScriptedModel::start(Script::of([Turn::text("Yes.").expect(Expect::user_says("is it so?"))]));
+        let model =
+            ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Yes.").expect(Expect::user_says("is it so?"))]));
         let mut child =
             place.with(&model, Wire::Chat, arguments).stdin(Stdio::piped()).spawn().expect("it can be started");
         child.stdin.take().expect("it is piped").write_all(b"is it so?\n").expect("it reads");
-        let said = Said::from(child.wait_with_output().expect("it ends"));
+        let said = CapturedOutput::from(child.wait_with_output().expect("it ends"));
         assert_eq!((said.out.as_str(), said.code), ("Yes.\n", 0), "{}", said.err);
     }
     let place = Place::new();
@@ -50,7 +53,7 @@ fn the_task_may_come_from_stdin() {
 #[test]
 fn records_come_one_by_one_with_the_result_as_every_program_gets_it() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([write("b.txt"), Turn::text("Done.")]));
+    let model = ScriptedModel::start(ModelScript::of([write("b.txt"), ScriptedTurn::text("Done.")]));
     let said = place.haft(&model, &["run", "--yes", "--json", "write b.txt"]);
     let records = records(&said.out);
     let events: Vec<&str> =
@@ -70,9 +73,9 @@ fn records_come_one_by_one_with_the_result_as_every_program_gets_it() {
 #[test]
 fn where_nobody_is_an_ask_is_a_refusal_and_both_are_told_what_would_allow_it() {
     let place = Place::new();
-    let told = Turn::text("I may not.").expect(Expect::tool_result_contains("there is no one to ask"));
-    let run = Turn::call("bash", json!({ "command": "curl https://example.org" }));
-    let model = ScriptedModel::start(Script::of([write("b.txt"), run, told]));
+    let told = ScriptedTurn::text("I may not.").expect(Expect::tool_result_contains("there is no one to ask"));
+    let run = ScriptedTurn::call("bash", json!({ "command": "curl https://example.org" }));
+    let model = ScriptedModel::start(ModelScript::of([write("b.txt"), run, told]));
     let said = place.haft(&model, &["run", "write"]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(said.err.contains("refused: needs_approval"), "{}", said.err);
@@ -88,8 +91,8 @@ fn where_nobody_is_an_ask_is_a_refusal_and_both_are_told_what_would_allow_it() {
     let rule = format!("[[rule]]{}effect = \"change\"\n", rule.expect("it is shown"));
     std::fs::create_dir_all(place.path("home/.config/haft")).expect("it can be made");
     std::fs::write(place.path("home/.config/haft/rules.toml"), rule).expect("it can be written");
-    let edit = Turn::call("write_file", json!({ "path": ".git/hooks/post-commit", "content": "x" }));
-    let model = ScriptedModel::start(Script::of([write("b.txt"), edit, Turn::text("Done.")]));
+    let edit = ScriptedTurn::call("write_file", json!({ "path": ".git/hooks/post-commit", "content": "x" }));
+    let model = ScriptedModel::start(ModelScript::of([write("b.txt"), edit, ScriptedTurn::text("Done.")]));
     let said = place.haft(&model, &["run", "write"]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(place.has("b.txt") && !place.has(".git/hooks/post-commit"), "{}", said.err);
@@ -99,7 +102,8 @@ fn where_nobody_is_an_ask_is_a_refusal_and_both_are_told_what_would_allow_it() {
 fn plan_changes_nothing_and_the_model_knows() {
     let place = Place::new();
     let expect = Expect { instructions_contain: vec!["wants a plan".into()], ..Expect::default() };
-    let model = ScriptedModel::start(Script::of([write("b.txt").expect(expect), Turn::text("This I would do.")]));
+    let model =
+        ScriptedModel::start(ModelScript::of([write("b.txt").expect(expect), ScriptedTurn::text("This I would do.")]));
     let said = place.haft(&model, &["run", "--plan", "--yes", "write"]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(!place.has("b.txt"));
@@ -109,30 +113,31 @@ fn plan_changes_nothing_and_the_model_knows() {
 fn tools_have_the_names_of_the_dialect() {
     let place = Place::new();
     let expect = Expect { tools_include: vec!["run_shell_command".into()], ..Expect::default() };
-    let call = Turn::call("run_shell_command", json!({ "command": "cat a.txt" })).expect(expect);
-    let model = ScriptedModel::start(Script::of([call, Turn::text("Done.")]));
+    let call = ScriptedTurn::call("run_shell_command", json!({ "command": "cat a.txt" })).expect(expect);
+    let model = ScriptedModel::start(ModelScript::of([call, ScriptedTurn::text("Done.")]));
     let said = place.haft(&model, &["--dialect", "nexau", "run", "--yes", "look"]);
     assert_eq!((said.out.as_str(), said.code), ("Done.\n", 0), "{}", said.err);
 }
 
 #[test]
 fn the_exit_code_says_how_it_ended() {
-    let ends = |script: Script, arguments: &[&str]| {
+    let ends = |script: ModelScript, arguments: &[&str]| {
         let place = Place::new();
         let model = ScriptedModel::start(script);
         let said = place.haft(&model, arguments);
         assert_eq!(said.out, "", "there is no final answer");
         (said.code, said.err)
     };
-    let (code, err) = ends(Script::of([write("b.txt"), write("c.txt")]), &["run", "--max-steps", "1", "x"]);
+    let (code, err) = ends(ModelScript::of([write("b.txt"), write("c.txt")]), &["run", "--max-steps", "1", "x"]);
     assert_eq!(code, 1);
     assert!(err.contains("Stopped after 1 step") && err.contains("To continue: haft resume "), "{err}");
-    let (code, err) = ends(Script::of([Turn::text("No.").stop(Stop::Refused)]), &["run", "x"]);
+    let (code, err) =
+        ends(ModelScript::of([ScriptedTurn::text("No.").stop(ScriptedStopReason::Refused)]), &["run", "x"]);
     assert_eq!((code, err.contains("refused")), (3, true), "{err}");
-    let denied = Script::of([Turn::text("").fault(Fault::status(401))]);
+    let denied = ModelScript::of([ScriptedTurn::text("").fault(Fault::status(401))]);
     let (code, err) = ends(denied, &["run", "x"]);
     assert_eq!(code, 1, "{err}");
-    let (code, err) = ends(Script::of([]), &["run", "--max-steps", "0", "x"]);
+    let (code, err) = ends(ModelScript::of([]), &["run", "--max-steps", "0", "x"]);
     assert_eq!(code, 2, "{err}");
 }
 
@@ -152,8 +157,8 @@ fn a_model_that_cannot_be_reached_exits_1_and_says_where() {
 #[test]
 fn the_key_is_in_no_output_no_session_and_no_child() {
     let place = Place::new();
-    let look = Turn::call("bash", json!({ "command": "env" }));
-    let model = ScriptedModel::start(Script::of([look, Turn::text("Done.")]));
+    let look = ScriptedTurn::call("bash", json!({ "command": "env" }));
+    let model = ScriptedModel::start(ModelScript::of([look, ScriptedTurn::text("Done.")]));
     let said = place.haft(&model, &["run", "--yes", "--json", "look"]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(!said.out.contains(KEY) && !said.err.contains(KEY), "{}", said.out);
@@ -168,9 +173,9 @@ fn the_key_is_in_no_output_no_session_and_no_child() {
 #[test]
 fn a_secret_that_a_model_writes_into_a_call_is_shown_nowhere() {
     let place = Place::new();
-    let tell = || Turn::call("bash", json!({ "command": format!("echo {} {KEY}", "x".repeat(40)) }));
+    let tell = || ScriptedTurn::call("bash", json!({ "command": format!("echo {} {KEY}", "x".repeat(40)) }));
     for how in [&["run", "--yes", "--json", "x"][..], &["run", "--yes", "x"]] {
-        let model = ScriptedModel::start(Script::of([tell(), Turn::text("Done.")]));
+        let model = ScriptedModel::start(ModelScript::of([tell(), ScriptedTurn::text("Done.")]));
         let said = place.haft(&model, how);
         assert_eq!(said.code, 0, "{}", said.err);
         assert!(said.out.contains("[secret]") || said.err.contains("[secret]"), "{}{}", said.out, said.err);
@@ -181,7 +186,9 @@ fn a_secret_that_a_model_writes_into_a_call_is_shown_nowhere() {
 #[test]
 fn what_a_model_says_when_it_refuses_is_read_by_whoever_asked() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("That would hurt somebody.").stop(Stop::Refused)]));
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::text("That would hurt somebody.").stop(ScriptedStopReason::Refused)
+    ]));
     let said = place.haft(&model, &["run", "x"]);
     assert_eq!((said.code, said.out.as_str()), (3, ""), "{}", said.err);
     assert!(said.err.contains("That would hurt somebody."), "{}", said.err);
@@ -191,7 +198,7 @@ fn what_a_model_says_when_it_refuses_is_read_by_whoever_asked() {
 fn the_first_request_has_at_most_10_kb_in_each_form() {
     for wire in Wire::ALL {
         let place = Place::new();
-        let model = ScriptedModel::start(Script::of([Turn::text("Done.")]));
+        let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Done.")]));
         assert_eq!(said(place.with(&model, wire, &["run", "What is in this folder?"])).code, 0);
         let sent = model.requests()[0].text.len();
         assert!((5_000..=10_000).contains(&sent), "{}: {sent}", wire.name());
@@ -202,7 +209,7 @@ fn the_first_request_has_at_most_10_kb_in_each_form() {
 fn however_many_skills_there_are_they_add_at_most_2_kb_to_the_first_request() {
     for wire in Wire::ALL {
         let first = |place: &Place| {
-            let model = ScriptedModel::start(Script::of([Turn::text("Done.")]));
+            let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Done.")]));
             assert_eq!(said(place.with(&model, wire, &["run", "What is in this folder?"])).code, 0);
             model.requests()[0].text.clone()
         };
@@ -223,7 +230,7 @@ fn words_for_agents_are_told_when_they_are_trusted_and_else_it_is_said() {
     let place = Place::new();
     place.put("ws/AGENTS.md", "Always whisper.\n");
     place.put("home/.config/haft/AGENTS.md", "Be brief.\n");
-    let model = ScriptedModel::start(Script::of([Turn::text("a"), Turn::text("b")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("a"), ScriptedTurn::text("b")]));
     let first = place.haft(&model, &["run", "x"]);
     assert!(first.err.contains("not trusted, so haft does not load AGENTS.md"), "{}", first.err);
     let second = place.haft(&model, &["run", "--trust", "x"]);
@@ -236,7 +243,7 @@ fn words_for_agents_are_told_when_they_are_trusted_and_else_it_is_said() {
 #[test]
 fn an_interrupt_in_the_stream_ends_with_130_and_the_session_goes_on() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("A long answer that is held back.").held()]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("A long answer that is held back.").held()]));
     let child = place.with(&model, Wire::Anthropic, &["run", "--json", "talk"]).spawn().expect("it can be started");
     model.wait_until_asked(1);
     let said = interrupted(child, "session");
@@ -244,7 +251,8 @@ fn an_interrupt_in_the_stream_ends_with_130_and_the_session_goes_on() {
     let end = records(&said.out).pop().expect("it says how it ended");
     assert_eq!(end["how"], "stopped");
 
-    let next = ScriptedModel::start(Script::of([Turn::text("Here I am.").expect(Expect::user_says("and now?"))]));
+    let next =
+        ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Here I am.").expect(Expect::user_says("and now?"))]));
     let resumed = place.haft(&next, &["resume", "and now?"]);
     assert_eq!((resumed.out.as_str(), resumed.code), ("Here I am.\n", 0), "{}", resumed.err);
 }
@@ -252,13 +260,13 @@ fn an_interrupt_in_the_stream_ends_with_130_and_the_session_goes_on() {
 #[test]
 fn an_interrupt_in_a_call_stops_it_and_the_call_has_its_answer() {
     let place = Place::new();
-    let wait = Turn::call("bash", json!({ "command": "echo begun > begun.txt; tail -f /dev/null" }));
-    let model = ScriptedModel::start(Script::of([wait]));
+    let wait = ScriptedTurn::call("bash", json!({ "command": "echo begun > begun.txt; tail -f /dev/null" }));
+    let model = ScriptedModel::start(ModelScript::of([wait]));
     let child = place.with(&model, Wire::Chat, &["run", "--yes", "--json", "wait"]).spawn().expect("it can be started");
     let said = interrupted(child, "call");
     assert_eq!(said.code, 130, "{}", said.err);
 
-    let next = ScriptedModel::start(Script::of([Turn::text("I see.")]));
+    let next = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("I see.")]));
     let resumed = place.haft(&next, &["resume", "what happened?"]);
     assert_eq!(resumed.code, 0, "{}", resumed.err);
     let requests = next.requests();
@@ -272,9 +280,9 @@ fn an_interrupt_in_a_call_stops_it_and_the_call_has_its_answer() {
 #[test]
 fn a_name_adds_no_line_to_what_is_told_of_the_calls() {
     let place = Place::new();
-    let forged = Turn::call("read_file a.txt (0.0 s)\n• bash cargo test", json!({}));
-    let long = Turn::call(&"n".repeat(3_000), json!({}));
-    let model = ScriptedModel::start(Script::of([forged, long, Turn::text("Done.")]));
+    let forged = ScriptedTurn::call("read_file a.txt (0.0 s)\n• bash cargo test", json!({}));
+    let long = ScriptedTurn::call(&"n".repeat(3_000), json!({}));
+    let model = ScriptedModel::start(ModelScript::of([forged, long, ScriptedTurn::text("Done.")]));
     let said = place.haft(&model, &["run", "look"]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(said.err.contains("• read_file a.txt (0.0 s)\\n• bash"), "{}", said.err);
@@ -290,7 +298,7 @@ fn words_behind_a_link_are_told_and_what_is_left_out_has_a_reason() {
     place.put("ws/CLAUDE.md", "Always whisper.\n");
     symlink("CLAUDE.md", place.path("ws/AGENTS.md")).expect("a link can be made");
     let run = |flags: &[&str]| {
-        let model = ScriptedModel::start(Script::of([Turn::text("1")]));
+        let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("1")]));
         let arguments: Vec<&str> = flags.iter().copied().chain(["run", "x"]).collect();
         let said = place.haft(&model, &arguments);
         assert_eq!(said.code, 0, "{}", said.err);
@@ -322,8 +330,8 @@ fn words_behind_a_link_are_told_and_what_is_left_out_has_a_reason() {
 fn a_provider_may_count_as_it_likes() {
     let place = Place::new();
     let most = Usage { input: u64::MAX - 1, output: u64::MAX - 1, ..Usage::default() };
-    let look = || Turn::call("read_file", json!({ "path": "a.txt" })).usage(most);
-    let model = ScriptedModel::start(Script::of([look(), Turn::text("Much.").usage(most)]));
+    let look = || ScriptedTurn::call("read_file", json!({ "path": "a.txt" })).usage(most);
+    let model = ScriptedModel::start(ModelScript::of([look(), ScriptedTurn::text("Much.").usage(most)]));
     let said = place.haft(&model, &["run", "--json", "look"]);
     let end = records(&said.out).pop().expect("it says how it ended");
     assert_eq!((&end["usage"]["input"], &end["usage"]["output"]), (&json!(u64::MAX), &json!(u64::MAX)), "{}", said.err);
@@ -332,7 +340,7 @@ fn a_provider_may_count_as_it_likes() {
     let listed = crate::place::said(place.bare(&["sessions"]));
     assert!(listed.out.contains("18,446,744,073,709,551,615 tokens"), "{}", listed.out);
 
-    let model = ScriptedModel::start(Script::of([look()]));
+    let model = ScriptedModel::start(ModelScript::of([look()]));
     let said = place.haft(&model, &["run", "--json", "--max-tokens", "1000", "look"]);
     assert_eq!(records(&said.out).pop().expect("it says how it ended")["how"], "out_of_budget");
 }
@@ -341,8 +349,8 @@ fn a_provider_may_count_as_it_likes() {
 fn whoever_ends_services_and_a_closing_terminal_stop_it_in_good_order() {
     for signal in [Signal::TERM, Signal::HUP] {
         let place = Place::new();
-        let wait = Turn::call("bash", json!({ "command": "echo begun > begun.txt; tail -f /dev/null" }));
-        let model = ScriptedModel::start(Script::of([wait]));
+        let wait = ScriptedTurn::call("bash", json!({ "command": "echo begun > begun.txt; tail -f /dev/null" }));
+        let model = ScriptedModel::start(ModelScript::of([wait]));
         let mut command = place.with(&model, Wire::Chat, &["run", "--yes", "--json", "wait"]);
         hears_hang_up(&mut command);
         let said = signalled(command.spawn().expect("it can be started"), "call", signal);
@@ -350,7 +358,7 @@ fn whoever_ends_services_and_a_closing_terminal_stop_it_in_good_order() {
         let end = records(&said.out).pop().expect("it says how it ended");
         assert_eq!((&end["event"], &end["how"]), (&json!("ended"), &json!("stopped")), "{signal:?}");
 
-        let next = ScriptedModel::start(Script::of([Turn::text("I see.")]));
+        let next = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("I see.")]));
         let resumed = place.haft(&next, &["resume", "what happened?"]);
         assert_eq!(resumed.code, 0, "{signal:?}: {}", resumed.err);
         assert!(!resumed.err.contains("ended during"), "its call has an answer: {}", resumed.err);
@@ -364,7 +372,7 @@ fn the_script_of_the_guide_is_told_to_its_end_in_each_form() {
     for wire in Wire::ALL {
         let place = Place::new();
         place.put("ws/a.txt", "these are four words\n");
-        let model = ScriptedModel::start(Script::from_yaml(script).expect("it is a script"));
+        let model = ScriptedModel::start(ModelScript::from_yaml(script).expect("it is a script"));
         let said = crate::place::said(place.with(&model, wire, &["run", "count the words in a.txt"]));
         assert_eq!((said.out.as_str(), said.code), ("There are four.\n", 0), "{wire:?}: {}", said.err);
         assert_eq!((model.take_misfits(), model.turns_left()), (Vec::new(), 0), "{wire:?}");
@@ -374,7 +382,7 @@ fn the_script_of_the_guide_is_told_to_its_end_in_each_form() {
 #[test]
 fn a_run_that_shall_outlive_its_terminal_does() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("Still here.").held()]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Still here.").held()]));
     let haft = place.with(&model, Wire::Chat, &["run", "--json", "talk"]);
     let mut command = std::process::Command::new("nohup");
     command.arg(haft.get_program()).args(haft.get_args()).current_dir(place.path("ws")).env_clear();
@@ -385,7 +393,7 @@ fn a_run_that_shall_outlive_its_terminal_does() {
     let id = child.id();
     signal(id, Signal::HUP);
     model.release_all();
-    let said = Said::from(child.wait_with_output().expect("it ends"));
+    let said = CapturedOutput::from(child.wait_with_output().expect("it ends"));
     assert_eq!(said.code, 0, "{}", said.err);
 }
 
@@ -393,7 +401,7 @@ fn a_run_that_shall_outlive_its_terminal_does() {
 fn records_for_which_there_is_no_room_are_a_failure_that_is_told() {
     let place = Place::new();
     for arguments in [&["run", "--json", "talk"][..], &["run", "talk"]] {
-        let model = ScriptedModel::start(Script::of([Turn::text("Something.")]));
+        let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Something.")]));
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("it is always there");
         let mut command = place.with(&model, Wire::Chat, arguments);
         command.stdout(full);
@@ -416,7 +424,7 @@ fn hears_hang_up(command: &mut std::process::Command) {
 }
 
 /// Interrupts a command as soon as it has told this event, and waits for its end.
-pub fn interrupted(child: std::process::Child, event: &str) -> Said {
+pub fn interrupted(child: std::process::Child, event: &str) -> CapturedOutput {
     signalled(child, event, Signal::INT)
 }
 
@@ -426,7 +434,7 @@ fn signal(process: u32, signal: Signal) {
 }
 
 /// Sends a signal to a command as soon as it has told this event, and waits for its end.
-fn signalled(mut child: std::process::Child, event: &str, sent: Signal) -> Said {
+fn signalled(mut child: std::process::Child, event: &str, sent: Signal) -> CapturedOutput {
     let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
     let mut out = String::new();
     let wanted = format!("\"event\":\"{event}\"");
@@ -442,7 +450,7 @@ fn signalled(mut child: std::process::Child, event: &str, sent: Signal) -> Said 
         out.push_str(&line);
         out.push('\n');
     });
-    let mut said = Said::from(child.wait_with_output().expect("it ends"));
+    let mut said = CapturedOutput::from(child.wait_with_output().expect("it ends"));
     said.out = out;
     said
 }
@@ -451,8 +459,8 @@ fn signalled(mut child: std::process::Child, event: &str, sent: Signal) -> Said 
 fn a_provider_that_stays_silent_is_given_up_after_the_second_time_and_nothing_is_said_of_waiting() {
     let place = Place::new();
     place.put("home/.config/haft/config.toml", "[model]\nidle_seconds = 1\n");
-    let silent = Turn::text("Never.").fault(Fault::HangBeforeHeaders).fault(Fault::HangAfterEvents(0));
-    let model = ScriptedModel::start(Script::of([silent]));
+    let silent = ScriptedTurn::text("Never.").fault(Fault::HangBeforeHeaders).fault(Fault::HangAfterEvents(0));
+    let model = ScriptedModel::start(ModelScript::of([silent]));
     let said = place.haft(&model, &["run", "are you there?"]);
     assert_eq!((said.code, model.requests().len()), (4, 2), "{}", said.err);
     assert!(said.err.contains("The provider sent nothing for 1 s. haft tried 2 times."), "{}", said.err);
@@ -463,13 +471,13 @@ fn a_provider_that_stays_silent_is_given_up_after_the_second_time_and_nothing_is
 fn the_file_says_how_long_is_waited_and_how_often_it_is_tried() {
     let place = Place::new();
     place.put("home/.config/haft/config.toml", "[model]\ntries = 2\n");
-    let busy = (0..2).fold(Turn::text("Never."), |turn, _| turn.fault(Fault::status(500)));
-    let model = ScriptedModel::start(Script::of([busy]));
+    let busy = (0..2).fold(ScriptedTurn::text("Never."), |turn, _| turn.fault(Fault::status(500)));
+    let model = ScriptedModel::start(ModelScript::of([busy]));
     let said = place.haft(&model, &["run", "go"]);
     assert_eq!((said.code, model.requests().len()), (1, 2), "{}", said.err);
 
     place.put("home/.config/haft/config.toml", "[model]\ntotal_seconds = 1\n");
-    let model = ScriptedModel::start(Script::of([Turn::text("Never.").fault(Fault::HangBeforeHeaders)]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Never.").fault(Fault::HangBeforeHeaders)]));
     let said = place.haft(&model, &["resume", "go on"]);
     assert_eq!(said.code, 4, "{}", said.err);
     assert!(said.err.contains("The reply was not complete after 1 s, all attempts included."), "{}", said.err);
@@ -485,7 +493,7 @@ fn a_task_may_be_a_command_of_the_user() {
     let place = Place::new();
     place.put("home/.config/haft/commands/fix.md", "---\nmodel: another\n---\nFix issue $1.");
     let expected = Expect { body_contains: vec!["\"another\"".into()], ..Expect::user_says("Fix issue 47.") };
-    let model = ScriptedModel::start(Script::of([Turn::text("Fixed.").expect(expected)]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Fixed.").expect(expected)]));
     let mut command = place.with(&model, Wire::Chat, &["run", "/fix 47"]);
     command.env_remove("HAFT_MODEL");
     let ran = said(command);

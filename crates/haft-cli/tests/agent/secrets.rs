@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use haft_testkit::scratch_home::records;
-use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::place::{Place, said as said_by};
@@ -187,19 +187,21 @@ fn no_command_shows_a_secret_of_the_workspace_to_anybody() {
     // The rules see through some of them and refuse those; what a script does is not seen.
     let scripts = (0..COMMANDS.len()).map(|number| format!("bash scripts/{number}.sh"));
     let commands = COMMANDS.iter().map(|command| (*command).to_owned()).chain(scripts);
-    let mut turns: Vec<Turn> = commands.map(|command| Turn::call("bash", json!({ "command": command }))).collect();
-    turns.push(Turn::call("grep", json!({ "pattern": "canary", "path": "." })));
-    turns.push(Turn::call("read_file", json!({ "path": "copy.log" })));
-    turns.push(Turn::call("edit_file", json!({ "path": ".env", "old_text": "API_KEI=", "new_text": "x" })));
+    let mut turns: Vec<ScriptedTurn> =
+        commands.map(|command| ScriptedTurn::call("bash", json!({ "command": command }))).collect();
+    turns.push(ScriptedTurn::call("grep", json!({ "pattern": "canary", "path": "." })));
+    turns.push(ScriptedTurn::call("read_file", json!({ "path": "copy.log" })));
+    turns.push(ScriptedTurn::call("edit_file", json!({ "path": ".env", "old_text": "API_KEI=", "new_text": "x" })));
     // The model may have guessed one, or heard it elsewhere.
-    turns.push(Turn::call("bash", json!({ "command": "echo canary-4f9d27ab c4n4ry" })));
-    turns.push(Turn::call("bash", json!({ "command": "touch a-canary-4f9d27ab; echo canaryD9f4Rw7Jk2Vb6Qx1" })));
-    turns.push(Turn::call(
+    turns.push(ScriptedTurn::call("bash", json!({ "command": "echo canary-4f9d27ab c4n4ry" })));
+    turns
+        .push(ScriptedTurn::call("bash", json!({ "command": "touch a-canary-4f9d27ab; echo canaryD9f4Rw7Jk2Vb6Qx1" })));
+    turns.push(ScriptedTurn::call(
         "write_file",
         json!({ "path": "b-canary-4f9d27ab", "content": "canaryE5h8Ms\n3Pc9Ty4Lz7\n" }),
     ));
-    turns.push(Turn::text("It is canary-4f9d27ab, I think."));
-    let model = ScriptedModel::start(Script::of(turns));
+    turns.push(ScriptedTurn::text("It is canary-4f9d27ab, I think."));
+    let model = ScriptedModel::start(ModelScript::of(turns));
     let said = place.haft(&model, &["run", "--yes", "--json", "--max-steps", "200", "show canary-4f9d27ab"]);
     assert_eq!(said.code, 0, "{}", said.err);
 
@@ -239,11 +241,11 @@ fn no_command_shows_a_secret_of_the_workspace_to_anybody() {
 fn programs_that_need_the_secrets_still_work() {
     let place = place();
     let turns = [
-        Turn::call("bash", json!({ "command": "sh check.sh" })),
-        Turn::call("bash", json!({ "command": "grep -c . $(echo .env)" })),
-        Turn::text("Done."),
+        ScriptedTurn::call("bash", json!({ "command": "sh check.sh" })),
+        ScriptedTurn::call("bash", json!({ "command": "grep -c . $(echo .env)" })),
+        ScriptedTurn::text("Done."),
     ];
-    let model = ScriptedModel::start(Script::of(turns));
+    let model = ScriptedModel::start(ModelScript::of(turns));
     let said = place.haft(&model, &["run", "--yes", "--json", "test it"]);
     assert!(said.out.contains("all tests passed"), "{}", said.out);
     assert_eq!(said.code, 0, "{}", said.err);

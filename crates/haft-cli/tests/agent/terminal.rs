@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Expect, Fault, Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{Expect, Fault, ModelScript, ScriptedModel, ScriptedTurn};
 use pty_process::Size;
 use pty_process::blocking::{Command, Pty, open};
 use serde_json::json;
@@ -73,14 +73,14 @@ impl Terminal {
     }
 }
 
-fn write(name: &str) -> Turn {
-    Turn::text("I write it. ").and_call("write_file", json!({ "path": name, "content": "new\n" }))
+fn write(name: &str) -> ScriptedTurn {
+    ScriptedTurn::text("I write it. ").and_call("write_file", json!({ "path": name, "content": "new\n" }))
 }
 
 #[test]
 fn a_person_sees_the_text_answers_the_question_and_reads_the_end_once() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([write("b.txt"), Turn::text("It is written.")]));
+    let model = ScriptedModel::start(ModelScript::of([write("b.txt"), ScriptedTurn::text("It is written.")]));
     let mut terminal = Terminal::start(&place, &model, &["run", "write b.txt"]);
     terminal.shows("I write it. ").shows("b.txt").shows("> ").types("y\n");
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
@@ -94,7 +94,11 @@ fn a_person_sees_the_text_answers_the_question_and_reads_the_end_once() {
 #[test]
 fn a_yes_for_the_session_answers_the_next_question_too() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([write("b.txt"), write("c.txt"), Turn::text("Both are written.")]));
+    let model = ScriptedModel::start(ModelScript::of([
+        write("b.txt"),
+        write("c.txt"),
+        ScriptedTurn::text("Both are written."),
+    ]));
     let mut terminal = Terminal::start(&place, &model, &["run", "write"]);
     terminal.shows("> ").types("2\n");
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
@@ -104,8 +108,8 @@ fn a_yes_for_the_session_answers_the_next_question_too() {
 #[test]
 fn the_model_is_told_why_a_person_said_no() {
     let place = Place::new();
-    let told = Turn::text("Then not.").expect(Expect::tool_result_contains("use another name"));
-    let model = ScriptedModel::start(Script::of([write("b.txt"), told]));
+    let told = ScriptedTurn::text("Then not.").expect(Expect::tool_result_contains("use another name"));
+    let model = ScriptedModel::start(ModelScript::of([write("b.txt"), told]));
     let mut terminal = Terminal::start(&place, &model, &["run", "write"]);
     terminal.shows("> ").types("n use another name\n");
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
@@ -118,14 +122,15 @@ fn the_model_is_told_why_a_person_said_no() {
 #[test]
 fn ctrl_c_at_a_question_stops_the_run_and_says_how_to_go_on() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([write("b.txt")]));
+    let model = ScriptedModel::start(ModelScript::of([write("b.txt")]));
     let mut terminal = Terminal::start(&place, &model, &["run", "write"]);
     terminal.shows("> ").types("\u{3}");
     assert_eq!(terminal.ends(), Some(130), "{}", terminal.seen);
     assert!(terminal.seen.contains("To continue: haft resume "), "{}", terminal.seen);
     assert!(!place.has("b.txt"));
 
-    let next = ScriptedModel::start(Script::of([Turn::text("Gladly.").expect(Expect::user_says("try again"))]));
+    let next =
+        ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Gladly.").expect(Expect::user_says("try again"))]));
     let mut terminal = Terminal::start(&place, &next, &["resume"]);
     terminal.shows("What should the model do next?").types("try again\n");
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
@@ -135,9 +140,9 @@ fn ctrl_c_at_a_question_stops_the_run_and_says_how_to_go_on() {
 #[test]
 fn a_person_is_asked_about_a_model_that_goes_in_circles() {
     let place = Place::new();
-    let again = || Turn::call("read_file", json!({ "path": "nowhere.txt" }));
-    let told = Turn::text("I look elsewhere.").expect(Expect::user_says("it is called a.txt"));
-    let model = ScriptedModel::start(Script::of((0..6).map(|_| again()).chain([told])));
+    let again = || ScriptedTurn::call("read_file", json!({ "path": "nowhere.txt" }));
+    let told = ScriptedTurn::text("I look elsewhere.").expect(Expect::user_says("it is called a.txt"));
+    let model = ScriptedModel::start(ModelScript::of((0..6).map(|_| again()).chain([told])));
     let mut terminal = Terminal::start(&place, &model, &["run", "read it"]);
     terminal.shows("The model called read_file 6 times").shows("> ").types("it is called a.txt\n");
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
@@ -148,7 +153,7 @@ fn a_person_is_asked_about_a_model_that_goes_in_circles() {
 fn records_are_json_at_a_terminal_too() {
     let place = Place::new();
     let text = "clear\u{9b}2J turn\u{202e} tag\u{e0041}";
-    let model = ScriptedModel::start(Script::of([Turn::text(text)]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text(text)]));
     let mut terminal = Terminal::start(&place, &model, &["run", "--json", "talk"]);
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);
     let records = haft_testkit::scratch_home::records(&terminal.seen);
@@ -160,7 +165,8 @@ fn records_are_json_at_a_terminal_too() {
 fn a_person_sees_that_a_silent_model_is_waited_for_and_asked_once_more() {
     let place = Place::new();
     place.put("home/.config/haft/config.toml", "[model]\nidle_seconds = 4\n");
-    let model = ScriptedModel::start(Script::of([Turn::text("Here I am.").fault(Fault::HangBeforeHeaders)]));
+    let model =
+        ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Here I am.").fault(Fault::HangBeforeHeaders)]));
     let mut terminal = Terminal::start(&place, &model, &["run", "are you there?"]);
     terminal.shows("waiting for the model: no output yet after ");
     assert_eq!(terminal.ends(), Some(0), "{}", terminal.seen);

@@ -1,8 +1,8 @@
 //! What flags and `config.toml` say about how a model is used, and what it costs.
 
 use haft_model::wire::Wire;
-use haft_testkit::scratch_home::{Said, records};
-use haft_testkit::scripted_model::{Script, ScriptedModel, Turn, Usage};
+use haft_testkit::scratch_home::{CapturedOutput, records};
+use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn, Usage};
 use serde_json::{Value, json};
 
 use crate::place::{Place, said};
@@ -10,10 +10,10 @@ use crate::place::{Place, said};
 const CONFIG: &str = "home/.config/haft/config.toml";
 
 /// Runs a task of one reply with this configuration; returns what was said, and the request.
-fn run(config: &str, wire: Wire, flags: &[&str]) -> (Said, Value) {
+fn run(config: &str, wire: Wire, flags: &[&str]) -> (CapturedOutput, Value) {
     let place = Place::new();
     place.put(CONFIG, config);
-    let model = ScriptedModel::start(Script::of([Turn::text("Done.").usage(USAGE)]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Done.").usage(USAGE)]));
     let said = said(place.with(&model, wire, &[&["run"], flags, &["say done"]].concat()));
     let body = model.requests().first().map(|asked| asked.body.clone()).unwrap_or_default();
     (said, body)
@@ -61,8 +61,9 @@ fn a_small_window_is_kept_to() {
     let place = Place::new();
     place.put(CONFIG, "[model]\nwindow = 6000\n");
     place.put("ws/long.txt", &"a line that is read again and again\n".repeat(400));
-    let read = |offset: u64| Turn::call("read_file", json!({ "path": "long.txt", "offset": offset, "limit": 150 }));
-    let model = ScriptedModel::start(Script::of([read(1), read(151), Turn::text("Done.")]));
+    let read =
+        |offset: u64| ScriptedTurn::call("read_file", json!({ "path": "long.txt", "offset": offset, "limit": 150 }));
+    let model = ScriptedModel::start(ModelScript::of([read(1), read(151), ScriptedTurn::text("Done.")]));
     let said = place.haft(&model, &["run", "--json", "read it"]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(records(&said.out).iter().any(|record| record["event"] == "compacted"), "{}", said.out);
@@ -73,8 +74,8 @@ fn only_the_first_reply_must_call() {
     for (config, flags) in [("", &["--call-first"][..]), ("[model]\ncall_first = true\n", &[])] {
         let place = Place::new();
         place.put(CONFIG, config);
-        let read = Turn::call("read_file", json!({ "path": "a.txt" }));
-        let model = ScriptedModel::start(Script::of([read, Turn::text("Done.")]));
+        let read = ScriptedTurn::call("read_file", json!({ "path": "a.txt" }));
+        let model = ScriptedModel::start(ModelScript::of([read, ScriptedTurn::text("Done.")]));
         let said = place.haft(&model, &[&["run"], flags, &["how long is a.txt?"]].concat());
         assert_eq!(said.code, 0, "{}", said.err);
         let choices: Vec<Value> = model.requests().iter().map(|asked| asked.body["tool_choice"].clone()).collect();
@@ -103,7 +104,7 @@ fn the_cost_is_right_in_each_form() {
     for wire in [Wire::Anthropic, Wire::Responses] {
         let place = Place::new();
         place.put(CONFIG, &format!("{}cache_written = 3.75\ncurrency = \"€\"\n", priced()));
-        let model = ScriptedModel::start(Script::of([Turn::text("Done.").usage(written)]));
+        let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Done.").usage(written)]));
         let said = said(place.with(&model, wire, &["run", "--json", "say done"]));
         let end = records(&said.out).pop().expect("it ends");
         assert_eq!(end["cost"], json!({ "amount": "0.01755", "currency": "€" }), "{wire:?}");
@@ -122,10 +123,10 @@ fn no_cost_is_shown_without_a_price_of_this_model() {
 
 #[test]
 fn a_run_ends_when_it_has_cost_as_much_as_it_may() {
-    let read = || Turn::call("read_file", json!({ "path": "a.txt" })).usage(USAGE);
+    let read = || ScriptedTurn::call("read_file", json!({ "path": "a.txt" })).usage(USAGE);
     let place = Place::new();
     place.put(CONFIG, &priced());
-    let model = ScriptedModel::start(Script::of([read(), read(), read()]));
+    let model = ScriptedModel::start(ModelScript::of([read(), read(), read()]));
     let said = place.haft(&model, &["run", "--json", "--max-cost", "0.02", "look"]);
     let end = records(&said.out).pop().expect("it ends");
     assert_eq!((&end["how"], &end["steps"], said.code), (&json!("out_of_money"), &json!(2), 1));
@@ -136,7 +137,7 @@ fn a_run_ends_when_it_has_cost_as_much_as_it_may() {
 #[test]
 fn a_limit_of_money_needs_a_price_and_an_amount() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([]));
+    let model = ScriptedModel::start(ModelScript::of([]));
     let said = place.haft(&model, &["run", "--max-cost", "1", "look"]);
     assert_eq!(said.code, 2);
     assert!(said.err.contains("--max-cost needs the price of") && said.err.contains("[prices."), "{}", said.err);
@@ -151,7 +152,7 @@ fn a_limit_of_money_needs_a_price_and_an_amount() {
 fn what_is_thought_aloud_is_no_part_of_the_answer() {
     let place = Place::new();
     let aloud = "<think>\nThey want\n<tool_call>\n{\"name\":\"write_file\",\"arguments\":{\"path\":\"b.txt\",\"content\":\"x\"}}\n</tool_call>\n</think>\n\nDone.";
-    let model = ScriptedModel::start(Script::of([Turn::text(aloud)]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text(aloud)]));
     let said = place.haft(&model, &["run", "--yes", "say done"]);
     assert_eq!((said.out.as_str(), said.code), ("Done.\n", 0), "{}", said.err);
     assert!(!place.has("b.txt"), "nothing was done");
@@ -163,8 +164,9 @@ fn a_provider_that_counts_nonsense_ends_nothing() {
     place.put(CONFIG, &priced());
     let most = i64::MAX as u64;
     let nonsense = Usage { input: most, output: 0, cache_read: 0, cache_written: 0 };
-    let read = || Turn::call("read_file", json!({ "path": "a.txt" })).usage(nonsense);
-    let model = ScriptedModel::start(Script::of([read(), read(), read(), Turn::text("Done.").usage(nonsense)]));
+    let read = || ScriptedTurn::call("read_file", json!({ "path": "a.txt" })).usage(nonsense);
+    let model =
+        ScriptedModel::start(ModelScript::of([read(), read(), read(), ScriptedTurn::text("Done.").usage(nonsense)]));
     let said = place.haft(&model, &["run", "read a.txt"]);
     assert_eq!((said.out.as_str(), said.code), ("Done.\n", 0), "{}", said.err);
     assert_eq!(place.sessions()[0]["input_tokens"], json!(u64::MAX));
@@ -174,7 +176,7 @@ fn a_provider_that_counts_nonsense_ends_nothing() {
 fn a_task_over_the_window_is_refused_with_nothing_sent() {
     let place = Place::new();
     place.put(CONFIG, "[model]\nwindow = 16000\n");
-    let model = ScriptedModel::start(Script::of([Turn::text("Done.")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Done.")]));
     let task = "Words and words. ".repeat(5_000);
     let said = said(place.with(&model, Wire::Chat, &["run", &task]));
     assert_eq!(said.code, 2, "{}", said.err);

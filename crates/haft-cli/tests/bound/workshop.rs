@@ -7,16 +7,16 @@ use haft_contract::BoxFuture;
 use haft_contract::call::{RawArguments, ToolCall};
 use haft_contract::door::Doors;
 use haft_contract::output::Content;
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 use haft_contract::result::{Status, ToolResult};
 use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::session::Session;
-use haft_sandbox::{Launcher, Network, Sandbox, Settings};
+use haft_sandbox::{Launcher, Network, Sandbox, SandboxSettings};
 use haft_testkit::require::Need;
 use haft_tools::bound::{Bindings, Home, ToolOwner};
-use haft_tools::definition::{Definition, Problem};
+use haft_tools::definition::{Definition, DefinitionProblem};
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
 use serde_json::Value;
@@ -68,7 +68,7 @@ impl Workshop {
 
     /// Adds a tool by the text of its definition.
     pub fn tool(mut self, yaml: &str) -> Self {
-        let told = |problems: Vec<Problem>| panic!("{yaml}: {problems:?}");
+        let told = |problems: Vec<DefinitionProblem>| panic!("{yaml}: {problems:?}");
         self.definitions.push(Definition::from_yaml(yaml).unwrap_or_else(told));
         self
     }
@@ -162,10 +162,10 @@ impl Workshop {
     }
 }
 
-fn settings() -> Settings {
+fn settings() -> SandboxSettings {
     let readable = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt"];
-    Settings {
-        required: haft_sandbox::Requirement::Set(Level::None),
+    SandboxSettings {
+        required: haft_sandbox::Requirement::Set(ConfinementLevel::None),
         network: Network::Off,
         job_environment: Vec::new(),
         environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()), ("HOME".into(), "/nowhere".into())],

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Place, Said};
+use super::{CapturedOutput, Place};
 
 impl Place {
     /// A workspace with the files that examples of manuals are about.
@@ -20,7 +20,7 @@ impl Place {
     }
 
     /// Runs a command, with a yes to ordinary questions.
-    fn bash(&self, flags: &[&str], command: &str) -> Said {
+    fn bash(&self, flags: &[&str], command: &str) -> CapturedOutput {
         let arguments = json!({ "command": command }).to_string();
         self.haft(&[flags, &["--yes", "call", "bash", &arguments]].concat(), "")
     }

@@ -3,7 +3,7 @@
 use haft_testkit::require::Need;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
-use super::{Place, Said};
+use super::{CapturedOutput, Place};
 
 /// Another user, whoever runs the tests.
 const OTHER: u32 = 54_321;
@@ -24,7 +24,7 @@ fn set_mode(place: &Place, path: &str, mode: u32) {
     std::fs::set_permissions(place.path(path), PermissionsExt::from_mode(mode)).expect("it is ours");
 }
 
-fn reads(place: &Place) -> Said {
+fn reads(place: &Place) -> CapturedOutput {
     place.haft(&["call", "read_file", "path=src/main.rs"], "")
 }
 

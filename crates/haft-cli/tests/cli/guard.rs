@@ -20,9 +20,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{Place, Said, said};
+use super::{CapturedOutput, Place, said};
 
-fn decision_in(said: &Said) -> (String, String) {
+fn decision_in(said: &CapturedOutput) -> (String, String) {
     let answer: Value = serde_json::from_str(&said.out).expect("the answer is JSON");
     let text = |key: &str| answer["hookSpecificOutput"][key].as_str().expect("it is told").to_owned();
     (text("permissionDecision"), text("permissionDecisionReason"))
@@ -30,13 +30,19 @@ fn decision_in(said: &Said) -> (String, String) {
 
 impl Place {
     /// Hands one event to the guard, with these flags and variables.
-    fn guard(&self, flags: &[String], variables: &[(String, String)], event: &[u8]) -> Said {
+    fn guard(&self, flags: &[String], variables: &[(String, String)], event: &[u8]) -> CapturedOutput {
         // An agent starts its hooks anywhere.
         self.guard_from(Path::new("/"), flags, variables, event)
     }
 
     /// Hands an event to a hook that starts in a folder.
-    fn guard_from(&self, folder: &Path, flags: &[String], variables: &[(String, String)], event: &[u8]) -> Said {
+    fn guard_from(
+        &self,
+        folder: &Path,
+        flags: &[String],
+        variables: &[(String, String)],
+        event: &[u8],
+    ) -> CapturedOutput {
         let mut command = self.command(&["guard", "--judge-only"]);
         command.env("DEPLOY_TOKEN", "correct-horse-battery").envs(variables.iter().cloned());
         command.current_dir(folder).args(flags);

@@ -4,7 +4,7 @@ use haft_testkit::require::Need;
 use serde_json::{Value, json};
 
 use super::driver::Driver;
-use super::{Place, Said};
+use super::{CapturedOutput, Place};
 
 const CONFIG: &str = "home/.config/haft/config.toml";
 
@@ -19,7 +19,7 @@ impl Place {
     fn call(&self, flags: &[&str], tool: &str, arguments: Value) -> (i32, Value) {
         let arguments = arguments.to_string();
         let words: Vec<&str> = flags.iter().copied().chain(["--json", "call", tool, &arguments]).collect();
-        let Said { out, err, code } = self.haft(&words, "");
+        let CapturedOutput { out, err, code } = self.haft(&words, "");
         let record = serde_json::from_str(&out).unwrap_or_else(|_| panic!("no record: {out}{err}"));
         (code, record)
     }

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use haft_testkit::require::Need;
 use serde_json::{Value, json};
 
-use super::{Place, Said, said};
+use super::{CapturedOutput, Place, said};
 
 const CONFIG: &str = "home/.config/haft/config.toml";
 
@@ -20,7 +20,7 @@ impl Place {
     }
 
     /// Runs haft where the user has those programs.
-    fn with_programs(&self, arguments: &[&str]) -> Said {
+    fn with_programs(&self, arguments: &[&str]) -> CapturedOutput {
         let mut command = self.command(arguments);
         let path = [self.path("ws/bin"), self.path("bin"), "/bin".into(), "/usr/bin".into()];
         command.env("PATH", std::env::join_paths(path).expect("they are paths"));

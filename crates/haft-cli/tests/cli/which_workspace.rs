@@ -4,11 +4,11 @@ use std::path::Path;
 
 use haft_testkit::require::Need;
 
-use super::{Place, Said, said};
+use super::{CapturedOutput, Place, said};
 
 impl Place {
     /// Runs the command in another folder than the workspace.
-    fn haft_in(&self, folder: &str, arguments: &[&str]) -> Said {
+    fn haft_in(&self, folder: &str, arguments: &[&str]) -> CapturedOutput {
         let mut command = self.command(arguments);
         command.current_dir(self.path(folder));
         said(command, "")

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use serde_json::Value;
 
 use super::driver::Driver;
-use super::{Place, Said};
+use super::{CapturedOutput, Place};
 
 pub(super) const NO_LISTS: &str = "[[rule]]\nname = \"no lists\"\ndecision = \"deny\"\nreason = \"Nobody lists here.\"\ninstead = \"use glob\"\ntool = \"list_dir\"\n";
 const TESTS: &str =
@@ -25,7 +25,7 @@ impl Place {
     }
 }
 
-fn shown(said: &Said) -> (i32, &str) {
+fn shown(said: &CapturedOutput) -> (i32, &str) {
     (said.code, &said.err)
 }
 

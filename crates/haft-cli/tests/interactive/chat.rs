@@ -1,6 +1,6 @@
 //! A conversation: text as it comes, calls, what waits, Ctrl-C.
 
-use haft_testkit::scripted_model::{Expect, Fault, Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{Expect, Fault, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::screen::{Screen, place};
@@ -11,7 +11,7 @@ const ANSWER: &str = "## Done\n\nSome *words* and `code`:\n\n1. one\n2. two\n\n`
 fn an_answer_is_printed_block_by_block_at_any_width() {
     let place = place();
     for columns in [40, 80, 200] {
-        let model = ScriptedModel::start(Script::of([Turn::text(ANSWER)]));
+        let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text(ANSWER)]));
         let mut screen = Screen::chat_in(&place, &model, &[], columns);
         screen.shows("scripted at").types("go\r").shows("The end");
         let text = screen.text();
@@ -28,10 +28,10 @@ fn an_answer_is_printed_block_by_block_at_any_width() {
 fn calls_have_a_title_and_at_most_three_lines_and_ctrl_o_shows_the_rest() {
     let place = place();
     place.put("ws/long.txt", &(0..50).map(|number| format!("row {number}\n")).collect::<String>());
-    let model = ScriptedModel::start(Script::of([
-        Turn::call("read_file", json!({ "path": "gone.txt" })),
-        Turn::call("read_file", json!({ "path": "long.txt" })),
-        Turn::text("Both read."),
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::call("read_file", json!({ "path": "gone.txt" })),
+        ScriptedTurn::call("read_file", json!({ "path": "long.txt" })),
+        ScriptedTurn::text("Both read."),
     ]));
     let mut screen = Screen::chat(&place, &model, &[]);
     screen.shows("scripted at").types("read\r").shows("Both read.");
@@ -47,10 +47,10 @@ fn calls_have_a_title_and_at_most_three_lines_and_ctrl_o_shows_the_rest() {
 fn a_change_that_nobody_was_asked_about_is_shown_with_its_difference() {
     let place = place();
     let edit = json!({ "path": "a.txt", "edits": [{ "old_text": "two", "new_text": "zwei" }] });
-    let model = ScriptedModel::start(Script::of([
-        Turn::call("read_file", json!({ "path": "a.txt" })),
-        Turn::call("edit_file", edit),
-        Turn::text("Edited."),
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::call("read_file", json!({ "path": "a.txt" })),
+        ScriptedTurn::call("edit_file", edit),
+        ScriptedTurn::text("Edited."),
     ]));
     let mut screen = Screen::chat(&place, &model, &["--yes"]);
     screen.shows("scripted at").types("edit\r").shows("- two").shows("+ zwei").shows("Edited.");
@@ -61,10 +61,10 @@ fn a_change_that_nobody_was_asked_about_is_shown_with_its_difference() {
 #[test]
 fn a_message_that_is_typed_while_the_model_works_reaches_it_after_its_calls() {
     let place = place();
-    let model = ScriptedModel::start(Script::of([
-        Turn::call("read_file", json!({ "path": "a.txt" })).held(),
-        Turn::text("With that in mind.").expect(Expect::user_says("mind the gap")),
-        Turn::text("And afterwards.").expect(Expect::user_says("one more thing")),
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::call("read_file", json!({ "path": "a.txt" })).held(),
+        ScriptedTurn::text("With that in mind.").expect(Expect::user_says("mind the gap")),
+        ScriptedTurn::text("And afterwards.").expect(Expect::user_says("one more thing")),
     ]));
     let mut screen = Screen::chat(&place, &model, &[]);
     screen.shows("scripted at").types("go\r").shows("waiting for scripted");
@@ -81,8 +81,10 @@ fn a_message_that_is_typed_while_the_model_works_reaches_it_after_its_calls() {
 #[test]
 fn ctrl_c_stops_the_model_and_what_waited_comes_back() {
     let place = place();
-    let model =
-        ScriptedModel::start(Script::of([Turn::text("never").fault(Fault::HangBeforeHeaders), Turn::text("Here.")]));
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::text("never").fault(Fault::HangBeforeHeaders),
+        ScriptedTurn::text("Here."),
+    ]));
     let mut screen = Screen::chat(&place, &model, &[]);
     screen.shows("scripted at").types("go\r").shows("waiting for scripted");
     screen.types("later\r").shows("at the next step: later").types("\u{3}").shows("Stopped.").shows("› later");
@@ -93,7 +95,9 @@ fn ctrl_c_stops_the_model_and_what_waited_comes_back() {
 #[test]
 fn a_long_paste_is_folded_and_sent_whole() {
     let place = place();
-    let model = ScriptedModel::start(Script::of([Turn::text("Read it.").expect(Expect::user_says("row 99 of it"))]));
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::text("Read it.").expect(Expect::user_says("row 99 of it"))
+    ]));
     let mut screen = Screen::chat(&place, &model, &[]);
     let long: String = (0..100).map(|number| format!("row {number} of it\r")).collect();
     screen.shows("scripted at").types("look: ").pastes(&long).shows("› look: [pasted 100 lines]");
@@ -105,7 +109,7 @@ fn a_long_paste_is_folded_and_sent_whole() {
 #[test]
 fn a_provider_that_fails_is_said_with_what_to_do() {
     let place = place();
-    let model = ScriptedModel::start(Script::of([Turn::text("never").fault(Fault::status(401))]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("never").fault(Fault::status(401))]));
     let mut screen = Screen::chat(&place, &model, &[]);
     screen.shows("scripted at").types("go\r").shows("haft: ").hides("Esc stops");
     assert_eq!(screen.leaves(), 0);
@@ -122,9 +126,9 @@ fn an_image_that_is_named_or_dropped_is_shown_to_the_model() {
     let shown = |images, words: &str| Expect { images: Some(images), ..Expect::user_says(words) };
     std::fs::write(place.path("ws/logo.png"), picture()).expect("a file can be written");
     std::fs::write(place.path("ws/my shot.png"), picture()).expect("a file can be written");
-    let model = ScriptedModel::start(Script::of([
-        Turn::text("A logo.").expect(shown(1, "what is on @logo.png?")),
-        Turn::text("A shot.").expect(shown(2, "and on @'")),
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::text("A logo.").expect(shown(1, "what is on @logo.png?")),
+        ScriptedTurn::text("A shot.").expect(shown(2, "and on @'")),
     ]));
     let mut screen = Screen::chat(&place, &model, &[]);
     screen.shows("scripted at").types("what is on @gone.png?\r").shows("the image gone.png cannot be shown");

@@ -1,7 +1,7 @@
 //! The person's own commands: Markdown files with a prompt.
 
 use haft_testkit::scratch_home::said;
-use haft_testkit::scripted_model::{Expect, Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::screen::{Screen, place};
@@ -12,9 +12,9 @@ const FIX: &str = "---\ndescription: Fixes an issue\nargument-hint: [number]\n--
 fn a_command_is_in_the_menu_and_its_prompt_goes_to_the_model() {
     let place = place();
     place.put("home/.config/haft/commands/fix.md", FIX);
-    let model = ScriptedModel::start(Script::of([
-        Turn::text("Fixed.").expect(Expect::user_says("Fix issue 47 and say so.")),
-        Turn::text("Again.").expect(Expect::user_says("Fix issue 48 and say so.")),
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::text("Fixed.").expect(Expect::user_says("Fix issue 47 and say so.")),
+        ScriptedTurn::text("Again.").expect(Expect::user_says("Fix issue 48 and say so.")),
     ]));
     let mut screen = Screen::chat(&place, &model, &[]);
     screen.shows("scripted at").types("/fi").shows("› /fix").shows("Fixes an issue");
@@ -33,9 +33,9 @@ fn a_command_of_a_project_counts_only_as_it_was_trusted() {
     let place = place();
     place.put("ws/.haft/commands/ship.md", "Ship it.");
     assert_eq!(said(place.command(&["trust"]), "").code, 0);
-    let model = ScriptedModel::start(Script::of([
-        Turn::text("Shipped.").expect(Expect::user_says("Ship it.\n\nArguments: now")),
-        Turn::text("Done.").expect(Expect::user_says("go on")),
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::text("Shipped.").expect(Expect::user_says("Ship it.\n\nArguments: now")),
+        ScriptedTurn::text("Done.").expect(Expect::user_says("go on")),
     ]));
     let mut screen = Screen::chat(&place, &model, &[]);
     screen.shows("scripted at").types("/ship now\r").shows("Shipped.");
@@ -55,10 +55,10 @@ fn a_command_may_name_a_model_and_leave_tools_out() {
     let second = Expect::tool_result_contains("the user's command does not allow \"bash\"");
     let third = Expect { body_contains: vec!["\"scripted\"".into()], ..Expect::user_says("and now?") };
     let excluded = |expect| Expect { tools_exclude: vec!["bash".into()], ..expect };
-    let model = ScriptedModel::start(Script::of([
-        Turn::call("bash", json!({ "command": "touch x" })).expect(excluded(first)),
-        Turn::text("Reviewed.").expect(excluded(second)),
-        Turn::text("As before.").expect(third),
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::call("bash", json!({ "command": "touch x" })).expect(excluded(first)),
+        ScriptedTurn::text("Reviewed.").expect(excluded(second)),
+        ScriptedTurn::text("As before.").expect(third),
     ]));
     let mut screen = Screen::chat(&place, &model, &["--yolo"]);
     screen.shows("scripted at").types("/review\r").shows("For this prompt: another").shows("Reviewed.");

@@ -1,6 +1,6 @@
 //! Text from outside never commands the terminal, wherever it is shown.
 
-use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::screen::{Screen, place};
@@ -49,14 +49,14 @@ fn no_case_commands_the_terminal_in_the_stream_a_title_a_question_an_error_a_res
         place.put("home/.config/haft/commands/evil.md", &format!("---\ndescription: \"{input}\"\n---\nGo.\n"));
         let name = input.replace('/', "_").replace('\0', "");
         place.put(&format!("ws/{name}x.txt"), "named\n");
-        let model = ScriptedModel::start(Script::of([
-            Turn::text(format!("{input} **{input}**\n\n```\n{input}\n```\n"))
+        let model = ScriptedModel::start(ModelScript::of([
+            ScriptedTurn::text(format!("{input} **{input}**\n\n```\n{input}\n```\n"))
                 .and_call("read_file", json!({ "path": format!("gone {input}") }))
                 .and_call("read_file", json!({ "path": "content.txt" }))
                 .and_call("list_dir", json!({})),
-            Turn::call("write_file", json!({ "path": format!("new {name}"), "content": input })),
-            Turn::call("bash", json!({ "command": format!("cat content.txt # {input}") })),
-            Turn::text("All shown."),
+            ScriptedTurn::call("write_file", json!({ "path": format!("new {name}"), "content": input })),
+            ScriptedTurn::call("bash", json!({ "command": format!("cat content.txt # {input}") })),
+            ScriptedTurn::text("All shown."),
         ]));
         let mut screen = Screen::chat(&place, &model, &[]);
         screen.shows("scripted at").types("/ev").shows("› /evil").types("\u{15}");
@@ -69,7 +69,7 @@ fn no_case_commands_the_terminal_in_the_stream_a_title_a_question_an_error_a_res
         assert_eq!(screen.types("\u{15}").leaves(), 0);
         assert_eq!(foreign(&screen.raw), Vec::<String>::new(), "{input:?}");
 
-        let next = ScriptedModel::start(Script::of([]));
+        let next = ScriptedModel::start(ModelScript::of([]));
         let mut screen = Screen::chat(&place, &next, &["--continue"]);
         screen.shows("Continuing session").shows("All shown.").types("/resume ").waits_for_quiet();
         screen.types("\u{15}/undo ").waits_for_quiet();

@@ -1,28 +1,29 @@
 //! Going back to an earlier message: files and conversation together, or either.
 
 use haft_testkit::scratch_home::{ScratchHome, said};
-use haft_testkit::scripted_model::{Expect, Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::screen::{Screen, place};
 
-fn write(path: &str) -> Turn {
-    Turn::call("write_file", json!({ "path": path, "content": path }))
+fn write(path: &str) -> ScriptedTurn {
+    ScriptedTurn::call("write_file", json!({ "path": path, "content": path }))
 }
 
 /// A terminal in which two messages were answered; each wrote a file.
-fn two_messages(place: &ScratchHome, after: Vec<Turn>) -> (ScriptedModel, Screen) {
-    let turns = [write("one.txt"), Turn::text("First done."), write("two.txt"), Turn::text("Second done.")];
-    let model = ScriptedModel::start(Script::of(turns.into_iter().chain(after)));
+fn two_messages(place: &ScratchHome, after: Vec<ScriptedTurn>) -> (ScriptedModel, Screen) {
+    let turns =
+        [write("one.txt"), ScriptedTurn::text("First done."), write("two.txt"), ScriptedTurn::text("Second done.")];
+    let model = ScriptedModel::start(ModelScript::of(turns.into_iter().chain(after)));
     let mut screen = Screen::chat(place, &model, &["--yes"]);
     screen.shows("scripted at").types("write one\r").shows("First done.").types("write two\r").shows("Second done.");
     screen.hides("Esc stops");
     (model, screen)
 }
 
-fn without_second() -> Turn {
+fn without_second() -> ScriptedTurn {
     let forgotten = Expect { body_contains: vec!["First done.".into()], ..Expect::user_says("write two, better") };
-    Turn::text("Third done.").expect(forgotten)
+    ScriptedTurn::text("Third done.").expect(forgotten)
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn files_and_conversation_go_back_to_any_message_together() {
     model.assert_told();
 
     // What was forgotten stays so when the conversation continues.
-    let next = ScriptedModel::start(Script::of([Turn::text("Yes.").expect(Expect::user_says("still?"))]));
+    let next = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Yes.").expect(Expect::user_says("still?"))]));
     let mut screen = Screen::chat(&place, &next, &["--continue"]);
     screen.shows("› write two, better").shows("Third done.").types("still?\r").shows("Yes.");
     assert!(!next.requests()[0].text.contains("Second done."));

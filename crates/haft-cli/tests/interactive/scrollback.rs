@@ -1,6 +1,6 @@
 //! The scrollback belongs to the person: every finished line once, nothing of theirs touched, whatever the size does.
 
-use haft_testkit::scripted_model::{Fault, Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{Fault, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::screen::{Screen, place};
@@ -10,7 +10,7 @@ fn every_finished_line_is_there_once_while_the_terminal_changes_its_size() {
     let place = place();
     let lines: Vec<String> = (0..120).map(|number| format!("sentence {number}")).collect();
     let text = lines.iter().map(|line| format!("{line}\n\n")).collect::<String>();
-    let model = ScriptedModel::start(Script::of([Turn::text(&text).fault(Fault::Slow(2))]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text(&text).fault(Fault::Slow(2))]));
     let mut screen = Screen::chat(&place, &model, &[]);
     screen.shows("scripted at").types("go\r");
     for (number, columns) in (1..20).zip([60, 100, 45, 80, 120].into_iter().cycle()) {
@@ -30,9 +30,9 @@ fn every_finished_line_is_there_once_while_the_terminal_changes_its_size() {
 fn a_frame_is_small_however_much_a_command_prints() {
     let place = place();
     let command = "yes 'a line of a flood of output' | head -c 20000000";
-    let model = ScriptedModel::start(Script::of([
-        Turn::call("bash", json!({ "command": command })),
-        Turn::text("It is over."),
+    let model = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::call("bash", json!({ "command": command })),
+        ScriptedTurn::text("It is over."),
     ]));
     let mut screen = Screen::chat(&place, &model, &["--yes"]);
     screen.shows("scripted at").types("go\r").shows("│ a line of a flood").types("typed").shows("› typed");

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use haft_testkit::scratch_home::{ScratchHome, said};
-use haft_testkit::scripted_model::{Expect, Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
 
 use crate::screen::{Screen, place};
 
@@ -21,18 +21,21 @@ fn session_text(place: &ScratchHome) -> String {
 #[test]
 fn a_conversation_goes_on_with_continue() {
     let place = place();
-    let model = ScriptedModel::start(Script::of([Turn::text("I remember 47.")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("I remember 47.")]));
     let mut screen = Screen::chat(&place, &model, &[]);
     screen.shows("scripted at").types("remember 47\r").shows("I remember 47.");
     assert_eq!(screen.leaves(), 0);
     assert!(screen.text().contains("To continue this conversation: haft --continue"), "{}", screen.text());
 
-    let next = ScriptedModel::start(Script::of([Turn::text("It was 47.").expect(Expect::user_says("which number?"))]));
+    let next = ScriptedModel::start(ModelScript::of([
+        ScriptedTurn::text("It was 47.").expect(Expect::user_says("which number?"))
+    ]));
     let mut screen = Screen::chat(&place, &next, &["--continue"]);
     screen.shows("Continuing session").shows("› remember 47").shows("I remember 47.").shows("scripted at");
     screen.types("which number?\r").shows("It was 47.");
     assert_eq!(screen.leaves(), 0);
-    let last = ScriptedModel::start(Script::of([Turn::text("Still 47.").expect(Expect::user_says("and now?"))]));
+    let last =
+        ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Still 47.").expect(Expect::user_says("and now?"))]));
     let mut screen = Screen::chat(&place, &last, &[]);
     screen.shows("scripted at").types("/resu\r").shows("remember 47").types("\r").shows("Continuing session");
     screen.shows("It was 47.").types("and now?\r").shows("Still 47.");
@@ -46,14 +49,14 @@ fn a_conversation_goes_on_with_continue() {
 #[test]
 fn a_kill_loses_neither_what_waits_nor_what_is_typed() {
     let place = place();
-    let model = ScriptedModel::start(Script::of([Turn::text("held").held()]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("held").held()]));
     let mut screen = Screen::chat(&place, &model, &[]);
     screen.shows("scripted at").types("go\r").shows("waiting for scripted");
     screen.types("first wait\r").shows("next step: first wait").types("second\u{1b}\r").shows("afterwards: second");
     screen.types("half a sent").shows("› half a sent");
     screen.waits_until(|| session_text(&place).contains("half a sent")).is_killed();
 
-    let next = ScriptedModel::start(Script::of([]));
+    let next = ScriptedModel::start(ModelScript::of([]));
     let mut screen = Screen::chat(&place, &next, &["--continue"]);
     screen.shows("Continuing session").shows("› go").shows("next step: first wait").shows("afterwards: second");
     screen.shows("› half a sent");
@@ -64,8 +67,9 @@ fn a_kill_loses_neither_what_waits_nor_what_is_typed() {
 fn a_conversation_has_a_name_a_preview_and_can_be_exported() {
     let place = place();
     place.put("ws/.env", "PASSWORD=hunter2hunter2\n");
-    let call = Turn::call("write_file", serde_json::json!({ "path": "new.txt", "content": "hunter2hunter2 ```\n" }));
-    let model = ScriptedModel::start(Script::of([call, Turn::text("It is written.")]));
+    let call =
+        ScriptedTurn::call("write_file", serde_json::json!({ "path": "new.txt", "content": "hunter2hunter2 ```\n" }));
+    let model = ScriptedModel::start(ModelScript::of([call, ScriptedTurn::text("It is written.")]));
     let mut screen = Screen::chat(&place, &model, &["--yes"]);
     screen.shows("scripted at").types("write it\r").shows("It is written.");
     screen.types("/name Fix the login\r").shows("This conversation is called Fix-the-login");
@@ -81,7 +85,7 @@ fn a_conversation_has_a_name_a_preview_and_can_be_exported() {
     assert_eq!(json["messages"][1]["calls"][0]["tool"], "write_file");
     assert!(!markdown.contains("hunter2") && !json.to_string().contains("hunter2"), "secrets stay hidden");
 
-    let next = ScriptedModel::start(Script::of([]));
+    let next = ScriptedModel::start(ModelScript::of([]));
     let mut screen = Screen::chat(&place, &next, &[]);
     screen.shows("scripted at").types("/resume\r").shows("Fix-the-login: write it").shows("│ first    write it");
     screen.shows("│ answer   It is written.").shows("│ changed  1 file: new.txt");
@@ -99,10 +103,10 @@ fn a_conversation_has_a_name_a_preview_and_can_be_exported() {
 fn at_whatever_moment_haft_ends_everything_typed_queued_and_answered_is_there_again() {
     for moment in 0..12 {
         let place = place();
-        let call =
-            Turn::text("I write. ").and_call("write_file", serde_json::json!({ "path": "n.txt", "content": "n" }));
-        let turns = [call.held(), Turn::text("Then this.").held(), Turn::text("And that.").held()];
-        let model = ScriptedModel::start(Script::of(turns));
+        let call = ScriptedTurn::text("I write. ")
+            .and_call("write_file", serde_json::json!({ "path": "n.txt", "content": "n" }));
+        let turns = [call.held(), ScriptedTurn::text("Then this.").held(), ScriptedTurn::text("And that.").held()];
+        let model = ScriptedModel::start(ModelScript::of(turns));
         let mut screen = Screen::chat(&place, &model, &["--yes"]);
         screen.shows("scripted at").types("the very first\r").shows("waiting for scripted");
         screen.types("first wait\r").shows("next step: first wait").types("second wait\u{1b}\r");
@@ -116,7 +120,7 @@ fn at_whatever_moment_haft_ends_everything_typed_queued_and_answered_is_there_ag
             screen.hangs_up()
         }
 
-        let next = ScriptedModel::start(Script::of([]));
+        let next = ScriptedModel::start(ModelScript::of([]));
         let mut screen = Screen::chat(&place, &next, &["--continue"]);
         screen.shows("Continuing session").shows("scripted at").waits_for_quiet();
         let shown = screen.all_rows().join("\n");

@@ -1,7 +1,7 @@
 //! What the screen shows in each situation, in a narrow, a usual and a wide terminal.
 
 use haft_testkit::scratch_home::said;
-use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::screen::{Screen, place};
@@ -12,8 +12,8 @@ const WIDTHS: [u16; 3] = [40, 80, 200];
 fn thinking_is_shown_while_it_lasts_and_leaves_nothing_behind() {
     let place = place();
     for columns in WIDTHS {
-        let thinks = Turn::thinking("I wonder about this for a while. ").and_text("Decided.").held();
-        let model = ScriptedModel::start(Script::of([thinks]));
+        let thinks = ScriptedTurn::thinking("I wonder about this for a while. ").and_text("Decided.").held();
+        let model = ScriptedModel::start(ModelScript::of([thinks]));
         let mut screen = Screen::chat_in(&place, &model, &[], columns);
         screen.shows("scripted at").types("go\r").shows("waiting for scripted");
         model.release(2);
@@ -30,8 +30,8 @@ fn calls_side_by_side_have_a_row_each_until_esc_stops_them() {
     let place = place();
     for columns in WIDTHS {
         let waits = |name: &str| json!({ "command": format!("echo {name}; tail -f /dev/null") });
-        let both = Turn::call("bash", waits("first")).and_call("bash", waits("second"));
-        let model = ScriptedModel::start(Script::of([both, Turn::text("never")]));
+        let both = ScriptedTurn::call("bash", waits("first")).and_call("bash", waits("second"));
+        let model = ScriptedModel::start(ModelScript::of([both, ScriptedTurn::text("never")]));
         let mut screen = Screen::chat_in(&place, &model, &["--yolo"], columns);
         screen.shows("scripted at").types("go\r").shows("◌ Tool(bash) echo first").shows("◌ Tool(bash) echo second");
         screen.shows("│ first").shows("Esc stops").types("\u{1b}").shows("Stopped.").hides("◌");
@@ -47,7 +47,10 @@ fn a_question_of_the_model_is_answered_with_a_key_or_in_words() {
         let question = json!({ "questions": [
             { "question": "Which database?", "options": [{ "label": "sqlite" }, { "label": "postgres" }] }
         ] });
-        let model = ScriptedModel::start(Script::of([Turn::call("ask_user", question), Turn::text("So be it.")]));
+        let model = ScriptedModel::start(ModelScript::of([
+            ScriptedTurn::call("ask_user", question),
+            ScriptedTurn::text("So be it."),
+        ]));
         let mut screen = Screen::chat_in(&place, &model, &[], columns);
         screen.shows("scripted at").types("go\r").shows("Which database?").shows("sqlite").shows("Your answer");
         screen.waits_for_quiet().types("2").shows("→ postgres").shows("So be it.");
@@ -60,7 +63,8 @@ fn a_job_is_named_by_its_call_and_listed() {
     let place = place();
     for columns in WIDTHS {
         let job = json!({ "command": "echo ready; tail -f /dev/null", "background": true, "name": "server" });
-        let model = ScriptedModel::start(Script::of([Turn::call("bash", job), Turn::text("It runs.")]));
+        let model =
+            ScriptedModel::start(ModelScript::of([ScriptedTurn::call("bash", job), ScriptedTurn::text("It runs.")]));
         let mut screen = Screen::chat_in(&place, &model, &["--yolo"], columns);
         screen.shows("scripted at").types("go\r").shows("It runs.").types("/jobs\r").prints("server");
         assert_eq!(screen.leaves(), 0);
@@ -71,7 +75,7 @@ fn a_job_is_named_by_its_call_and_listed() {
 fn the_menu_the_picker_and_the_help_fit_any_width() {
     let place = place();
     for columns in WIDTHS {
-        let model = ScriptedModel::start(Script::of([Turn::text("Noted.")]));
+        let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Noted.")]));
         let mut screen = Screen::chat_in(&place, &model, &[], columns);
         screen.shows("scripted at").types("remember this sentence\r").shows("Noted.");
         screen.types("/").shows("› /help").shows("more").types("\u{15}");

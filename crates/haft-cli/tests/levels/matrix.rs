@@ -5,7 +5,7 @@
 
 use haft_testkit::facility::{FACILITIES, Facility};
 use haft_testkit::require::Need;
-use haft_testkit::scratch_home::Said;
+use haft_testkit::scratch_home::CapturedOutput;
 use haft_testkit::seccomp_filter::CallFilter;
 
 use super::workplace::{CHANGE, Workplace};
@@ -92,7 +92,7 @@ fn undone(place: &Workplace, level: &str, name: &str) -> &'static str {
     "none, and the result says so"
 }
 
-fn says_level(ran: &Said, level: &str, name: &str) {
+fn says_level(ran: &CapturedOutput, level: &str, name: &str) {
     let told = format!("{}{}", ran.out, ran.err);
     assert!(told.contains(&format!("sandbox: {level}")), "{name}: the result says its level {level}: {told}");
     let lines = told.lines().filter(|line| line.contains("weaker sandbox")).count();

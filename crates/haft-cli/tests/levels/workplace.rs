@@ -1,6 +1,6 @@
 //! A workspace with one file, and the command in it, with or without facilities of the kernel.
 
-use haft_testkit::scratch_home::{Said, ScratchHome, said};
+use haft_testkit::scratch_home::{CapturedOutput, ScratchHome, said};
 use haft_testkit::seccomp_filter::CallFilter;
 
 /// What a file of the workspace contains before a command changes it.
@@ -33,7 +33,7 @@ impl Workplace {
         self
     }
 
-    pub(super) fn haft(&self, arguments: &[&str]) -> Said {
+    pub(super) fn haft(&self, arguments: &[&str]) -> CapturedOutput {
         let said = self.filter.within(|| said(self.home.command(arguments), ""));
         let text = format!("{}{}", said.out, said.err);
         assert!(!text.contains("panicked") && said.code < 128, "{arguments:?} ended with {}: {text}", said.code);

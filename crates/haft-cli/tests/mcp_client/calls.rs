@@ -2,7 +2,7 @@
 
 use haft_model::wire::Wire;
 use haft_testkit::scratch_home::{records, said};
-use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::place::{Place, tool};
@@ -149,7 +149,8 @@ fn doctor_shows_each_step_and_remove_forgets_the_server() {
 fn a_call_that_nobody_is_asked_about_is_shown_with_its_server_and_its_arguments() {
     let Some(place) = Place::new() else { return };
     place.add("s", &json!({ "tools": [tool("echo", "Repeats.")] }));
-    let script = Script::of([Turn::call("s__echo", json!({ "a": "what is sent" })), Turn::text("Sent.")]);
+    let script =
+        ModelScript::of([ScriptedTurn::call("s__echo", json!({ "a": "what is sent" })), ScriptedTurn::text("Sent.")]);
     let model = ScriptedModel::start(script);
     let base_url = model.base_url(Wire::Chat);
     let ran =
@@ -162,8 +163,8 @@ fn a_call_that_nobody_is_asked_about_is_shown_with_its_server_and_its_arguments(
 fn the_arguments_of_a_call_that_nobody_was_asked_about_are_in_the_records() {
     let Some(place) = Place::new() else { return };
     place.add("s", &json!({ "tools": [tool("echo", "Repeats.")] }));
-    let call = Turn::call("s__echo", json!({ "a": "what was sent" }));
-    let model = ScriptedModel::start(Script::of([call, Turn::text("Done.")]));
+    let call = ScriptedTurn::call("s__echo", json!({ "a": "what was sent" }));
+    let model = ScriptedModel::start(ModelScript::of([call, ScriptedTurn::text("Done.")]));
     let run = said(place.with_model(&model, &["run", "--yes=all", "--json", "repeat it"]), "");
     assert_eq!(run.code, 0, "{}{}", run.out, run.err);
     let records = records(&run.out);

@@ -1,7 +1,7 @@
 //! Servers with so many tools that their definitions would fill a model's window.
 
 use haft_testkit::scratch_home::{records, said};
-use haft_testkit::scripted_model::{Expect, Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::client::{record, text};
@@ -104,12 +104,13 @@ fn a_call_through_another_tool_is_judged_and_asked_about_as_the_tool_that_it_mea
 fn a_model_of_haft_run_finds_and_calls_a_deferred_tool_and_its_list_stays_the_same() {
     let Some(place) = Place::new() else { return };
     place.add("large", &json!({ "tools": many() }));
-    let search = Turn::call("search_tools", json!({ "query": "open ticket" }));
+    let search = ScriptedTurn::call("search_tools", json!({ "query": "open ticket" }));
     let found = Expect::tool_result_contains("large__create_issue");
     let call = json!({ "name": "large__create_issue", "arguments": { "title": "x" } });
     let called = Expect::tool_result_contains("\"create_issue\" {\"title\":\"x\"}");
-    let script = [search, Turn::call("call_tool", call).expect(found), Turn::text("Done.").expect(called)];
-    let model = ScriptedModel::start(Script::of(script));
+    let script =
+        [search, ScriptedTurn::call("call_tool", call).expect(found), ScriptedTurn::text("Done.").expect(called)];
+    let model = ScriptedModel::start(ModelScript::of(script));
     let said = said(place.with_model(&model, &["run", "--yes=all", "--json", "open a ticket"]), "");
     model.assert_told();
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);

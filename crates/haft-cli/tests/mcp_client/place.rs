@@ -5,7 +5,7 @@ use std::path::Path;
 
 use haft_model::wire::Wire;
 use haft_testkit::require::Need;
-use haft_testkit::scratch_home::{Said, ScratchHome, said};
+use haft_testkit::scratch_home::{CapturedOutput, ScratchHome, said};
 use haft_testkit::scripted_model::ScriptedModel;
 use haft_testkit::scripted_server::{HEARD, serve};
 use pty_process::Size;
@@ -55,7 +55,7 @@ impl Place {
     }
 
     /// Runs haft.
-    pub(crate) fn run(&self, arguments: &[&str]) -> Said {
+    pub(crate) fn run(&self, arguments: &[&str]) -> CapturedOutput {
         said(self.command(arguments), "")
     }
 
@@ -80,7 +80,7 @@ impl Place {
     }
 
     /// Uses a server from now on; returns what haft said.
-    pub(crate) fn add(&self, server: &str, script: &Value) -> Said {
+    pub(crate) fn add(&self, server: &str, script: &Value) -> CapturedOutput {
         self.script(server, script);
         let variable = format!("{SCRIPT}={}", self.path(&format!("ws/{server}.json")).display());
         let words = self.words();

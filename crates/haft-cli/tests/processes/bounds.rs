@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use haft_contract::process::{HowEnded, Level};
-use haft_sandbox::Settings;
+use haft_contract::process::{ConfinementLevel, HowEnded};
+use haft_sandbox::SandboxSettings;
 
 use crate::house::{House, alone, houses};
 
@@ -17,7 +17,7 @@ fn notes(outcome: &crate::house::Outcome) -> String {
 fn a_command_that_takes_too_much_memory_is_ended_with_all_its_processes() {
     let _alone = alone();
     for (level, _) in houses() {
-        let house = House::bounded(level, |settings| Settings { memory: Some(200 << 20), ..settings });
+        let house = House::bounded(level, |settings| SandboxSettings { memory: Some(200 << 20), ..settings });
         // Each of two takes less than is allowed, both together more.
         let hungry = "take() { x=$(head -c 120000000 /dev/zero | tr '\\0' x); echo taken; tail -f /dev/null; }; take & take & wait";
         let began = Instant::now();
@@ -35,8 +35,9 @@ fn a_command_that_takes_too_much_memory_is_ended_with_all_its_processes() {
 #[test]
 fn memory_that_copies_of_a_process_share_is_counted_once() {
     let _alone = alone();
-    let house = House::bounded(Level::Full, |settings| Settings { memory: Some(400 << 20), ..settings });
-    if !house.reaches(Level::Full) {
+    let house =
+        House::bounded(ConfinementLevel::Full, |settings| SandboxSettings { memory: Some(400 << 20), ..settings });
+    if !house.reaches(ConfinementLevel::Full) {
         return;
     }
     let sharing = "x=$(head -c 100000000 /dev/zero | tr '\\0' x); for i in 1 2 3 4 5 6; do \

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use haft_contract::process::{HowEnded, Level};
+use haft_contract::process::{ConfinementLevel, HowEnded};
 
 use crate::house::{House, alone};
 
@@ -90,22 +90,22 @@ const CASES: [Case; 44] = [
 #[test]
 fn every_case_ends_in_its_time_and_leaves_nobody_in_the_full_sandbox() {
     let _alone = alone();
-    check_all(Level::Full);
+    check_all(ConfinementLevel::Full);
 }
 
 #[test]
 fn every_case_ends_in_its_time_and_leaves_nobody_without_namespaces() {
     let _alone = alone();
-    check_all(Level::Partial);
+    check_all(ConfinementLevel::Partial);
 }
 
 #[test]
 fn every_case_ends_in_its_time_and_leaves_nobody_without_sandbox() {
     let _alone = alone();
-    check_all(Level::None);
+    check_all(ConfinementLevel::None);
 }
 
-fn check_all(level: Level) {
+fn check_all(level: ConfinementLevel) {
     let house = House::at(level);
     if !house.reaches(level) {
         return;
@@ -116,7 +116,7 @@ fn check_all(level: Level) {
 }
 
 /// Runs a case; returns how much longer it took than it may, or than it needs.
-fn check(case: &Case, level: Level, house: &House) -> Duration {
+fn check(case: &Case, level: ConfinementLevel, house: &House) -> Duration {
     let began = Instant::now();
     let outcome = house.run(case.script, case.seconds);
     let (rule, ended) = (case.rule, outcome.ended());

@@ -1,16 +1,16 @@
 //! What the sandbox denies is explained: the place or the rule, and what would permit it.
 
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 use haft_testkit::require::Need;
 
 use crate::house::{House, alone, houses};
 
 /// Runs a script in the full sandbox, where there is one; one of the notes says this.
 fn check(script: &str, said: &str) {
-    let house = House::at(Level::Full);
+    let house = House::at(ConfinementLevel::Full);
     let outcome = house.run(script, 10.0);
     let ended = outcome.ended();
-    if !Need::Full.met(ended.level == Level::Full) {
+    if !Need::Full.met(ended.level == ConfinementLevel::Full) {
         return;
     }
     let printed = String::from_utf8_lossy(&outcome.err);
@@ -55,7 +55,7 @@ fn giving_files_away_is_explained() {
 #[test]
 fn a_command_that_is_denied_nothing_has_nothing_explained() {
     let _alone = alone();
-    let house = House::at(Level::Full);
+    let house = House::at(ConfinementLevel::Full);
     for script in ["true", "cat missing", "exit 3", "ls /no/such/folder", "echo 'Permission denied: /etc/x'"] {
         let outcome = house.run(script, 10.0);
         let notes = &outcome.ended().notes;

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use haft_contract::door::Receipt;
-use haft_contract::process::{HowEnded, Level, Processes};
+use haft_contract::process::{ConfinementLevel, HowEnded, Processes};
 use haft_testkit::require::Need;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio_util::sync::CancellationToken;
@@ -55,7 +55,7 @@ fn stopped(house: &House) -> Duration {
 #[test]
 fn a_call_that_is_stopped_before_it_begins_runs_nothing() {
     let _alone = alone();
-    let house = House::at(Level::Full);
+    let house = House::at(ConfinementLevel::Full);
     let stop = CancellationToken::new();
     stop.cancel();
     let outcome = house.run_command(&house.script("touch here", 10.0), &stop);
@@ -137,7 +137,9 @@ fn stands_in_for_haft() {
     let _alone = alone();
     let Ok(told) = std::env::var(STAND_IN) else { return };
     let (level, path) = told.split_once(' ').expect("both are told");
-    let level = [Level::None, Level::Partial, Level::Full].into_iter().find(|each| each.code() == level);
+    let level = [ConfinementLevel::None, ConfinementLevel::Partial, ConfinementLevel::Full]
+        .into_iter()
+        .find(|each| each.code() == level);
     let house = House::in_folder(level.expect("it is one"), path.as_ref());
     let command = house.script(STUBBORN, 60.0);
     let permit = permit(&command, &CancellationToken::new());
@@ -198,7 +200,7 @@ fn when_the_sandbox_is_dropped_nothing_stands_by_any_more() {
 #[test]
 fn when_the_launcher_that_stands_by_is_killed_the_next_command_runs() {
     let _alone = alone();
-    let levels: Vec<Level> = houses().into_iter().map(|(level, _)| level).collect();
+    let levels: Vec<ConfinementLevel> = houses().into_iter().map(|(level, _)| level).collect();
     for (level, house) in levels.into_iter().map(|level| (level, House::at(level))) {
         house.run("true", 10.0);
         let pids = std::fs::read_dir("/proc").expect("it is there").flatten();
@@ -214,8 +216,8 @@ fn when_the_launcher_that_stands_by_is_killed_the_next_command_runs() {
 #[test]
 fn a_command_that_makes_its_watcher_its_tracer_goes_on_and_ends_as_it_would() {
     let _alone = alone();
-    let house = House::at(Level::Full);
-    if !house.reaches(Level::Full) || !Need::Python.met(Path::new("/usr/bin/python3").exists()) {
+    let house = House::at(ConfinementLevel::Full);
+    if !house.reaches(ConfinementLevel::Full) || !Need::Python.met(Path::new("/usr/bin/python3").exists()) {
         return;
     }
     let traced = "exec python3 -c 'import ctypes, os, signal; print(ctypes.CDLL(None).ptrace(0, 0, 0, 0), flush=True); \

@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, Permit, PermitIssuer, Receipt, SessionName, Standing};
+use haft_contract::door::{Permit, PermitBasis, PermitIssuer, Provenance, Receipt, SessionName};
 use haft_contract::effect::{CommandLine, Effect};
 use haft_contract::error::ToolError;
 use haft_contract::path::Target;
 use haft_contract::process::{
-    Command, Ended, Ground, GroundRoot, Home, HowEnded, Level, NotRun, Processes, Settle, Settled, Stream,
+    CommandEnd, CommandSpec, CommitReport, ConfinementLevel, Disposition, GroundRoot, Home, HowEnded, NotRun,
+    Processes, Staging, Stream,
 };
-use haft_sandbox::{Launcher, Network, Sandbox, Settings};
+use haft_sandbox::{Launcher, Network, Sandbox, SandboxSettings};
 use haft_testkit::require::Need;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -70,7 +71,7 @@ pub struct House {
 
 /// What became of one command.
 pub struct Outcome {
-    pub result: Result<Ended, NotRun>,
+    pub result: Result<CommandEnd, NotRun>,
     pub out: Vec<u8>,
     pub err: Vec<u8>,
     /// How many bytes were printed in all.
@@ -81,9 +82,9 @@ pub struct Outcome {
 
 /// Returns the levels that this system gives, each with a house.
 #[track_caller]
-pub fn houses() -> Vec<(Level, House)> {
+pub fn houses() -> Vec<(ConfinementLevel, House)> {
     let mut houses = Vec::new();
-    for level in [Level::None, Level::Partial, Level::Full] {
+    for level in [ConfinementLevel::None, ConfinementLevel::Partial, ConfinementLevel::Full] {
         let house = House::at(level);
         if house.reaches(level) {
             houses.push((level, house));
@@ -95,53 +96,53 @@ pub fn houses() -> Vec<(Level, House)> {
 impl House {
     /// Returns whether this system confines commands so strongly.
     #[track_caller]
-    pub fn reaches(&self, level: Level) -> bool {
+    pub fn reaches(&self, level: ConfinementLevel) -> bool {
         let is_reached = self.sandbox.confinement().reached == level;
         match level {
-            Level::None => is_reached,
-            Level::Partial => Need::Partial.met(is_reached),
-            Level::Full => Need::Full.met(is_reached),
+            ConfinementLevel::None => is_reached,
+            ConfinementLevel::Partial => Need::Partial.met(is_reached),
+            ConfinementLevel::Full => Need::Full.met(is_reached),
         }
     }
 
     /// Makes a house whose commands are confined at most so strongly.
-    pub fn at(level: Level) -> Self {
+    pub fn at(level: ConfinementLevel) -> Self {
         Self::with(launcher(), level)
     }
 
-    pub fn with(launcher: Launcher, level: Level) -> Self {
+    pub fn with(launcher: Launcher, level: ConfinementLevel) -> Self {
         let made = tempfile::Builder::new().prefix("haft-house-").tempdir().expect("it can be made");
         let folder = made.path().canonicalize().expect("it is there");
-        let sandbox = Sandbox::new(launcher, settings(&folder, Level::None)).at_most(level);
+        let sandbox = Sandbox::new(launcher, settings(&folder, ConfinementLevel::None)).at_most(level);
         Self { folder, sandbox, _made: Some(made), _counted: Counted::new() }
     }
 
     /// Makes a house that requires a level and does not reach it.
-    pub fn requiring(required: Level, reached: Level) -> Self {
+    pub fn requiring(required: ConfinementLevel, reached: ConfinementLevel) -> Self {
         let house = Self::at(reached);
         let launcher = launcher();
         Self { sandbox: Sandbox::new(launcher, settings(&house.folder, required)).at_most(reached), ..house }
     }
 
     /// Makes a house with other settings.
-    pub fn bounded(level: Level, bound: impl FnOnce(Settings) -> Settings) -> Self {
+    pub fn bounded(level: ConfinementLevel, bound: impl FnOnce(SandboxSettings) -> SandboxSettings) -> Self {
         let house = Self::at(level);
-        let settings = bound(settings(&house.folder, Level::None));
+        let settings = bound(settings(&house.folder, ConfinementLevel::None));
         Self { sandbox: Sandbox::new(launcher(), settings).at_most(level), ..house }
     }
 
     /// Makes a house in which these are hidden from commands.
-    pub fn hiding(level: Level, hidden: &[PathBuf]) -> Self {
+    pub fn hiding(level: ConfinementLevel, hidden: &[PathBuf]) -> Self {
         let house = Self::at(level);
         let launcher = launcher();
-        let settings = Settings { hidden: hidden.to_vec(), ..settings(&house.folder, Level::None) };
+        let settings = SandboxSettings { hidden: hidden.to_vec(), ..settings(&house.folder, ConfinementLevel::None) };
         Self { sandbox: Sandbox::new(launcher, settings).at_most(level), ..house }
     }
 
     /// Enters a house that somebody else has made, and hides these.
     pub fn in_folder_hiding(folder: &Path, hidden: &[PathBuf]) -> Self {
         let launcher = launcher();
-        let settings = Settings { hidden: hidden.to_vec(), ..settings(folder, Level::None) };
+        let settings = SandboxSettings { hidden: hidden.to_vec(), ..settings(folder, ConfinementLevel::None) };
         Self {
             folder: folder.to_owned(),
             sandbox: Sandbox::new(launcher, settings),
@@ -151,16 +152,16 @@ impl House {
     }
 
     /// Enters a house that somebody else has made.
-    pub fn in_folder(level: Level, folder: &Path) -> Self {
+    pub fn in_folder(level: ConfinementLevel, folder: &Path) -> Self {
         let launcher = launcher();
-        let sandbox = Sandbox::new(launcher, settings(folder, Level::None)).at_most(level);
+        let sandbox = Sandbox::new(launcher, settings(folder, ConfinementLevel::None)).at_most(level);
         Self { folder: folder.to_owned(), sandbox, _made: None, _counted: Counted::new() }
     }
 
     /// Makes another sandbox like that of this house.
-    pub fn another_sandbox(&self, level: Level) -> Sandbox {
+    pub fn another_sandbox(&self, level: ConfinementLevel) -> Sandbox {
         let launcher = launcher();
-        Sandbox::new(launcher, settings(&self.folder, Level::None)).at_most(level)
+        Sandbox::new(launcher, settings(&self.folder, ConfinementLevel::None)).at_most(level)
     }
 
     pub fn path(&self) -> PathBuf {
@@ -172,10 +173,10 @@ impl House {
     }
 
     /// Returns a command of a clean shell.
-    pub fn script(&self, script: &str, seconds: f64) -> Command {
+    pub fn script(&self, script: &str, seconds: f64) -> CommandSpec {
         let words = ["/bin/bash", "--noprofile", "--norc", "-c", script].map(OsString::from).to_vec();
-        let command = Command::new(words, script, self.path(), Duration::from_secs_f64(seconds));
-        Command { home: Home::Session, ..command }
+        let command = CommandSpec::new(words, script, self.path(), Duration::from_secs_f64(seconds));
+        CommandSpec { home: Home::Session, ..command }
     }
 
     /// Runs a script and makes sure that it ends in its time and leaves nobody.
@@ -194,12 +195,12 @@ impl House {
     }
 
     /// Runs a command until it ends or is stopped.
-    pub fn run_command(&self, command: &Command, stop: &CancellationToken) -> Outcome {
+    pub fn run_command(&self, command: &CommandSpec, stop: &CancellationToken) -> Outcome {
         block_on(self.start(command, stop))
     }
 
     /// Starts a command.
-    pub async fn start(&self, command: &Command, stop: &CancellationToken) -> Outcome {
+    pub async fn start(&self, command: &CommandSpec, stop: &CancellationToken) -> Outcome {
         let permit = permit(command, stop);
         let ground = OpenGround::at(&self.path());
         let heard: Mutex<(Vec<u8>, Vec<u8>, usize)> = Mutex::default();
@@ -268,7 +269,7 @@ impl House {
 }
 
 impl Outcome {
-    pub fn ended(&self) -> &Ended {
+    pub fn ended(&self) -> &CommandEnd {
         self.result.as_ref().unwrap_or_else(|error| panic!("{error:?}"))
     }
 
@@ -292,25 +293,25 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it can be built").block_on(future)
 }
 
-pub fn permit(command: &Command, stop: &CancellationToken) -> Permit {
+pub fn permit(command: &CommandSpec, stop: &CancellationToken) -> Permit {
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand(), [run(command)].into(), stop.clone());
-    permit.standing_on(Standing::Consent)
+    permit.standing_on(PermitBasis::Consent)
 }
 
 /// Permits the command and these effects.
-pub fn permit_with(command: &Command, effects: &[Effect]) -> Permit {
+pub fn permit_with(command: &CommandSpec, effects: &[Effect]) -> Permit {
     let effects = effects.iter().cloned().chain([run(command)]).collect();
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand(), effects, CancellationToken::new());
-    permit.standing_on(Standing::Consent)
+    permit.standing_on(PermitBasis::Consent)
 }
 
-fn run(command: &Command) -> Effect {
+fn run(command: &CommandSpec) -> Effect {
     Effect::Run(CommandLine(command.line.clone()))
 }
 
-fn errand() -> Errand {
+fn errand() -> Provenance {
     let (call, session) = (CallId::new("1"), SessionName::new("s"));
-    Errand {
+    Provenance {
         call,
         tool: "bash".into(),
         session,
@@ -321,9 +322,9 @@ fn errand() -> Errand {
     }
 }
 
-fn settings(folder: &Path, required: Level) -> Settings {
+fn settings(folder: &Path, required: ConfinementLevel) -> SandboxSettings {
     let readable = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt"];
-    Settings {
+    SandboxSettings {
         required: haft_sandbox::Requirement::Set(required),
         network: Network::Off,
         job_environment: Vec::new(),
@@ -394,7 +395,7 @@ impl OpenGround {
     }
 }
 
-impl Ground for OpenGround {
+impl Staging for OpenGround {
     fn roots(&self) -> &[GroundRoot] {
         &self.roots
     }
@@ -409,7 +410,11 @@ impl Ground for OpenGround {
 
     fn keep_only(&mut self, _targets: Arc<[Target]>) {}
 
-    fn settle<'a>(self: Box<Self>, _permit: &'a Permit, _how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
-        Box::pin(async { Ok(Settled::default()) })
+    fn settle<'a>(
+        self: Box<Self>,
+        _permit: &'a Permit,
+        _how: Disposition,
+    ) -> BoxFuture<'a, Result<CommitReport, ToolError>> {
+        Box::pin(async { Ok(CommitReport::default()) })
     }
 }

@@ -2,8 +2,8 @@
 
 use std::net::TcpListener;
 
-use haft_contract::effect::{Does, Effect, Host, Step};
-use haft_contract::process::{Command, Ended, Level, Processes, Stream};
+use haft_contract::effect::{CommandStep, Effect, Host, StepEffect};
+use haft_contract::process::{CommandEnd, CommandSpec, ConfinementLevel, Processes, Stream};
 use tokio_util::sync::CancellationToken;
 
 use crate::house::{House, OpenGround, alone, block_on, houses, permit_with};
@@ -27,8 +27,8 @@ impl Outside {
     }
 }
 
-fn part(command: &str, does: Does) -> Effect {
-    Effect::Step(Step {
+fn part(command: &str, does: StepEffect) -> Effect {
+    Effect::Step(CommandStep {
         command: command.into(),
         folder: "".into(),
         part: (0, command.len()),
@@ -38,7 +38,7 @@ fn part(command: &str, does: Does) -> Effect {
 }
 
 /// Runs the command with these approved effects beside it; returns what it printed and how it ended.
-fn run_with(house: &House, command: &Command, effects: &[Effect]) -> (String, Ended) {
+fn run_with(house: &House, command: &CommandSpec, effects: &[Effect]) -> (String, CommandEnd) {
     let permit = permit_with(command, effects);
     let printed = std::sync::Mutex::new(Vec::new());
     let hear = |stream: Stream, piece: &[u8]| {
@@ -58,7 +58,7 @@ fn a_command_has_the_network_when_a_part_that_was_approved_uses_it() {
         let outside = Outside::new();
         let command = house.script(&outside.script, 10.0);
         let host = || Some(Host("127.0.0.1".into()));
-        for does in [Does::Connect(host()), Does::Connect(None), Does::Publish("send it".into())] {
+        for does in [StepEffect::Connect(host()), StepEffect::Connect(None), StepEffect::Publish("send it".into())] {
             let (printed, ended) = run_with(&house, &command, &[part(&outside.script, does)]);
             assert_eq!(printed, "reached\n", "{level}: {ended:?}");
             assert!(outside.was_called(), "{level}");
@@ -70,13 +70,13 @@ fn a_command_has_the_network_when_a_part_that_was_approved_uses_it() {
 #[test]
 fn without_such_a_part_the_network_stays_off() {
     let _alone = alone();
-    for (level, house) in houses().into_iter().filter(|(level, _)| *level != Level::None) {
+    for (level, house) in houses().into_iter().filter(|(level, _)| *level != ConfinementLevel::None) {
         let outside = Outside::new();
         let command = house.script(&outside.script, 10.0);
         let others = [
             vec![],
-            vec![part(&outside.script, Does::Code("run code".into()))],
-            vec![part("another command", Does::Connect(None))],
+            vec![part(&outside.script, StepEffect::Code("run code".into()))],
+            vec![part("another command", StepEffect::Connect(None))],
             vec![Effect::Connect(Host("127.0.0.1".into()))],
         ];
         for effects in others {
@@ -91,10 +91,10 @@ fn without_such_a_part_the_network_stays_off() {
 #[test]
 fn the_next_command_has_it_no_more() {
     let _alone = alone();
-    let house = House::at(Level::Full);
+    let house = House::at(ConfinementLevel::Full);
     let outside = Outside::new();
     let command = house.script(&outside.script, 10.0);
-    run_with(&house, &command, &[part(&outside.script, Does::Connect(None))]);
+    run_with(&house, &command, &[part(&outside.script, StepEffect::Connect(None))]);
     assert!(outside.was_called());
     house.run_command(&command, &CancellationToken::new());
     assert!(!outside.was_called());

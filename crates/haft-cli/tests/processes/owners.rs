@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt, chown};
 
-use haft_contract::process::{HowEnded, Level};
+use haft_contract::process::{ConfinementLevel, HowEnded};
 use haft_testkit::require::Need;
 
 use crate::house::{alone, houses};
@@ -16,7 +16,7 @@ fn a_confined_command_is_its_workspaces_owner_and_can_open_its_streams_by_name()
     if !Need::Users.met(rustix::process::getuid().is_root()) {
         return;
     }
-    for (level, house) in houses().into_iter().filter(|(level, _)| *level != Level::None) {
+    for (level, house) in houses().into_iter().filter(|(level, _)| *level != ConfinementLevel::None) {
         chown(house.path(), Some(SOMEBODY), Some(SOMEBODY)).expect("root may do so");
         let outcome = house
             .run("touch made ${TMPDIR:-/tmp}/t ~/h || exit; echo 1 > /dev/stdout; echo 2 > /dev/stderr; id -u", 10.0);

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::process::Command as Program;
 use std::time::{Duration, Instant};
 
-use haft_contract::process::{HowEnded, Level, NotRun, Processes};
+use haft_contract::process::{ConfinementLevel, HowEnded, NotRun, Processes};
 use haft_testkit::require::Need;
 
 use crate::house::{COPY, House, alone, block_on};
@@ -14,21 +14,21 @@ use crate::workshop::{ORDINARY, Owner, Workshop, permit, permit_with_network};
 const AGAIN: &str = "HAFT_TEST_ORDINARY";
 
 #[track_caller]
-fn reaches(level: Level) -> bool {
+fn reaches(level: ConfinementLevel) -> bool {
     House::at(level).reaches(level)
 }
 
 /// Runs a scene as whoever we are, for a workspace of somebody else, and as an ordinary user, as far as we can.
 fn for_everybody(name: &str, scene: fn(&Workshop)) {
     let _alone = alone();
-    if !reaches(Level::Full) {
+    if !reaches(ConfinementLevel::Full) {
         return;
     }
-    scene(&Workshop::new(Level::Full, Owner::Own));
+    scene(&Workshop::new(ConfinementLevel::Full, Owner::Own));
     if !rustix::process::getuid().is_root() || std::env::var_os(AGAIN).is_some() {
         return;
     }
-    scene(&Workshop::new(Level::Full, Owner::Ordinary));
+    scene(&Workshop::new(ConfinementLevel::Full, Owner::Ordinary));
     // Copies, because an ordinary user may not get to where they were built.
     let folder = tempfile::tempdir().expect("there is room");
     let everyone = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -110,7 +110,10 @@ fn between_calls_nothing_of_the_workspace_is_there() {
 #[test]
 fn what_a_call_leaves_behind_ends_with_it() {
     let _alone = alone();
-    for level in [Level::None, Level::Partial, Level::Full].into_iter().filter(|level| reaches(*level)) {
+    for level in [ConfinementLevel::None, ConfinementLevel::Partial, ConfinementLevel::Full]
+        .into_iter()
+        .filter(|level| reaches(*level))
+    {
         let shop = Workshop::new(level, Owner::Own);
         block_on(async {
             let mut hired = shop.hire().await;
@@ -143,7 +146,7 @@ fn a_worker_that_keeps_a_file_open_for_writing_is_ended_and_writes_no_more() {
             assert!(ended.notes.iter().any(|note| note.contains("open for writing")), "{ended:?}");
             let ground = hired.ground.take().expect("it was on one");
             let settled =
-                ground.settle(&permit(), haft_contract::process::Settle::Keep).await.expect("it can be settled");
+                ground.settle(&permit(), haft_contract::process::Disposition::Commit).await.expect("it can be settled");
             assert_eq!(settled.changes.len(), 1);
         });
         assert_eq!(std::fs::read_to_string(shop.at("a")).expect("it is there"), "oldmore\n");
@@ -236,7 +239,10 @@ fn no_call_gets_out() {
 #[test]
 fn a_worker_that_ends_by_itself_says_how() {
     let _alone = alone();
-    for level in [Level::None, Level::Partial, Level::Full].into_iter().filter(|level| reaches(*level)) {
+    for level in [ConfinementLevel::None, ConfinementLevel::Partial, ConfinementLevel::Full]
+        .into_iter()
+        .filter(|level| reaches(*level))
+    {
         let shop = Workshop::new(level, Owner::Own);
         for (line, how) in [
             ("!exit 7", HowEnded::Exited(7)),
@@ -260,7 +266,10 @@ fn a_worker_that_ends_by_itself_says_how() {
 #[test]
 fn what_it_prints_is_heard_while_it_serves_and_not_between_calls() {
     let _alone = alone();
-    let shop = Workshop::new(if reaches(Level::Full) { Level::Full } else { Level::None }, Owner::Own);
+    let shop = Workshop::new(
+        if reaches(ConfinementLevel::Full) { ConfinementLevel::Full } else { ConfinementLevel::None },
+        Owner::Own,
+    );
     block_on(async {
         let mut hired = shop.hire().await;
         hired.call("!echo printed; echo wrong >&2").await;
@@ -284,7 +293,10 @@ fn what_it_prints_is_heard_while_it_serves_and_not_between_calls() {
 #[test]
 fn the_last_words_of_a_worker_that_takes_no_message_are_heard() {
     let _alone = alone();
-    let shop = Workshop::new(if reaches(Level::Full) { Level::Full } else { Level::None }, Owner::Own);
+    let shop = Workshop::new(
+        if reaches(ConfinementLevel::Full) { ConfinementLevel::Full } else { ConfinementLevel::None },
+        Owner::Own,
+    );
     block_on(async {
         for script in ["echo 'last words' >&2; exit 7", "exec 3>&-; echo 'last words' >&2; exit 7"] {
             let mut hired = shop.hire_for(&shop.command_of(script), &permit()).await;
@@ -299,7 +311,7 @@ fn the_last_words_of_a_worker_that_takes_no_message_are_heard() {
 #[test]
 fn the_network_is_there_if_the_worker_was_started_with_it_and_for_no_other_call() {
     let _alone = alone();
-    for level in [Level::Partial, Level::Full].into_iter().filter(|level| reaches(*level)) {
+    for level in [ConfinementLevel::Partial, ConfinementLevel::Full].into_iter().filter(|level| reaches(*level)) {
         let shop = Workshop::new(level, Owner::Own);
         let listener = TcpListener::bind("127.0.0.1:0").expect("there is a loopback");
         let port = listener.local_addr().expect("it is bound").port();
@@ -329,7 +341,10 @@ fn the_network_is_there_if_the_worker_was_started_with_it_and_for_no_other_call(
 #[test]
 fn a_worker_that_is_dropped_ends_and_everything_with_it() {
     let _alone = alone();
-    for level in [Level::None, Level::Partial, Level::Full].into_iter().filter(|level| reaches(*level)) {
+    for level in [ConfinementLevel::None, ConfinementLevel::Partial, ConfinementLevel::Full]
+        .into_iter()
+        .filter(|level| reaches(*level))
+    {
         let shop = Workshop::new(level, Owner::Own);
         block_on(async {
             let mut hired = shop.hire().await;
@@ -342,7 +357,10 @@ fn a_worker_that_is_dropped_ends_and_everything_with_it() {
 #[test]
 fn a_program_that_is_not_there_is_named() {
     let _alone = alone();
-    let shop = Workshop::new(if reaches(Level::Full) { Level::Full } else { Level::None }, Owner::Own);
+    let shop = Workshop::new(
+        if reaches(ConfinementLevel::Full) { ConfinementLevel::Full } else { ConfinementLevel::None },
+        Owner::Own,
+    );
     let mut command = shop.command();
     command.words[0] = "/nowhere/python3".into();
     let refused = block_on(async {
@@ -356,7 +374,10 @@ fn a_program_that_is_not_there_is_named() {
 #[test]
 fn a_haft_that_is_killed_leaves_no_worker() {
     let _alone = alone();
-    for level in [Level::None, Level::Partial, Level::Full].into_iter().filter(|level| reaches(*level)) {
+    for level in [ConfinementLevel::None, ConfinementLevel::Partial, ConfinementLevel::Full]
+        .into_iter()
+        .filter(|level| reaches(*level))
+    {
         let shop = Workshop::new(level, Owner::Own);
         let own = std::env::current_exe().expect("it is known");
         let mut other = Program::new(own);
@@ -385,9 +406,9 @@ fn a_haft_that_is_killed_leaves_no_worker() {
 fn somebody_elses_worker() {
     let Some(folder) = std::env::var_os("HAFT_TEST_WORKER_IN") else { return };
     let level = match std::env::var("HAFT_TEST_WORKER_LEVEL").as_deref() {
-        Ok("full") => Level::Full,
-        Ok("partial") => Level::Partial,
-        _ => Level::None,
+        Ok("full") => ConfinementLevel::Full,
+        Ok("partial") => ConfinementLevel::Partial,
+        _ => ConfinementLevel::None,
     };
     let shop = Workshop::in_folder(level, std::path::Path::new(&folder));
     block_on(async {
@@ -401,10 +422,10 @@ fn somebody_elses_worker() {
 #[test]
 fn what_is_hidden_or_protected_in_the_workspace_is_so_in_every_call() {
     let _alone = alone();
-    if !reaches(Level::Full) {
+    if !reaches(ConfinementLevel::Full) {
         return;
     }
-    let first = House::at(Level::Full);
+    let first = House::at(ConfinementLevel::Full);
     let config = first.path().join("config");
     std::fs::create_dir_all(config.join("tools")).expect("it can be made");
     std::fs::create_dir_all(first.path().join(".git/hooks")).expect("it can be made");
@@ -415,8 +436,8 @@ fn what_is_hidden_or_protected_in_the_workspace_is_so_in_every_call() {
         std::fs::write(first.path().join(path), text).expect("it can be written");
     }
     let hidden = [config.clone(), first.path().join("secret")];
-    let shop = Workshop::of(House::in_folder_hiding(&first.path(), &hidden), Level::Full);
-    let command = haft_contract::process::Command { readable: vec![config.join("tools")], ..shop.command() };
+    let shop = Workshop::of(House::in_folder_hiding(&first.path(), &hidden), ConfinementLevel::Full);
+    let command = haft_contract::process::CommandSpec { readable: vec![config.join("tools")], ..shop.command() };
     block_on(async {
         let mut hired = shop.hire_for(&command, &permit()).await;
         for round in 0..3 {

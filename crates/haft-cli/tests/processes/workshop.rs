@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use haft_contract::context::{RunContext, Unheard};
 use haft_contract::door::{Doors, Permit, SessionName};
-use haft_contract::effect::{Does, Effect, Step};
+use haft_contract::effect::{CommandStep, Effect, StepEffect};
 use haft_contract::error::ToolError;
 use haft_contract::limits::Limits;
-use haft_contract::process::{Command, Ended, Ground, Keeps, Level, Ran, Settle, Settled, Wanted, Worker};
+use haft_contract::process::{
+    CommandEnd, CommandSpec, CommitReport, ConfinementLevel, Disposition, Keeps, Ran, Staging, StagingMode, Worker,
+};
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
 use tempfile::TempDir;
@@ -49,13 +51,13 @@ pub enum Owner {
 pub struct Workshop {
     pub house: House,
     doors: Doors,
-    level: Level,
+    level: ConfinementLevel,
     pub owner: Owner,
     _state: TempDir,
 }
 
 impl Workshop {
-    pub fn new(level: Level, owner: Owner) -> Self {
+    pub fn new(level: ConfinementLevel, owner: Owner) -> Self {
         let house = House::at(level);
         if owner == Owner::Ordinary {
             chown(house.path(), Some(ORDINARY), Some(ORDINARY)).expect("root may do so");
@@ -64,12 +66,12 @@ impl Workshop {
     }
 
     /// Enters a workspace that somebody else has made.
-    pub fn in_folder(level: Level, folder: &Path) -> Self {
+    pub fn in_folder(level: ConfinementLevel, folder: &Path) -> Self {
         Self::of(House::in_folder(level, folder), level)
     }
 
     /// Takes a house with its sandbox.
-    pub fn of(house: House, level: Level) -> Self {
+    pub fn of(house: House, level: ConfinementLevel) -> Self {
         let state = tempfile::Builder::new().prefix("haft-state-").tempdir().expect("it can be made");
         let opened = Workspace::open(&house.path()).expect("it is there");
         let place = WorkspaceState::new(state.path(), opened.path());
@@ -103,20 +105,20 @@ impl Workshop {
         std::fs::rename(self.at(".beside"), self.at(name)).expect("it can be moved");
     }
 
-    pub fn command(&self) -> Command {
+    pub fn command(&self) -> CommandSpec {
         self.command_of(SCRIPT)
     }
 
-    pub fn command_of(&self, script: &str) -> Command {
+    pub fn command_of(&self, script: &str) -> CommandSpec {
         let words = ["/bin/bash", "--noprofile", "--norc", "-c", script].map(OsString::from).to_vec();
-        let command = Command::new(words, LINE, self.house.path(), Duration::from_secs(60));
-        Command { environment: vec![("WORKSPACE".into(), self.house.path().into())], ..command }
+        let command = CommandSpec::new(words, LINE, self.house.path(), Duration::from_secs(60));
+        CommandSpec { environment: vec![("WORKSPACE".into(), self.house.path().into())], ..command }
     }
 
-    pub async fn ground(&self, permit: &Permit) -> Box<dyn Ground> {
+    pub async fn ground(&self, permit: &Permit) -> Box<dyn Staging> {
         let wanted = match self.level {
-            Level::Full => Wanted::Layered,
-            Level::Partial | Level::None => Wanted::Open("this level has none".into()),
+            ConfinementLevel::Full => StagingMode::Layered,
+            ConfinementLevel::Partial | ConfinementLevel::None => StagingMode::Open("this level has none".into()),
         };
         self.doors.files.ground(permit, wanted).await.expect("it can be prepared")
     }
@@ -124,7 +126,7 @@ impl Workshop {
     /// Runs a script through the whole of what tools have.
     pub async fn run(&self, script: &str, keeps: Keeps) -> Result<Ran, ToolError> {
         let doors = self.doors.clone().with_processes(self.house.another_sandbox(self.level));
-        let command = Command { keeps, ..self.command_of(script) };
+        let command = CommandSpec { keeps, ..self.command_of(script) };
         let (session, limits, permit) = (SessionName::new("s"), Limits::default(), permit());
         let cx = RunContext::new(&permit, &doors, &Unheard, (&session, &limits));
         cx.run(&command, &|_, _| {}).await
@@ -134,7 +136,7 @@ impl Workshop {
         self.hire_for(&self.command(), &permit()).await
     }
 
-    pub async fn hire_for(&self, command: &Command, permit: &Permit) -> Hired<'_> {
+    pub async fn hire_for(&self, command: &CommandSpec, permit: &Permit) -> Hired<'_> {
         use haft_contract::process::Processes;
         let ground = self.ground(permit).await;
         let worker = self.house.sandbox.start(permit, command, &*ground).await.expect("it starts");
@@ -146,7 +148,7 @@ impl Workshop {
 pub struct Hired<'a> {
     workshop: &'a Workshop,
     pub worker: Box<dyn Worker>,
-    pub ground: Option<Box<dyn Ground>>,
+    pub ground: Option<Box<dyn Staging>>,
     pub heard: Mutex<String>,
 }
 
@@ -155,7 +157,7 @@ pub struct Hired<'a> {
 pub struct Call {
     pub answer: String,
     pub left_behind: usize,
-    pub settled: Settled,
+    pub settled: CommitReport,
 }
 
 impl Hired<'_> {
@@ -164,13 +166,13 @@ impl Hired<'_> {
         self.try_call(line).await.unwrap_or_else(|ended| panic!("{line:?}: {ended:?}"))
     }
 
-    pub async fn try_call(&mut self, line: &str) -> Result<Call, Ended> {
+    pub async fn try_call(&mut self, line: &str) -> Result<Call, CommandEnd> {
         let permit = permit();
         self.enter(&permit).await;
         let answer = self.talk(line).await?;
         let left_behind = self.worker.leave().await?;
         let ground = self.ground.take().expect("it is on one");
-        let settled = ground.settle(&permit, Settle::Keep).await.expect("it can be settled");
+        let settled = ground.settle(&permit, Disposition::Commit).await.expect("it can be settled");
         Ok(Call { answer, left_behind, settled })
     }
 
@@ -192,7 +194,7 @@ impl Hired<'_> {
         }
     }
 
-    pub async fn talk(&mut self, line: &str) -> Result<String, Ended> {
+    pub async fn talk(&mut self, line: &str) -> Result<String, CommandEnd> {
         let heard =
             |_, piece: &[u8]| self.heard.lock().expect("nobody panics").push_str(&String::from_utf8_lossy(piece));
         self.worker.send(line.as_bytes(), &heard).await?;
@@ -208,10 +210,11 @@ pub fn permit() -> Permit {
 /// Permits the worker with the network.
 pub fn permit_with_network() -> Permit {
     let (command, words) = (LINE.into(), [LINE.to_owned()].into());
-    let step = Step { command, folder: "".into(), part: (0, LINE.len()), words, does: Does::Connect(None) };
+    let step =
+        CommandStep { command, folder: "".into(), part: (0, LINE.len()), words, does: StepEffect::Connect(None) };
     crate::house::permit_with(&plain(), &[Effect::Step(step)])
 }
 
-fn plain() -> Command {
-    Command::new(Vec::new(), LINE, PathBuf::new(), Duration::ZERO)
+fn plain() -> CommandSpec {
+    CommandSpec::new(Vec::new(), LINE, PathBuf::new(), Duration::ZERO)
 }

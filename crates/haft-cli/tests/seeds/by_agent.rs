@@ -2,7 +2,7 @@
 
 use haft_model::wire::Wire;
 use haft_testkit::scratch_home::output_of;
-use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::by_command::scratch_home;
@@ -17,8 +17,8 @@ pub(crate) fn is_meant(case: &Case) -> bool {
 pub(crate) fn run(case: &Case) -> Ran {
     assert_eq!(Case::word(&case.given, "model"), "always requests a tool", "{}: another model", case.id);
     let most = case.given["max_steps"].as_u64().expect("a number of steps");
-    let turns = (0..most + 3).map(|number| Turn::call("shell", json!({ "command": format!("echo {number}") })));
-    let model = ScriptedModel::start(Script::of(turns));
+    let turns = (0..most + 3).map(|number| ScriptedTurn::call("shell", json!({ "command": format!("echo {number}") })));
+    let model = ScriptedModel::start(ModelScript::of(turns));
     let home = scratch_home();
     let (address, steps) = (model.base_url(Wire::Chat), most.to_string());
     let words = ["--yes", "--dialect", case.dialect(), "run", "--wire", "chat", "--base-url", &address];

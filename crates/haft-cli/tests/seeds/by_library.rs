@@ -13,7 +13,7 @@ use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::hooks::{Before, Hook, HookContext, HookedCall};
 use haft_runtime::record;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::scene::Scene;
 use serde_json::{Map, Value, json};
@@ -171,7 +171,7 @@ fn diff(case: &Case) -> Ran {
 }
 
 async fn confirmation(case: &Case) -> Ran {
-    let script = Script::of([]);
+    let script = ScriptedApprover::of([]);
     let arguments = case.when["args"].as_object().expect("arguments").iter();
     let arguments: Map<String, Value> = arguments.map(|(name, value)| (name.clone(), argument(name, value))).collect();
     let began = std::time::Instant::now();

@@ -11,7 +11,7 @@ use haft_contract::manual::Manual;
 use haft_contract::output::ToolOutput;
 use haft_contract::plan::Plan;
 use haft_contract::spec::Spec;
-use haft_contract::tool::{AnyTool, Bound};
+use haft_contract::tool::{AnyTool, ToolInvocation};
 use serde_json::{Value, json};
 
 /// What a tool does when it is run.
@@ -63,7 +63,7 @@ impl AnyTool for Custom {
         &self.spec
     }
 
-    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn ToolInvocation>, ToolError> {
         Ok(Box::new(Called { tool: self, args: args.clone() }))
     }
 }
@@ -73,7 +73,7 @@ struct Called {
     args: Value,
 }
 
-impl Bound for Called {
+impl ToolInvocation for Called {
     fn plan<'a>(&'a mut self, _cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
         let key = StateKey(format!("alone:{}", self.tool.spec.name));
         let effects = self.tool.alone.then_some(Effect::Session(key));

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use haft_contract::call::ToolCall;
 use haft_contract::tool::AnyTool;
-use haft_model::lower::{Offered, Provider, lower};
+use haft_model::lower::{ProviderDialect, ToolOffer, lower};
 use haft_runtime::approval::Nobody;
 use haft_runtime::catalog::Catalog;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::toolset::{Preset, ToolList, ToolsetExt};
 use haft_testkit::scene::Scene;
-use haft_tools::definition::{Definition, Problem, check_list};
+use haft_tools::definition::{Definition, DefinitionProblem, check_list};
 use serde_json::{Map, Value, json};
 
 use crate::case::{Case, Ran};
@@ -30,7 +30,7 @@ pub(crate) fn load_config(case: &Case) -> Ran {
     loaded(if problems.is_empty() { Ok(()) } else { Err(problems) })
 }
 
-fn loaded(outcome: Result<(), Vec<Problem>>) -> Ran {
+fn loaded(outcome: Result<(), Vec<DefinitionProblem>>) -> Ran {
     let status = if outcome.is_ok() { "ok" } else { "failed" };
     let told: Vec<String> = outcome.err().into_iter().flatten().map(|problem| problem.what).collect();
     Ran { records: vec![json!({ "status": status, "content": told.join("\n") })], ..Ran::default() }
@@ -39,8 +39,8 @@ fn loaded(outcome: Result<(), Vec<Problem>>) -> Ran {
 /// Shows the definition of a case to providers.
 pub(crate) fn shown(case: &Case) -> Ran {
     let spec = Definition::from_value(case.given["yaml"].clone()).expect("nothing is wrong with it").spec();
-    let to = |provider| lower(&Offered::of(&spec), provider).expect("it can be offered").value;
-    let facts = [("openai", to(Provider::OpenAi)), ("anthropic", to(Provider::Anthropic))];
+    let to = |provider| lower(&ToolOffer::of(&spec), provider).expect("it can be offered").value;
+    let facts = [("openai", to(ProviderDialect::OpenAi)), ("anthropic", to(ProviderDialect::Anthropic))];
     Ran { facts: facts.map(|(name, value)| (name.to_owned(), value)).into_iter().collect(), ..Ran::default() }
 }
 

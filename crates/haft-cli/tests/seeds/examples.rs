@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use haft_testkit::require::Need;
-use haft_testkit::scratch_home::{Said, ScratchHome, said};
+use haft_testkit::scratch_home::{CapturedOutput, ScratchHome, said};
 use serde_json::{Value, json};
 
 use crate::case::repository;
@@ -58,7 +58,7 @@ impl Example {
     }
 
     /// Runs the command in the dialect; the files of the example are trusted.
-    pub(crate) fn haft(&self, arguments: &[&str], input: &str) -> Said {
+    pub(crate) fn haft(&self, arguments: &[&str], input: &str) -> CapturedOutput {
         let first = ["--dialect", self.dialect, "--trust", "--yes"];
         let mut command = self.home.command(&[&first, arguments].concat());
         command.env("SHOP_KEY", "correct-horse-battery");

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use haft_model::wire::Wire;
 use haft_testkit::collector::{Answers, CollectedSpan, Collector};
-use haft_testkit::scratch_home::Said;
-use haft_testkit::scripted_model::{Fault, Script, ScriptedModel, Turn, Usage};
+use haft_testkit::scratch_home::CapturedOutput;
+use haft_testkit::scripted_model::{Fault, ModelScript, ScriptedModel, ScriptedTurn, Usage};
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::place::{KEY, Place, said};
 const CONTENT: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
 /// Runs haft with a collector.
-fn traced(place: &Place, model: &ScriptedModel, collector: &Collector, arguments: &[&str]) -> Said {
+fn traced(place: &Place, model: &ScriptedModel, collector: &Collector, arguments: &[&str]) -> CapturedOutput {
     said(command(place, model, collector, arguments))
 }
 
@@ -52,11 +52,11 @@ fn named<'s>(spans: &'s [CollectedSpan], name: &str) -> &'s CollectedSpan {
 fn a_run_is_a_span_with_its_questions_and_calls_beneath_it() {
     let place = Place::new();
     let usage = Usage { input: 40, output: 7, cache_read: 30, ..Usage::default() };
-    let look = Turn::text("I look.")
+    let look = ScriptedTurn::text("I look.")
         .and_call("read_file", json!({ "path": "a.txt" }))
         .and_call("bash", json!({ "command": "exit 3" }))
         .usage(usage);
-    let model = ScriptedModel::start(Script::of([look, Turn::text("Two lines.").usage(usage)]));
+    let model = ScriptedModel::start(ModelScript::of([look, ScriptedTurn::text("Two lines.").usage(usage)]));
     let collector = Collector::start(Answers::Taken);
     let said = traced(&place, &model, &collector, &["run", "--yes", "how long is a.txt?"]);
     assert_eq!((said.out.as_str(), said.code), ("Two lines.\n", 0), "{}", said.err);
@@ -112,8 +112,8 @@ fn a_run_is_a_span_with_its_questions_and_calls_beneath_it() {
 #[test]
 fn the_spans_of_a_run_are_one_trace_of_its_session() {
     let place = Place::new();
-    let look = Turn::call("read_file", json!({ "path": "a.txt" }));
-    let model = ScriptedModel::start(Script::of([look, Turn::text("Two lines.")]));
+    let look = ScriptedTurn::call("read_file", json!({ "path": "a.txt" }));
+    let model = ScriptedModel::start(ModelScript::of([look, ScriptedTurn::text("Two lines.")]));
     let collector = Collector::start(Answers::Taken);
     let said = traced(&place, &model, &collector, &["run", "how long is a.txt?"]);
     assert_eq!(said.code, 0, "{}", said.err);
@@ -132,10 +132,10 @@ fn the_spans_of_a_run_are_one_trace_of_its_session() {
 #[test]
 fn what_went_wrong_has_its_kind_and_no_words() {
     let place = Place::new();
-    let calls = Turn::call("read_file", json!({ "path": "missing.txt" }))
+    let calls = ScriptedTurn::call("read_file", json!({ "path": "missing.txt" }))
         .and_call("write_file", json!({ "path": "b.txt", "content": "x" }));
-    let denied = Turn::text("").fault(Fault::status(401));
-    let model = ScriptedModel::start(Script::of([calls, denied]));
+    let denied = ScriptedTurn::text("").fault(Fault::status(401));
+    let model = ScriptedModel::start(ModelScript::of([calls, denied]));
     let collector = Collector::start(Answers::Taken);
     let said = traced(&place, &model, &collector, &["run", "look"]);
     assert_eq!(said.code, 1, "{}", said.err);
@@ -161,8 +161,8 @@ fn what_went_wrong_has_its_kind_and_no_words() {
 #[test]
 fn a_call_that_changes_something_names_its_change_set() {
     let place = Place::new();
-    let write = Turn::call("write_file", json!({ "path": "b.txt", "content": "x" }));
-    let model = ScriptedModel::start(Script::of([write, Turn::text("Done.")]));
+    let write = ScriptedTurn::call("write_file", json!({ "path": "b.txt", "content": "x" }));
+    let model = ScriptedModel::start(ModelScript::of([write, ScriptedTurn::text("Done.")]));
     let collector = Collector::start(Answers::Taken);
     let said = traced(&place, &model, &collector, &["run", "--yes", "write"]);
     assert_eq!(said.code, 0, "{}", said.err);
@@ -175,10 +175,10 @@ fn a_call_that_changes_something_names_its_change_set() {
 #[test]
 fn calls_that_are_not_run_and_questions_that_are_asked_again_are_told() {
     let place = Place::new();
-    let call = || Turn::call("read_file", json!({ "path": "missing.txt" }));
+    let call = || ScriptedTurn::call("read_file", json!({ "path": "missing.txt" }));
     let busy = call().fault(Fault::status(503));
-    let script = [busy, call(), call(), call(), Turn::text("I give up.")];
-    let model = ScriptedModel::start(Script::of(script));
+    let script = [busy, call(), call(), call(), ScriptedTurn::text("I give up.")];
+    let model = ScriptedModel::start(ModelScript::of(script));
     let collector = Collector::start(Answers::Taken);
     let said = traced(&place, &model, &collector, &["run", "look"]);
     let spans = collector.spans();
@@ -192,8 +192,8 @@ fn calls_that_are_not_run_and_questions_that_are_asked_again_are_told() {
 #[test]
 fn nothing_that_was_said_or_done_and_no_key_is_in_a_span() {
     let place = Place::new();
-    let call = Turn::text("the-reply ").and_call("bash", json!({ "command": "echo the-argument; cat a.txt" }));
-    let model = ScriptedModel::start(Script::of([call, Turn::text("the-answer")]));
+    let call = ScriptedTurn::text("the-reply ").and_call("bash", json!({ "command": "echo the-argument; cat a.txt" }));
+    let model = ScriptedModel::start(ModelScript::of([call, ScriptedTurn::text("the-answer")]));
     let collector = Collector::start(Answers::Taken);
     let mut command = command(&place, &model, &collector, &["run", "--yes", "--json", "the-prompt"]);
     command.env("OTEL_EXPORTER_OTLP_HEADERS", "x-team=the-key-of-the-collector").env("OTEL_SERVICE_NAME", "mine");
@@ -213,9 +213,9 @@ fn nothing_that_was_said_or_done_and_no_key_is_in_a_span() {
 #[test]
 fn content_comes_when_it_is_asked_for_and_without_secrets() {
     let place = Place::new();
-    let call =
-        Turn::text("I say ").and_call("bash", json!({ "command": format!("echo {KEY} the-key-of-the-collector") }));
-    let model = ScriptedModel::start(Script::of([call, Turn::text("the-answer")]));
+    let call = ScriptedTurn::text("I say ")
+        .and_call("bash", json!({ "command": format!("echo {KEY} the-key-of-the-collector") }));
+    let model = ScriptedModel::start(ModelScript::of([call, ScriptedTurn::text("the-answer")]));
     let collector = Collector::start(Answers::Taken);
     let mut command = command(&place, &model, &collector, &["run", "--yes", &format!("tell {KEY}")]);
     command.env(CONTENT, "true").env("OTEL_EXPORTER_OTLP_HEADERS", "x-team=the-key-of-the-collector");
@@ -242,7 +242,7 @@ fn content_comes_when_it_is_asked_for_and_without_secrets() {
 #[test]
 fn a_session_that_is_taken_up_has_the_same_conversation_in_another_trace() {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("One."), Turn::text("Two.")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("One."), ScriptedTurn::text("Two.")]));
     let collector = Collector::start(Answers::Taken);
     for arguments in [&["run", "count"][..], &["resume", "go on"]] {
         let said = traced(&place, &model, &collector, arguments);
@@ -264,7 +264,7 @@ fn every_form_says_whose_model_it_is() {
     ];
     for (wire, provider) in expected {
         let place = Place::new();
-        let model = ScriptedModel::start(Script::of([Turn::text("Yes.")]));
+        let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Yes.")]));
         let collector = Collector::start(Answers::Taken);
         let mut command = place.with(&model, wire, &["run", "x"]);
         command.env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", format!("{}/somewhere", collector.url()));

@@ -5,25 +5,25 @@ use std::process::{Command, Stdio};
 
 use haft_model::wire::Wire;
 use haft_testkit::collector::{Answers, Collector};
-use haft_testkit::scratch_home::Said;
-use haft_testkit::scripted_model::{Script, ScriptedModel, Turn};
+use haft_testkit::scratch_home::CapturedOutput;
+use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 
 use crate::place::{Place, said};
 
 /// Runs haft with these variables, and a model that has only one thing to say.
-fn run_with(variables: &[(&str, &str)]) -> Said {
+fn run_with(variables: &[(&str, &str)]) -> CapturedOutput {
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("Yes.")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Yes.")]));
     let mut command = place.with(&model, Wire::Chat, &["run", "is it so?"]);
     command.envs(variables.iter().copied());
     said(command)
 }
 
-fn notes(said: &Said) -> Vec<&str> {
+fn notes(said: &CapturedOutput) -> Vec<&str> {
     said.err.lines().filter(|line| line.contains("spans")).collect()
 }
 
-fn is_as_ever(said: &Said) {
+fn is_as_ever(said: &CapturedOutput) {
     assert_eq!((said.out.as_str(), said.code), ("Yes.\n", 0), "{}", said.err);
 }
 
@@ -80,13 +80,13 @@ fn a_collector_that_refuses_or_sends_elsewhere_is_told_and_nobody_else_is_asked(
 fn a_collector_that_is_silent_costs_two_seconds_at_the_end_and_no_more() {
     let collector = Collector::start(Answers::Never);
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("Yes.")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Yes.")]));
     let mut command = place.with(&model, Wire::Chat, &["run", "is it so?"]);
     let mut child = command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url()).spawn().expect("it can be started");
     let mut answer = String::new();
     BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut answer).expect("it can be read");
     assert_eq!(answer, "Yes.\n", "the answer does not wait for it");
-    let said = Said::from(child.wait_with_output().expect("it ends"));
+    let said = CapturedOutput::from(child.wait_with_output().expect("it ends"));
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(notes(&said)[0].ends_with("no answer within 2 s"), "{}", said.err);
 }
@@ -95,7 +95,7 @@ fn a_collector_that_is_silent_costs_two_seconds_at_the_end_and_no_more() {
 fn who_does_not_want_to_wait_for_a_silent_collector_presses_ctrl_c() {
     let collector = Collector::start(Answers::Never);
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("Yes.")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("Yes.")]));
     let mut command = place.with(&model, Wire::Chat, &["run", "--json", "is it so?"]);
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it can be started");
@@ -104,7 +104,7 @@ fn who_does_not_want_to_wait_for_a_silent_collector_presses_ctrl_c() {
     assert!(last.is_some_and(|line| line.contains("\"exit_code\":0")));
     let pid = child.id().to_string();
     let interrupt = Command::new("kill").args(["-INT", &pid]).status().expect("kill runs");
-    let said = Said::from(child.wait_with_output().expect("it ends"));
+    let said = CapturedOutput::from(child.wait_with_output().expect("it ends"));
     assert!(interrupt.success());
     assert_eq!(said.code, 0, "the run was over: {}", said.err);
     // Whoever waits is told that there was no answer within 2 s.
@@ -131,12 +131,12 @@ fn what_cannot_be_had_is_said_before_the_run() {
 fn a_run_that_is_stopped_sends_what_it_has() {
     let collector = Collector::start(Answers::Taken);
     let place = Place::new();
-    let model = ScriptedModel::start(Script::of([Turn::text("A long answer that is held back.").held()]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("A long answer that is held back.").held()]));
     let mut command = place.with(&model, Wire::Chat, &["run", "--json", "talk"]);
     let child = command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url()).spawn().expect("it can be started");
     model.wait_until_asked(1);
     let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-    let said = Said::from(child.wait_with_output().expect("it ends"));
+    let said = CapturedOutput::from(child.wait_with_output().expect("it ends"));
     assert!(interrupt.success());
     assert_eq!(said.code, 130, "{}", said.err);
     let spans = collector.spans();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use haft_workspace::history::Side;
+use haft_workspace::history::PathContent;
 use serde_json::Value;
 
 use crate::place::{Place, write};
@@ -47,11 +47,11 @@ fn assert_chain(place: &Place, done: &BTreeSet<u64>) {
     let history = place.history();
     let log = history.log().expect("it can be read");
     assert_eq!(log.sets.iter().map(|set| set.number).collect::<BTreeSet<u64>>(), *done);
-    let mut last = Side::File(b"beginning\n".to_vec());
+    let mut last = PathContent::File(b"beginning\n".to_vec());
     for number in done {
         let (_, changes) = history.diff(Some(*number)).expect("it is known");
         assert_eq!(changes[0].before, last, "change set {number}");
         last = changes[0].after.clone();
     }
-    assert_eq!(Side::File(std::fs::read(place.path("shared.txt")).expect("it is there")), last);
+    assert_eq!(PathContent::File(std::fs::read(place.path("shared.txt")).expect("it is there")), last);
 }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use haft_testkit::require::Need;
-use haft_workspace::history::{HistoryError, Which};
+use haft_workspace::history::{HistoryError, UndoSelection};
 use serde_json::Value;
 
 use crate::place::{Place, Tree, lines, write};
@@ -119,7 +119,7 @@ impl Ground {
 
     fn take_all_back(&self, what: &str) {
         loop {
-            match self.place.history().undo(Which::Newest, None) {
+            match self.place.history().undo(UndoSelection::Newest, None) {
                 Ok(_) => {}
                 Err(HistoryError::NothingLeft) => break,
                 Err(error) => panic!("{what}: {error}"),

@@ -6,9 +6,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::sync::Arc;
 
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, FileOp, Permit, PermitIssuer, SessionName};
+use haft_contract::door::{FileOp, Permit, PermitIssuer, Provenance, SessionName};
 use haft_contract::effect::{Change, Effect};
-use haft_contract::path::{Extent, Place as At, Target};
+use haft_contract::path::{Extent, FileLocation as At, Target};
 use haft_testkit::require::Need;
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
@@ -72,7 +72,7 @@ fn remove(place: &Place, name: &str) {
     let workspace = Workspace::open(&place.path("")).expect("it is there");
     let state = WorkspaceState::new(&place.root().join("state/haft"), workspace.path());
     let target = Target::Inside(At::new(name, Extent::Entry));
-    let errand = Errand {
+    let errand = Provenance {
         call: CallId::new("1"),
         tool: "remove".into(),
         session: SessionName::new("s"),

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use haft_testkit::scratch_home::{ScratchHome, output_of};
 use haft_workspace::files::Workspace;
-use haft_workspace::history::History;
+use haft_workspace::history::WorkspaceHistory;
 use haft_workspace::state::WorkspaceState;
 use serde_json::{Value, json};
 
@@ -76,7 +76,7 @@ impl Place {
     }
 
     /// Returns what was changed here, as the library tells it: faster than a process for each look.
-    pub(crate) fn history(&self) -> History {
+    pub(crate) fn history(&self) -> WorkspaceHistory {
         let workspace = Workspace::open(&self.path("")).expect("it is there");
         let state = WorkspaceState::new(&self.root().join("state/haft"), workspace.path());
         workspace.history(&state)

@@ -15,9 +15,9 @@ use crate::interpret::Interpreter;
 use crate::interpret::builtins::declaring::DECLARING;
 use crate::interpret::builtins::options::BuiltinOptions;
 use crate::interpret::run_program::CommandCaller;
-use crate::interpret::shell::variable::Assigned;
+use crate::interpret::shell::variable::AssignmentValue;
 use crate::interpret::streams::pipes;
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 use crate::{printing, syntax};
 
 /// Built-ins that only compute, print or end something.
@@ -67,7 +67,7 @@ impl Interpreter<'_> {
     pub(crate) fn builtin(
         &mut self,
         name: &str,
-        words: &[Value],
+        words: &[ShellValue],
         input: Option<&StreamContent>,
     ) -> Option<StreamContent> {
         let rest = &words[1..];
@@ -93,7 +93,7 @@ impl Interpreter<'_> {
             "set" => self.set_options(rest),
             "shift" => self.shift(rest),
             "let" => self.perhaps(|interpreter| {
-                rest.iter().filter_map(Value::known).for_each(|text| interpreter.calculate_text(text));
+                rest.iter().filter_map(ShellValue::known).for_each(|text| interpreter.calculate_text(text));
             }),
             "break" | "continue" | "return" | "exit" => self.jump(name, rest),
             "eval" => return Some(self.run_text(&joined(rest), input)),
@@ -113,7 +113,7 @@ impl Interpreter<'_> {
                 return Some(self.run(&rest[BuiltinOptions::of(name, rest).count..], input));
             }
             "jobs" if rest.len() == 1 && rest[0].known() == Some("-p") => {
-                return Some(StreamContent::Text(Value::number()));
+                return Some(StreamContent::Text(ShellValue::number()));
             }
             "hash" if names_program(rest) => self.find_elsewhere(rest),
             "hash" => {}
@@ -122,46 +122,46 @@ impl Interpreter<'_> {
             _ => return None,
         }
         let is_silent = SILENT.contains(&name) || rest.iter().any(|word| word.prefix().contains('='));
-        Some(if is_silent { StreamContent::Text(Value::default()) } else { StreamContent::Unknown })
+        Some(if is_silent { StreamContent::Text(ShellValue::default()) } else { StreamContent::Unknown })
     }
 
     /// Tells what follows from the words of a built-in, whatever it does with them.
-    fn look_at_operands(&mut self, name: &str, operands: &[Value]) {
+    fn look_at_operands(&mut self, name: &str, operands: &[ShellValue]) {
         self.evaluate_operands(name, operands);
         self.look_at_variables(name, operands);
         self.doubt_options(name, operands);
         self.doubt_builtin(name, operands);
     }
 
-    fn cd(&mut self, rest: &[Value]) -> StreamContent {
+    fn cd(&mut self, rest: &[ShellValue]) -> StreamContent {
         self.change_folder(rest);
         // `cd -` prints where it went.
         let is_silent = !rest.iter().any(|word| word.known() == Some("-"));
-        if is_silent { StreamContent::Text(Value::default()) } else { self.folder_printed() }
+        if is_silent { StreamContent::Text(ShellValue::default()) } else { self.folder_printed() }
     }
 
     /// Sets options as `shopt` does, and `bash -O`.
-    pub(crate) fn set_shell_options<'v>(&mut self, options: impl Iterator<Item = &'v Value> + Clone) {
+    pub(crate) fn set_shell_options<'v>(&mut self, options: impl Iterator<Item = &'v ShellValue> + Clone) {
         self.shell.options.finds_hidden |= options.clone().any(|word| word.known() == Some("dotglob"));
         self.shell.options.finds_deep |= options.clone().any(|word| word.known() == Some("globstar"));
-        let is_plain = |word: &Value| word.known().is_some_and(|word| PLAIN_OPTIONS.contains(&word));
+        let is_plain = |word: &ShellValue| word.known().is_some_and(|word| PLAIN_OPTIONS.contains(&word));
         if !options.clone().all(is_plain) {
             self.emit(RawEffect::ShellState("change how the shell reads commands".to_owned()));
         }
     }
 
     /// `getopts LETTERS NAME` and `wait -p NAME` set a variable beside what they are for.
-    fn assign_by(&mut self, builtin: &str, words: &[Value]) {
+    fn assign_by(&mut self, builtin: &str, words: &[ShellValue]) {
         let name = match builtin {
             "getopts" => words.get(1),
             _ => words.windows(2).find(|pair| pair[0].prefix().ends_with('p')).map(|pair| &pair[1]),
         };
         if let Some(name) = name {
-            self.assign_named(name, Assigned::one(Value::unknown()));
+            self.assign_named(name, AssignmentValue::one(ShellValue::unknown()));
         }
     }
 
-    fn compgen(&mut self, words: &[Value]) {
+    fn compgen(&mut self, words: &[ShellValue]) {
         for (at, flag) in words.iter().enumerate().filter(|(_, word)| word.prefix().starts_with('-')) {
             let text = match flag.known() {
                 Some("-C" | "-F" | "-W") => words.get(at + 1).cloned(),
@@ -173,7 +173,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn printf(&mut self, words: &[Value]) -> StreamContent {
+    fn printf(&mut self, words: &[ShellValue]) -> StreamContent {
         let (variable, words) = match words {
             [flag, name, rest @ ..] if flag.known() == Some("-v") => (Some(name.clone()), rest),
             [flag, rest @ ..] if flag.prefix().starts_with("-v") => (flag.strip_prefix("-v"), rest),
@@ -187,23 +187,23 @@ impl Interpreter<'_> {
         if let [format, names @ ..] = words
             && format.shown().contains("%n")
         {
-            names.iter().for_each(|name| self.assign_named(name, Assigned::one(Value::number())));
+            names.iter().for_each(|name| self.assign_named(name, AssignmentValue::one(ShellValue::number())));
         }
         let text = match words {
-            [] => Value::default(),
+            [] => ShellValue::default(),
             [format, rest @ ..] => match format.known() {
                 Some(format) => printing::formatted(format, rest),
-                None => Value::unknown(),
+                None => ShellValue::unknown(),
             },
         };
         match variable {
             Some(name) => {
                 // Without a format it refuses to do anything.
                 match words.is_empty() {
-                    true => self.perhaps(|interpreter| interpreter.assign_named(&name, Assigned::one(text))),
-                    false => self.assign_named(&name, Assigned::one(text)),
+                    true => self.perhaps(|interpreter| interpreter.assign_named(&name, AssignmentValue::one(text))),
+                    false => self.assign_named(&name, AssignmentValue::one(text)),
                 }
-                StreamContent::Text(Value::default())
+                StreamContent::Text(ShellValue::default())
             }
             None => StreamContent::Text(text),
         }
@@ -216,7 +216,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn source(&mut self, words: &[Value], input: Option<&StreamContent>) {
+    fn source(&mut self, words: &[ShellValue], input: Option<&StreamContent>) {
         let Some(file) = words.first() else { return };
         let path = file.known().map(crate::places::normal);
         if matches!(path.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
@@ -232,7 +232,7 @@ impl Interpreter<'_> {
     }
 
     /// Runs what this command has written into a file, in this shell and with the words behind the name of the file.
-    fn source_text(&mut self, text: &Value, parameters: &[Value]) {
+    fn source_text(&mut self, text: &ShellValue, parameters: &[ShellValue]) {
         let given = (!parameters.is_empty()).then(|| vec![parameters.to_vec()]);
         let is_given = given.is_some();
         let outer = self.shell.parameters.clone();
@@ -244,7 +244,7 @@ impl Interpreter<'_> {
         self.emit(RawEffect::Code("run a file that this command has written".to_owned()));
     }
 
-    fn exec(&mut self, words: &[Value], input: Option<&StreamContent>) -> StreamContent {
+    fn exec(&mut self, words: &[ShellValue], input: Option<&StreamContent>) -> StreamContent {
         let mut words = words;
         while let [flag, rest @ ..] = words {
             match flag.known() {
@@ -267,34 +267,35 @@ impl Interpreter<'_> {
         self.run_from(CommandCaller::Program, words, input)
     }
 
-    fn command(&mut self, words: &[Value], input: Option<&StreamContent>) -> StreamContent {
+    fn command(&mut self, words: &[ShellValue], input: Option<&StreamContent>) -> StreamContent {
         let flags = words.iter().take_while(|word| word.prefix().starts_with('-')).count();
         let only_looks = words[..flags].iter().any(|flag| flag.prefix().contains(['v', 'V']));
         if only_looks || words.len() == flags {
-            let name = words.get(flags).and_then(Value::known);
-            return name
-                .map_or(StreamContent::Unknown, |name| StreamContent::Text(Value::text(format!("/usr/bin/{name}\n"))));
+            let name = words.get(flags).and_then(ShellValue::known);
+            return name.map_or(StreamContent::Unknown, |name| {
+                StreamContent::Text(ShellValue::text(format!("/usr/bin/{name}\n")))
+            });
         }
         self.run_from(CommandCaller::Program, &words[flags..], input)
     }
 
     /// `hash -p path name`: the name runs that program from now on.
-    fn find_elsewhere(&mut self, words: &[Value]) {
+    fn find_elsewhere(&mut self, words: &[ShellValue]) {
         self.emit(RawEffect::ShellState("change where a program is found".to_owned()));
         let Some(at) = words.iter().position(|word| word.known() == Some("-p")) else { return };
         let [path, names @ ..] = &words[at + 1..] else { return };
         let script = syntax::parse(&format!("'{}' \"$@\"", path.shown().replace('\'', "'\\''")));
         let body = script.items.into_iter().flat_map(|item| item.stages).next().map(Arc::new);
-        for (name, body) in names.iter().filter_map(Value::known).zip(body.iter().cycle()) {
+        for (name, body) in names.iter().filter_map(ShellValue::known).zip(body.iter().cycle()) {
             self.shell.define(name, body.clone());
         }
     }
 
-    fn alias(&mut self, words: &[Value]) {
+    fn alias(&mut self, words: &[ShellValue]) {
         for word in words.iter().filter(|word| word.shown().contains('=')) {
             let name = word.prefix().split_once('=').map(|(name, _)| name);
             let value = name.and_then(|name| word.strip_prefix(name)).and_then(|rest| rest.strip_prefix("="));
-            let value = value.unwrap_or_else(Value::unknown);
+            let value = value.unwrap_or_else(ShellValue::unknown);
             self.emit(RawEffect::ShellState("give a command another meaning".to_owned()));
             self.perhaps(|interpreter| interpreter.apart(|interpreter| interpreter.run_text(&value, None)));
         }
@@ -302,24 +303,24 @@ impl Interpreter<'_> {
 }
 
 /// Returns whether a built-in is only asked what holds: it has flags alone, and none of them sets something.
-fn only_shows(words: &[Value]) -> bool {
+fn only_shows(words: &[ShellValue]) -> bool {
     words.iter().all(|word| matches!(word.known(), Some("-a" | "-S" | "-p" | "-t" | "-l" | "-H" | "-n" | "-u")))
         || words.first().is_some_and(|word| word.known() == Some("-t"))
 }
 
 /// `hash -p FILE NAME`: another program runs by that name.
-fn names_program(words: &[Value]) -> bool {
+fn names_program(words: &[ShellValue]) -> bool {
     words.iter().any(|word| word.prefix().starts_with("-p") || word.begins_with_gap())
 }
 
 /// What `type -P` and its kin print.
-fn found_program(words: &[Value]) -> StreamContent {
-    let name = words.iter().filter_map(Value::known).find(|word| !word.starts_with('-'));
-    name.map_or(StreamContent::Unknown, |name| StreamContent::Text(Value::text(format!("/usr/bin/{name}\n"))))
+fn found_program(words: &[ShellValue]) -> StreamContent {
+    let name = words.iter().filter_map(ShellValue::known).find(|word| !word.starts_with('-'));
+    name.map_or(StreamContent::Unknown, |name| StreamContent::Text(ShellValue::text(format!("/usr/bin/{name}\n"))))
 }
 
-fn joined(words: &[Value]) -> Value {
-    let mut text = Value::default();
+fn joined(words: &[ShellValue]) -> ShellValue {
+    let mut text = ShellValue::default();
     for (index, word) in words.iter().enumerate() {
         if index > 0 {
             text.push(ValuePiece::Text(" ".to_owned()));

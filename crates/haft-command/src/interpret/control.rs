@@ -10,11 +10,11 @@ use crate::act::StreamContent;
 use crate::interpret::builtins::assigning::AssignmentMode;
 use crate::interpret::control::lists::ListEnd;
 use crate::interpret::shell::Shell;
-use crate::interpret::shell::variable::{Assigned, ValueLimit};
+use crate::interpret::shell::variable::{AssignmentValue, ValueLimit};
 use crate::interpret::streams::pipes;
 use crate::interpret::{Interpreter, beyond_limit};
-use crate::syntax::{Script, Word, WordPart};
-use crate::value::{Value, ValuePiece};
+use crate::syntax::{CommandList, Word, WordPart};
+use crate::value::{ShellValue, ValuePiece};
 
 /// How often a loop is walked before what it changes is taken for unknown.
 const MOST_ROUNDS: usize = 6;
@@ -126,7 +126,7 @@ impl Interpreter<'_> {
     }
 
     /// Goes on behind a loop, a function or the whole shell.
-    pub(crate) fn jump(&mut self, builtin: &str, words: &[Value]) {
+    pub(crate) fn jump(&mut self, builtin: &str, words: &[ShellValue]) {
         let fit = self.control.jump(builtin, &self.shell);
         self.within(fit);
         // `break 2` leaves loops that lie around this one.
@@ -160,7 +160,7 @@ impl Interpreter<'_> {
         self.run_traps(|_| true);
     }
 
-    pub(crate) fn branches(&mut self, scripts: &[Script], input: Option<&StreamContent>) -> StreamContent {
+    pub(crate) fn branches(&mut self, scripts: &[CommandList], input: Option<&StreamContent>) -> StreamContent {
         let flows: Vec<StreamContent> =
             scripts.iter().map(|script| self.perhaps(|interpreter| interpreter.script(script, input))).collect();
         flows.into_iter().reduce(pipes::either).unwrap_or_default()
@@ -169,7 +169,7 @@ impl Interpreter<'_> {
     pub(crate) fn arms(
         &mut self,
         word: &Word,
-        arms: &[(Vec<Word>, Script)],
+        arms: &[(Vec<Word>, CommandList)],
         input: Option<&StreamContent>,
     ) -> StreamContent {
         self.touch(std::slice::from_ref(word));
@@ -180,7 +180,7 @@ impl Interpreter<'_> {
     }
 
     /// Walks through a loop until nothing changes any more.
-    pub(crate) fn repeated(&mut self, scripts: &[&Script], input: Option<&StreamContent>) -> StreamContent {
+    pub(crate) fn repeated(&mut self, scripts: &[&CommandList], input: Option<&StreamContent>) -> StreamContent {
         let outer = self.control.jumps.round.take();
         self.control.loops += 1;
         let first = self.shell.clone();
@@ -213,25 +213,25 @@ impl Interpreter<'_> {
         &mut self,
         name: &str,
         words: Option<&[Word]>,
-        (body, input): (&Script, Option<&StreamContent>),
+        (body, input): (&CommandList, Option<&StreamContent>),
     ) -> StreamContent {
-        let lists: Vec<Vec<Vec<Value>>> = match words {
+        let lists: Vec<Vec<Vec<ShellValue>>> = match words {
             Some(words) => words.iter().map(|word| self.fields(word)).collect(),
-            None => vec![self.shell.parameters.clone().unwrap_or_else(|| vec![vec![Value::unknown()]])],
+            None => vec![self.shell.parameters.clone().unwrap_or_else(|| vec![vec![ShellValue::unknown()]])],
         };
         // What is no word of the text may be none at all, as in `for i in $(seq 5 1)`.
-        let is_sure = |value: &Value| !value.has_unknown() && !value.pieces().contains(&ValuePiece::Number);
-        let is_there = |list: &Vec<Value>| list.iter().any(is_sure);
+        let is_sure = |value: &ShellValue| !value.has_unknown() && !value.pieces().contains(&ValuePiece::Number);
+        let is_there = |list: &Vec<ShellValue>| list.iter().any(is_sure);
         let surely_runs = lists.iter().any(|word| !word.is_empty() && word.iter().all(is_there));
-        let mut values: Vec<Value> = lists.into_iter().flatten().flatten().collect();
+        let mut values: Vec<ShellValue> = lists.into_iter().flatten().flatten().collect();
         values.dedup();
-        let values = if values.is_empty() { vec![Value::default()] } else { values };
+        let values = if values.is_empty() { vec![ShellValue::default()] } else { values };
         let each_value = |interpreter: &mut Self| {
             // A reference stands for each of the names in turn.
             if interpreter.shell.is_reference(name) {
                 values.iter().for_each(|target| interpreter.refer_also(name, target));
             }
-            interpreter.assign(name, Assigned::any(values), AssignmentMode::Set);
+            interpreter.assign(name, AssignmentValue::any(values), AssignmentMode::Set);
             interpreter.repeated(&[body], input)
         };
         if surely_runs { each_value(self) } else { self.perhaps(each_value) }
@@ -246,7 +246,7 @@ impl Interpreter<'_> {
     /// Notes that what an expression assigns is a number then.
     pub(crate) fn calculate_text(&mut self, text: &str) {
         for name in changed_in(text) {
-            self.assign(&name, Assigned::one(Value::number()), AssignmentMode::Set);
+            self.assign(&name, AssignmentValue::one(ShellValue::number()), AssignmentMode::Set);
         }
     }
 

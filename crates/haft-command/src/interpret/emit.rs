@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use haft_contract::door::FileKind;
-use haft_contract::effect::{Change, Does, Host};
+use haft_contract::effect::{Change, Host, StepEffect};
 use haft_contract::path::{Extent, Target};
 
 use crate::act::{CodeLanguage, FileOp, RawEffect};
@@ -11,9 +11,9 @@ use crate::beside::renamed;
 use crate::interpret::Interpreter;
 use crate::interpret::streams::pipes;
 use crate::path_class::{PathClass, is_temporary_folder};
-use crate::places::{Destination, hidden_names};
-use crate::value::{Value, ValuePiece};
-use crate::{Located, places};
+use crate::places::{PathDestination, hidden_names};
+use crate::value::{ShellValue, ValuePiece};
+use crate::{PathLocation, places};
 
 impl Interpreter<'_> {
     /// Tells what an act does, wherever its paths lead.
@@ -21,26 +21,26 @@ impl Interpreter<'_> {
         let does = match act {
             RawEffect::Path(deed, path) => return self.emit_path(deed, &path),
             RawEffect::LocalCode(code, folder) => return self.emit_local_code(&code, &folder),
-            RawEffect::Connect(host) => Does::Connect(host.map(Host)),
+            RawEffect::Connect(host) => StepEffect::Connect(host.map(Host)),
             RawEffect::Fetch(program) if self.is_there(&program) => return,
-            RawEffect::Fetch(_) => Does::Connect(None),
-            RawEffect::ConnectElsewhere => Does::Connect(None),
-            RawEffect::Publish(words) => Does::Publish(words),
-            RawEffect::Serve(words) => Does::Serve(words),
-            RawEffect::SendHere(words) => Does::SendHere(words),
-            RawEffect::Code(words) => Does::Code(words),
-            RawEffect::Program(name) => Does::Program(name),
-            RawEffect::Unknown(why) => Does::Unknown(why),
-            RawEffect::Settings(words) => Does::Settings(words),
-            RawEffect::ShellState(words) => Does::ShellState(words),
-            RawEffect::History(words) => Does::History(words),
-            RawEffect::Process(words) => Does::Process(words),
-            RawEffect::Danger(danger, words) => Does::Danger(danger, words),
+            RawEffect::Fetch(_) => StepEffect::Connect(None),
+            RawEffect::ConnectElsewhere => StepEffect::Connect(None),
+            RawEffect::Publish(words) => StepEffect::Publish(words),
+            RawEffect::Serve(words) => StepEffect::Serve(words),
+            RawEffect::SendHere(words) => StepEffect::SendHere(words),
+            RawEffect::Code(words) => StepEffect::Code(words),
+            RawEffect::Program(name) => StepEffect::Program(name),
+            RawEffect::Unknown(why) => StepEffect::Unknown(why),
+            RawEffect::Settings(words) => StepEffect::Settings(words),
+            RawEffect::ShellState(words) => StepEffect::ShellState(words),
+            RawEffect::History(words) => StepEffect::History(words),
+            RawEffect::Process(words) => StepEffect::Process(words),
+            RawEffect::Danger(danger, words) => StepEffect::Danger(danger, words),
         };
         self.tell(does);
     }
 
-    fn emit_path(&mut self, deed: FileOp, path: &Value) {
+    fn emit_path(&mut self, deed: FileOp, path: &ShellValue) {
         let path = self.with_home(path);
         let hidden = hidden_names(&path).or_else(|| self.hidden_by_stars(&path));
         if let (FileOp::Replace | FileOp::Remove, Some(hidden)) = (deed, hidden) {
@@ -58,32 +58,32 @@ impl Interpreter<'_> {
     }
 
     /// Returns whether something is at a path, in whichever folder the command may be.
-    pub(crate) fn is_there(&self, path: &Value) -> bool {
-        let is_at = |place: Destination| match place {
-            Destination::At(place) => self.locate.locate(&place).kind.is_some(),
-            Destination::Anywhere => false,
+    pub(crate) fn is_there(&self, path: &ShellValue) -> bool {
+        let is_at = |place: PathDestination| match place {
+            PathDestination::At(place) => self.locate.locate(&place).kind.is_some(),
+            PathDestination::Anywhere => false,
         };
         self.shell.folders.now.iter().all(|folder| is_at(folder.place(path)))
     }
 
     /// With `dotglob` a star finds hidden names too.
-    fn hidden_by_stars(&self, path: &Value) -> Option<Value> {
+    fn hidden_by_stars(&self, path: &ShellValue) -> Option<ShellValue> {
         let folder = path.prefix();
         let ends_in_star = matches!(path.pieces(), [ValuePiece::Glob] | [ValuePiece::Text(_), ValuePiece::Glob]);
         let is_whole = folder.is_empty() || folder.ends_with('/');
-        (self.shell.options.finds_hidden && ends_in_star && is_whole).then(|| Value::text(format!("{folder}.git")))
+        (self.shell.options.finds_hidden && ends_in_star && is_whole).then(|| ShellValue::text(format!("{folder}.git")))
     }
 
-    fn emit_place(&mut self, deed: FileOp, place: Destination, path: &Value) {
+    fn emit_place(&mut self, deed: FileOp, place: PathDestination, path: &ShellValue) {
         match place {
-            Destination::At(place) => {
+            PathDestination::At(place) => {
                 self.found_by_pattern(deed, path, &place);
                 // A slash at the end goes through a link.
                 let is_folder = path.shown().ends_with('/') && place != "/";
                 self.at_place(deed, &if is_folder { format!("{place}/") } else { place }, path);
             }
-            Destination::Anywhere if self.findings.second_look => {}
-            Destination::Anywhere => self.anywhere(deed, path),
+            PathDestination::Anywhere if self.findings.second_look => {}
+            PathDestination::Anywhere => self.anywhere(deed, path),
         }
     }
 
@@ -95,26 +95,26 @@ impl Interpreter<'_> {
         self.locate.real_path(through).unwrap_or_else(by_target)
     }
 
-    fn anywhere(&mut self, deed: FileOp, path: &Value) {
+    fn anywhere(&mut self, deed: FileOp, path: &ShellValue) {
         let does = match deed {
-            FileOp::Read | FileOp::Key => Does::ReadUnknown,
-            FileOp::List => Does::Nothing,
-            FileOp::Create => Does::ChangeUnknown(Change::Create),
-            FileOp::Replace => Does::ChangeUnknown(Change::Replace),
-            FileOp::Remove => Does::ChangeUnknown(Change::Remove),
+            FileOp::Read | FileOp::Key => StepEffect::ReadUnknown,
+            FileOp::List => StepEffect::Nothing,
+            FileOp::Create => StepEffect::ChangeUnknown(Change::Create),
+            FileOp::Replace => StepEffect::ChangeUnknown(Change::Replace),
+            FileOp::Remove => StepEffect::ChangeUnknown(Change::Remove),
             FileOp::Run => return self.run_foreign(path),
         };
         self.tell(does);
     }
 
-    fn run_foreign(&mut self, path: &Value) {
+    fn run_foreign(&mut self, path: &ShellValue) {
         match path.origin() {
             Some(origin) => self.emit(pipes::danger_of(origin)),
             None => self.emit(RawEffect::Unknown("the program is known only when it runs".to_owned())),
         }
     }
 
-    pub(crate) fn at_place(&mut self, deed: FileOp, place: &str, path: &Value) {
+    pub(crate) fn at_place(&mut self, deed: FileOp, place: &str, path: &ShellValue) {
         let through = self.files.through_links(place);
         let place = match through.trim_end_matches('/') {
             "" => "/",
@@ -129,7 +129,7 @@ impl Interpreter<'_> {
     }
 
     /// Tells what is done at a place, whatever links this command has made.
-    fn at_place_itself(&mut self, deed: FileOp, through: &str, path: &Value) {
+    fn at_place_itself(&mut self, deed: FileOp, through: &str, path: &ShellValue) {
         let place = match through.trim_end_matches('/') {
             "" => "/",
             place => place,
@@ -160,40 +160,40 @@ impl Interpreter<'_> {
         let is_folder = located.kind == Some(FileKind::Folder);
         // An interpreter reads the file that it runs, and prints the lines that are wrong.
         if deed == FileOp::Run && (is_there && !is_folder || PathClass::of(&target) == PathClass::Secret) {
-            self.tell(Does::Read(target.clone()));
+            self.tell(StepEffect::Read(target.clone()));
         }
         let does = match deed {
-            FileOp::Read => Does::Read(target),
-            FileOp::List => Does::List(target),
-            FileOp::Key if target.is_inside() => Does::List(target),
-            FileOp::Key => Does::Read(target),
+            FileOp::Read => StepEffect::Read(target),
+            FileOp::List => StepEffect::List(target),
+            FileOp::Key if target.is_inside() => StepEffect::List(target),
+            FileOp::Key => StepEffect::Read(target),
             // A folder that is there already stays as it is.
             FileOp::Create if located.kind == Some(FileKind::Folder) && self.findings.are_of("mkdir") => {
-                Does::List(target)
+                StepEffect::List(target)
             }
             // A pattern finds what is there; a folder is never made over something.
             FileOp::Create if is_there || (path.known().is_none() && !self.findings.are_of("mkdir")) => {
-                Does::Change(target, Change::Replace)
+                StepEffect::Change(target, Change::Replace)
             }
-            FileOp::Create => Does::Change(target, Change::Create),
-            FileOp::Replace => Does::Change(target, Change::Replace),
+            FileOp::Create => StepEffect::Change(target, Change::Create),
+            FileOp::Replace => StepEffect::Change(target, Change::Replace),
             // What is in a folder goes with it, but for a folder that has to be empty.
             FileOp::Remove if located.kind == Some(FileKind::Folder) && !self.findings.are_of("rmdir") => {
-                Does::Change(target.as_tree(), Change::Remove)
+                StepEffect::Change(target.as_tree(), Change::Remove)
             }
-            FileOp::Remove => Does::Change(target, Change::Remove),
-            FileOp::Run if target.is_inside() => Does::Code(format!("run {target}")),
-            FileOp::Run => Does::Program(path.shown()),
+            FileOp::Remove => StepEffect::Change(target, Change::Remove),
+            FileOp::Run if target.is_inside() => StepEffect::Code(format!("run {target}")),
+            FileOp::Run => StepEffect::Program(path.shown()),
         };
         self.tell(does);
     }
 
     /// Locates an entry of a folder, without following it where it is a link.
-    pub(crate) fn entry_at(&self, place: &str) -> Located {
+    pub(crate) fn entry_at(&self, place: &str) -> PathLocation {
         let Some((folder, name)) = place.rsplit_once('/') else { return self.locate.locate(place) };
         let folder = self.locate.locate(if folder.is_empty() { "/" } else { folder });
         let path = folder.target.place().path().join(name);
-        let entry = haft_contract::path::Place::new(path, Extent::Entry);
+        let entry = haft_contract::path::FileLocation::new(path, Extent::Entry);
         let target = if folder.target.is_inside() { Target::Inside(entry) } else { Target::Outside(entry) };
         let itself = self.locate.locate(place);
         // The workspace is an entry of the folder above it, whatever links lead to that one.
@@ -202,7 +202,7 @@ impl Interpreter<'_> {
         }
         let is_link = itself.target != target && target.is_inside();
         let kind = if is_link { Some(FileKind::Link) } else { itself.kind };
-        Located { target: renamed(self.scene, target), kind }
+        PathLocation { target: renamed(self.scene, target), kind }
     }
 
     /// Returns where the link leads that this command has put at a place, for operations that follow links.
@@ -217,7 +217,7 @@ impl Interpreter<'_> {
     }
 
     /// Tells what the part does that is walked just now.
-    pub(crate) fn tell(&mut self, does: Does) {
+    pub(crate) fn tell(&mut self, does: StepEffect) {
         if self.findings.takes(&does) {
             self.note_taken_away(&does);
             self.findings.add(does);

@@ -9,8 +9,8 @@ use haft_contract::effect::Danger;
 
 use crate::act::{CodeLanguage, FileOp, RawEffect};
 use crate::interpret::Interpreter;
-use crate::interpret::shell::variable::Assigned;
-use crate::value::Value;
+use crate::interpret::shell::variable::AssignmentValue;
+use crate::value::ShellValue;
 use crate::viewers::is_usual_viewer;
 use crate::{patterns, programs};
 
@@ -168,18 +168,18 @@ pub(crate) fn matters(name: &str) -> bool {
 }
 
 /// Returns whether a variable is one of those that are known to be harmless, with this value.
-pub(crate) fn is_plain(name: &str, value: Option<&Value>) -> bool {
-    let value = value.cloned().unwrap_or_else(Value::unknown);
+pub(crate) fn is_plain(name: &str, value: Option<&ShellValue>) -> bool {
+    let value = value.cloned().unwrap_or_else(ShellValue::unknown);
     meaning(name) == VariableMeaning::Harmless && is_followed_by_none(name, &[value])
 }
 
 /// Returns whether programs do the same with a variable as without it, whatever they are. A short word in small letters
 /// is a variable of the command itself.
-fn is_followed_by_none(name: &str, values: &[Value]) -> bool {
+fn is_followed_by_none(name: &str, values: &[ShellValue]) -> bool {
     let is_own =
         |name: &str| name.len() <= 2 || name.bytes().all(|one| one.is_ascii_lowercase() || one.is_ascii_digit());
     // Some of these may be the path of a file.
-    let may_be_path = |value: &Value| {
+    let may_be_path = |value: &ShellValue| {
         let text = value.shown();
         value.known().is_none() || text.starts_with(['/', ':', '.']) || text.contains("../")
     };
@@ -193,17 +193,17 @@ fn is_followed_by_none(name: &str, values: &[Value]) -> bool {
 
 impl Interpreter<'_> {
     /// Tells what a program means that builds use: also `go env` starts the compiler that `CC` names.
-    fn tool(&mut self, value: &Value) {
+    fn tool(&mut self, value: &ShellValue) {
         self.suspect_text(value);
         let program = value.known().and_then(|text| text.split_whitespace().next()).unwrap_or_default();
         let is_of_the_system = ["/usr/", "/bin/", "/opt/"].iter().any(|folder| program.starts_with(folder));
         if program.contains('/') && !is_of_the_system {
-            self.emit(RawEffect::Path(FileOp::Run, Value::text(program)));
+            self.emit(RawEffect::Path(FileOp::Run, ShellValue::text(program)));
         }
     }
 
     /// Tells what it means that a program gets a variable with one of these values.
-    pub(crate) fn environment(&mut self, name: &str, values: &[Value]) {
+    pub(crate) fn environment(&mut self, name: &str, values: &[ShellValue]) {
         match meaning(name) {
             VariableMeaning::Data | VariableMeaning::Harmless => {}
             VariableMeaning::Script => self.scripts_in(name, values),
@@ -222,7 +222,7 @@ impl Interpreter<'_> {
                 let files = values.iter().filter(|value| !is_switch(value));
                 files.for_each(|value| self.emit(RawEffect::Path(FileOp::Replace, value.clone())));
             }
-            VariableMeaning::Injection if values.iter().all(Value::is_empty) => {}
+            VariableMeaning::Injection if values.iter().all(ShellValue::is_empty) => {}
             VariableMeaning::Injection => {
                 self.emit(RawEffect::Danger(Danger::HiddenCode, format!("load code into every program by {name}")));
             }
@@ -253,40 +253,41 @@ impl Interpreter<'_> {
     }
 
     /// Asks about a variable that a program gets, unless it is one of those that change nothing.
-    pub(crate) fn give_variable(&mut self, name: &str, values: &[Value]) {
+    pub(crate) fn give_variable(&mut self, name: &str, values: &[ShellValue]) {
         if !is_followed_by_none(name, values) {
             self.emit(RawEffect::ShellState(format!("let programs follow {name}")));
         }
     }
 
     /// Asks about variables that the programs of these lines get.
-    pub(crate) fn give_variables(&mut self, assigned: &[(String, Assigned)], lines: &[Vec<Value>]) {
-        let is_own = |line: &Vec<Value>| line.first().and_then(Value::known).is_some_and(|name| OWN.contains(&name));
+    pub(crate) fn give_variables(&mut self, assigned: &[(String, AssignmentValue)], lines: &[Vec<ShellValue>]) {
+        let is_own =
+            |line: &Vec<ShellValue>| line.first().and_then(ShellValue::known).is_some_and(|name| OWN.contains(&name));
         if !lines.iter().all(is_own) {
             assigned.iter().for_each(|(name, assigned)| self.give_variable(name, &assigned.all_values()));
         }
     }
 
     /// Refuses built-ins that take a variable of haft away.
-    pub(crate) fn leave_to_haft(&mut self, builtin: &str, words: &[Value]) {
-        let is_flag = |word: &&Value, flags: &[&str]| word.known().is_some_and(|flag| flags.contains(&flag));
+    pub(crate) fn leave_to_haft(&mut self, builtin: &str, words: &[ShellValue]) {
+        let is_flag = |word: &&ShellValue, flags: &[&str]| word.known().is_some_and(|flag| flags.contains(&flag));
         let takes = match builtin {
             "export" => words.iter().any(|word| is_flag(&word, &["-n"])),
             "declare" | "typeset" | "local" | "readonly" => words.iter().any(|word| is_flag(&word, &["+x"])),
             _ => true,
         };
-        let is_of_haft = |word: &&Value| meaning(word.prefix()) == VariableMeaning::Haft;
+        let is_of_haft = |word: &&ShellValue| meaning(word.prefix()) == VariableMeaning::Haft;
         if let Some(name) = words.iter().find(is_of_haft).filter(|_| takes) {
             self.emit(changes_haft(&name.shown()));
         }
     }
 
     /// Looks for what would be refused among words for a program that come from a variable.
-    fn suspect_options(&mut self, program: &str, values: &[Value]) {
+    fn suspect_options(&mut self, program: &str, values: &[ShellValue]) {
         for value in values.iter().filter(|value| !value.is_empty()) {
             // Some programs take the whole value for one word.
             for options in [words_in(value), vec![value.clone()]] {
-                let words: Vec<Value> = std::iter::once(Value::text(program)).chain(options).collect();
+                let words: Vec<ShellValue> = std::iter::once(ShellValue::text(program)).chain(options).collect();
                 self.only_refused(|interpreter| {
                     let reading = programs::read(&words);
                     interpreter.carry_out(reading, None);
@@ -296,7 +297,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns the words of a program with those that variables add to them.
-    pub(crate) fn with_options(&self, name: &str, words: &[Value]) -> Vec<Value> {
+    pub(crate) fn with_options(&self, name: &str, words: &[ShellValue]) -> Vec<ShellValue> {
         let variables = VARIABLES.options.get(name).map(Vec::as_slice).unwrap_or_default();
         let values = variables.iter().filter_map(|variable| self.shell.values(variable)).flatten().flatten();
         // They stand behind, since the first word of `tar xf` is flags, and the order does not matter otherwise.
@@ -307,7 +308,7 @@ impl Interpreter<'_> {
         with_options
     }
 
-    fn scripts_in(&mut self, name: &str, values: &[Value]) {
+    fn scripts_in(&mut self, name: &str, values: &[ShellValue]) {
         for value in values.iter().filter(|value| !value.is_empty()) {
             if !is_usual_viewer(value) {
                 self.emit(RawEffect::Code(format!("run {} where a program is named by {name}", value.shown())));
@@ -326,13 +327,13 @@ fn changes_haft(name: &str) -> RawEffect {
 }
 
 /// Splits a value as programs do that have quotes; what has a gap stays one word.
-fn words_in(value: &Value) -> Vec<Value> {
+fn words_in(value: &ShellValue) -> Vec<ShellValue> {
     let Some(text) = value.known() else { return vec![value.clone()] };
-    let (mut words, mut word, mut quote): (Vec<Value>, Option<String>, Option<char>) = (Vec::new(), None, None);
+    let (mut words, mut word, mut quote): (Vec<ShellValue>, Option<String>, Option<char>) = (Vec::new(), None, None);
     let mut letters = text.chars();
     while let Some(letter) = letters.next() {
         match (letter, quote) {
-            (blank, None) if blank.is_whitespace() => words.extend(word.take().map(Value::text)),
+            (blank, None) if blank.is_whitespace() => words.extend(word.take().map(ShellValue::text)),
             ('"' | '\'', None) => {
                 quote = Some(letter);
                 word.get_or_insert_default();
@@ -342,14 +343,14 @@ fn words_in(value: &Value) -> Vec<Value> {
             (letter, _) => word.get_or_insert_default().push(letter),
         }
     }
-    words.extend(word.map(Value::text));
+    words.extend(word.map(ShellValue::text));
     words
 }
 
 /// Paths that begin with the old value and add only folders of the system change nothing that matters.
-fn is_harmless(name: &str, values: &[Value]) -> bool {
-    let is_plain_proxy = name.to_lowercase().ends_with("proxy") && values.iter().all(Value::is_empty);
-    let is_null = |value: &Value| matches!(value.known(), Some("" | "/dev/null"));
+fn is_harmless(name: &str, values: &[ShellValue]) -> bool {
+    let is_plain_proxy = name.to_lowercase().ends_with("proxy") && values.iter().all(ShellValue::is_empty);
+    let is_null = |value: &ShellValue| matches!(value.known(), Some("" | "/dev/null"));
     let is_config_off = name.starts_with("GIT_CONFIG_") && values.iter().all(is_null);
     let is_blank_ifs = name == "IFS" && values.iter().all(|value| value.known().is_some());
     let is_set_as_usual = values.iter().all(|value| value.known().is_some_and(|text| is_usual(name, text)));
@@ -357,7 +358,7 @@ fn is_harmless(name: &str, values: &[Value]) -> bool {
 }
 
 /// Returns whether a value turns something on or off, where another one would name a file.
-fn is_switch(value: &Value) -> bool {
+fn is_switch(value: &ShellValue) -> bool {
     matches!(value.known(), Some("" | "-" | "0" | "1" | "2" | "true" | "false"))
 }
 

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::interpret::words::matching::{FolderNames, Matched, Matches};
+use crate::interpret::words::matching::{FolderNames, MatchCacheKey, Matches};
 use crate::patterns;
 
 /// How many links are followed from one to the next.
@@ -22,7 +22,7 @@ pub(crate) struct TouchedFiles {
     /// The names in folders in which a pattern was tried.
     pub(crate) listed: HashMap<String, Arc<FolderNames>>,
     /// What patterns were found to match.
-    pub(crate) matched: HashMap<Matched, Option<Arc<Matches>>>,
+    pub(crate) matched: HashMap<MatchCacheKey, Option<Arc<Matches>>>,
     /// The paths that this command may have removed or replaced so far.
     taken_away: HashSet<PathBuf>,
 }

@@ -5,24 +5,24 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use haft_contract::effect::{Change, Danger, Does};
+use haft_contract::effect::{Change, Danger, StepEffect};
 
 use crate::path_class::PathClass;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// One thing that a part of the command does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) part: (usize, usize),
     pub(crate) words: Arc<[String]>,
-    pub(crate) does: Does,
+    pub(crate) does: StepEffect,
 }
 
 impl Finding {
     /// Returns the finding for a command whose reading has failed: it is unknown what it does.
     pub(crate) fn not_read(text: &str) -> Self {
         let words = "make haft fail to read it, which is a bug in haft".to_owned();
-        Self { part: (0, text.len()), words: Arc::from([]), does: Does::Danger(Danger::HiddenCode, words) }
+        Self { part: (0, text.len()), words: Arc::from([]), does: StepEffect::Danger(Danger::HiddenCode, words) }
     }
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct CurrentCommand {
     /// Its words as rules see them.
     pub(crate) words: Arc<[String]>,
     /// The same words, with their gaps.
-    pub(crate) line: Arc<[Value]>,
+    pub(crate) line: Arc<[ShellValue]>,
     /// Which of the lists of words it is.
     word_list: usize,
 }
@@ -44,7 +44,7 @@ pub(crate) struct CurrentCommand {
 pub(crate) struct Findings {
     list: Vec<Finding>,
     /// What was found already, so that nothing is told twice.
-    seen: HashSet<(usize, usize, Does)>,
+    seen: HashSet<(usize, usize, StepEffect)>,
     /// The lists of words that were met, by number.
     word_lists: HashMap<Arc<[String]>, usize>,
     pub(crate) current: CurrentCommand,
@@ -73,7 +73,7 @@ pub(crate) struct Supposition {
 
 impl Findings {
     /// Begins a command with these words; returns the one that was current.
-    pub(crate) fn begin(&mut self, words: Arc<[String]>, line: &[Value]) -> CurrentCommand {
+    pub(crate) fn begin(&mut self, words: Arc<[String]>, line: &[ShellValue]) -> CurrentCommand {
         let next = self.word_lists.len() + 1;
         let word_list = *self.word_lists.entry(words.clone()).or_insert(next);
         let begun = CurrentCommand { part: self.current.part, words, line: Arc::from(line), word_list };
@@ -91,15 +91,18 @@ impl Findings {
     }
 
     /// Returns whether something is told just now.
-    pub(crate) fn takes(&self, does: &Does) -> bool {
+    pub(crate) fn takes(&self, does: &StepEffect) -> bool {
         // The second look is for what is grave; the rest was told in the first one.
         let is_grave = match does {
-            Does::Danger(..) | Does::Change(_, Change::Remove | Change::Replace) => true,
-            Does::Read(target) => PathClass::of(target) == PathClass::Secret,
+            StepEffect::Danger(..) | StepEffect::Change(_, Change::Remove | Change::Replace) => true,
+            StepEffect::Read(target) => PathClass::of(target) == PathClass::Secret,
             _ => false,
         };
         // A program that is not in the table may be a function that is defined further on.
-        let depends = matches!(does, Does::Unknown(_) | Does::ReadUnknown | Does::ChangeUnknown(_) | Does::Program(_));
+        let depends = matches!(
+            does,
+            StepEffect::Unknown(_) | StepEffect::ReadUnknown | StepEffect::ChangeUnknown(_) | StepEffect::Program(_)
+        );
         (!self.second_look || is_grave) && !(self.only_known && depends)
     }
 
@@ -109,11 +112,11 @@ impl Findings {
     }
 
     /// Adds what the current command does, once.
-    pub(crate) fn add(&mut self, does: Does) {
-        self.connects += usize::from(matches!(does, Does::Connect(_)));
+    pub(crate) fn add(&mut self, does: StepEffect) {
+        self.connects += usize::from(matches!(does, StepEffect::Connect(_)));
         let CurrentCommand { part, words, word_list, .. } = &self.current;
         if self.seen.insert((part.0, *word_list, does.clone())) {
-            self.names_made += usize::from(matches!(does, Does::Change(_, Change::Create | Change::Replace)));
+            self.names_made += usize::from(matches!(does, StepEffect::Change(_, Change::Create | Change::Replace)));
             self.list.push(Finding { part: *part, words: words.clone(), does });
         }
     }
@@ -125,7 +128,7 @@ impl Findings {
     }
 
     /// Keeps of what was found since then what is refused, and forgets the rest.
-    pub(crate) fn keep_refused(&mut self, since: Supposition, is_refused: fn(&Does) -> bool) {
+    pub(crate) fn keep_refused(&mut self, since: Supposition, is_refused: fn(&StepEffect) -> bool) {
         let Supposition { length, connects, interpreters, shows_environment } = since;
         (self.connects, self.interpreters, self.shows_environment) = (connects, interpreters, shows_environment);
         for finding in self.list.split_off(length) {
@@ -155,15 +158,15 @@ impl Findings {
 mod tests {
     use super::*;
 
-    fn unknown() -> Does {
-        Does::Unknown("it is odd".to_owned())
+    fn unknown() -> StepEffect {
+        StepEffect::Unknown("it is odd".to_owned())
     }
 
-    fn danger() -> Does {
-        Does::Danger(Danger::Rights, "get other rights".to_owned())
+    fn danger() -> StepEffect {
+        StepEffect::Danger(Danger::Rights, "get other rights".to_owned())
     }
 
-    fn all(findings: &Findings) -> Vec<&Does> {
+    fn all(findings: &Findings) -> Vec<&StepEffect> {
         findings.iter().map(|finding| &finding.does).collect()
     }
 
@@ -171,32 +174,34 @@ mod tests {
     fn the_same_words_do_a_thing_once_and_other_words_again() {
         let mut findings = Findings::default();
         for words in ["ls", "ls", "cat"] {
-            let before = findings.begin(Arc::from([words.to_owned()]), &[Value::text(words)]);
-            findings.add(Does::Nothing);
+            let before = findings.begin(Arc::from([words.to_owned()]), &[ShellValue::text(words)]);
+            findings.add(StepEffect::Nothing);
             findings.end(before);
         }
 
-        assert_eq!(all(&findings), [&Does::Nothing, &Does::Nothing]);
+        assert_eq!(all(&findings), [&StepEffect::Nothing, &StepEffect::Nothing]);
     }
 
     #[test]
     fn of_a_supposition_only_what_is_refused_is_kept_and_the_rest_can_be_found_later() {
         let mut findings = Findings::default();
         let since = findings.suppose();
-        findings.add(Does::Connect(None));
+        findings.add(StepEffect::Connect(None));
         findings.add(danger());
-        findings.keep_refused(since, |does| matches!(does, Does::Danger(..)));
+        findings.keep_refused(since, |does| matches!(does, StepEffect::Danger(..)));
 
         assert_eq!((all(&findings), findings.connects), (vec![&danger()], 0));
-        findings.add(Does::Connect(None));
+        findings.add(StepEffect::Connect(None));
         assert_eq!((findings.len(), findings.connects), (2, 1));
     }
 
     #[test]
     fn the_second_look_takes_what_is_grave_and_a_function_that_nobody_calls_what_is_known() {
         let second_look = Findings { second_look: true, ..Findings::default() };
-        assert!(second_look.takes(&danger()) && !second_look.takes(&unknown()) && !second_look.takes(&Does::Nothing));
+        assert!(
+            second_look.takes(&danger()) && !second_look.takes(&unknown()) && !second_look.takes(&StepEffect::Nothing)
+        );
         let only_known = Findings { only_known: true, ..Findings::default() };
-        assert!(only_known.takes(&danger()) && only_known.takes(&Does::Nothing) && !only_known.takes(&unknown()));
+        assert!(only_known.takes(&danger()) && only_known.takes(&StepEffect::Nothing) && !only_known.takes(&unknown()));
     }
 }

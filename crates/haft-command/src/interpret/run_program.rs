@@ -12,18 +12,18 @@ mod unknown_words;
 use std::path::Path;
 use std::sync::Arc;
 
-use haft_contract::effect::{Danger, Does};
+use haft_contract::effect::{Danger, StepEffect};
 
 use crate::act::{CodeLanguage, FileOp, NestedRun, ProgramReading, RawEffect, StreamContent};
 use crate::dialect::ShellDialect;
 use crate::interpret::Interpreter;
 use crate::interpret::run_program::input_words::{replaced, words_of};
-use crate::interpret::shell::variable::Assigned;
+use crate::interpret::shell::variable::AssignmentValue;
 use crate::interpret::shell::{Shell, ShellFunction};
 use crate::interpret::streams::{outputs, pipes};
 use crate::places::Folder;
-use crate::syntax::Stage;
-use crate::value::{ForeignOrigin, Value, ValuePiece};
+use crate::syntax::CommandStage;
+use crate::value::{ForeignOrigin, ShellValue, ValuePiece};
 use crate::{STARTS_INTERPRETER, languages, programs, syntax};
 
 /// The names of the variables that stand for a gap, and for a number, in a text that is read as a script.
@@ -57,17 +57,17 @@ const BYTES_OF_A_WORD: usize = 4;
 
 impl Interpreter<'_> {
     /// Runs a command of the shell with its words; returns what it prints.
-    pub(crate) fn run(&mut self, words: &[Value], input: Option<&StreamContent>) -> StreamContent {
+    pub(crate) fn run(&mut self, words: &[ShellValue], input: Option<&StreamContent>) -> StreamContent {
         self.run_from(CommandCaller::Shell, words, input)
     }
 
     pub(crate) fn run_from(
         &mut self,
         caller: CommandCaller,
-        words: &[Value],
+        words: &[ShellValue],
         input: Option<&StreamContent>,
     ) -> StreamContent {
-        let Some(name) = words.first() else { return StreamContent::Text(Value::default()) };
+        let Some(name) = words.first() else { return StreamContent::Text(ShellValue::default()) };
         if !self.has_time(WORK_OF_RUN) {
             return StreamContent::Unknown;
         }
@@ -86,7 +86,7 @@ impl Interpreter<'_> {
             },
         });
         if self.findings.len() == found {
-            self.tell(Does::Nothing);
+            self.tell(StepEffect::Nothing);
         }
         self.findings.end(before);
         flow
@@ -94,19 +94,19 @@ impl Interpreter<'_> {
 
     /// Returns the whole path of a program that is named from a folder outside of the workspace: there it may be one of
     /// the system.
-    fn rooted_name(&self, name: &Value) -> Option<Value> {
+    fn rooted_name(&self, name: &ShellValue) -> Option<ShellValue> {
         let is_relative = name.shown().contains('/') && !name.prefix().starts_with('/') && !name.has_unknown();
         let outside = self.shell.folders.now.iter().find_map(|folder| match folder {
             Folder::Known(path) if !Path::new(path).starts_with(&self.scene.workspace) => Some(path),
             Folder::Known(_) | Folder::Unknown => None,
         });
-        let mut path = Value::text(format!("{}/", outside.filter(|_| is_relative)?.trim_end_matches('/')));
+        let mut path = ShellValue::text(format!("{}/", outside.filter(|_| is_relative)?.trim_end_matches('/')));
         path.append(name);
         Some(path)
     }
 
     /// Calls a function: each that it may be, from the same state.
-    fn call(&mut self, function: &ShellFunction, words: &[Value], input: Option<&StreamContent>) -> StreamContent {
+    fn call(&mut self, function: &ShellFunction, words: &[ShellValue], input: Option<&StreamContent>) -> StreamContent {
         if let ([body], false) = (function.bodies.as_slice(), function.may_be_missing) {
             return self.call_body(body, words, input);
         }
@@ -128,7 +128,7 @@ impl Interpreter<'_> {
         flows.into_iter().reduce(pipes::either).unwrap_or_default()
     }
 
-    fn call_body(&mut self, body: &Stage, words: &[Value], input: Option<&StreamContent>) -> StreamContent {
+    fn call_body(&mut self, body: &CommandStage, words: &[ShellValue], input: Option<&StreamContent>) -> StreamContent {
         let outer = self.shell.parameters.replace(vec![words[1..].to_vec()]);
         self.shell.enter();
         let flow = self.deeper(|interpreter| interpreter.returning(|interpreter| interpreter.stage(body, input)));
@@ -137,7 +137,7 @@ impl Interpreter<'_> {
         flow
     }
 
-    fn run_program(&mut self, name: &Value, words: &[Value], input: Option<&StreamContent>) -> StreamContent {
+    fn run_program(&mut self, name: &ShellValue, words: &[ShellValue], input: Option<&StreamContent>) -> StreamContent {
         let Some(known) = name.known() else { return self.run_unknown(words, input) };
         if let Some(flow) = self.builtin(known, words, input) {
             return flow;
@@ -163,9 +163,9 @@ impl Interpreter<'_> {
     }
 
     /// Notes what matters to commands that follow.
-    fn note(&mut self, name: &str, words: &[Value], outcome: RunOutcome) {
+    fn note(&mut self, name: &str, words: &[ShellValue], outcome: RunOutcome) {
         let name = name.rsplit('/').next().unwrap_or_default();
-        let operands: Vec<&Value> = words[1..].iter().filter(|word| !word.prefix().starts_with('-')).collect();
+        let operands: Vec<&ShellValue> = words[1..].iter().filter(|word| !word.prefix().starts_with('-')).collect();
         match name {
             "env" | "printenv" if outcome.runs_nothing => {
                 self.findings.shows_environment |= operands.is_empty();
@@ -189,11 +189,11 @@ impl Interpreter<'_> {
     }
 
     /// A program whose name is a gap. What its other words tell is not let through for that.
-    fn run_unknown(&mut self, words: &[Value], input: Option<&StreamContent>) -> StreamContent {
+    fn run_unknown(&mut self, words: &[ShellValue], input: Option<&StreamContent>) -> StreamContent {
         if let Some(origin) = words[0].origin() {
             self.emit(pipes::danger_of(origin));
         }
-        let is_destructive = |word: &Value| {
+        let is_destructive = |word: &ShellValue| {
             let text = word.prefix();
             let is_short = text.len() > 1 && text.starts_with('-') && !text.starts_with("--");
             (is_short && text.contains(['r', 'R', 'f'])) || matches!(text, "--recursive" | "--force" | "-delete")
@@ -240,7 +240,7 @@ impl Interpreter<'_> {
     }
 
     fn printed(&mut self, reading: &ProgramReading, input: Option<&StreamContent>) -> StreamContent {
-        let files: Vec<&Value> = reading
+        let files: Vec<&ShellValue> = reading
             .acts
             .iter()
             .filter_map(|act| match act {
@@ -253,7 +253,7 @@ impl Interpreter<'_> {
         match &reading.output {
             _ if files.is_empty() && self.takes_away_from_numbers(input) => input.cloned().unwrap_or_default(),
             StreamContent::Passed if reads_input => {
-                let input = input.cloned().unwrap_or_else(|| StreamContent::Text(Value::default()));
+                let input = input.cloned().unwrap_or_else(|| StreamContent::Text(ShellValue::default()));
                 // Others cut, sort or change what goes through them.
                 let is_unchanged = self.findings.current.words.len() == 1 && self.findings.are_of("cat")
                     || self.findings.are_of("tee");
@@ -273,7 +273,7 @@ impl Interpreter<'_> {
 
     /// Of a single line these programs leave all or nothing.
     fn chooses_lines(&self, input: &StreamContent) -> bool {
-        let is_line = |text: &Value| !text.shown().trim_end_matches('\n').contains('\n');
+        let is_line = |text: &ShellValue| !text.shown().trim_end_matches('\n').contains('\n');
         let cuts = |word: &String| word.starts_with("-c") || word.starts_with("--bytes") || word.starts_with("-z");
         let program = self.findings.current.words.first().map(String::as_str);
         matches!(program, Some("head" | "tail" | "sort" | "uniq" | "tac"))
@@ -307,17 +307,18 @@ impl Interpreter<'_> {
             NestedRun::WordsAndInput(mut words) => {
                 let given = words_of(input);
                 // A text has as many words as it has; a name is one.
-                let is_open = !matches!(input, Some(StreamContent::Paths(_))) && given.iter().any(Value::has_unknown);
-                words.extend(given.into_iter().chain(is_open.then(Value::unknown)));
+                let is_open =
+                    !matches!(input, Some(StreamContent::Paths(_))) && given.iter().any(ShellValue::has_unknown);
+                words.extend(given.into_iter().chain(is_open.then(ShellValue::unknown)));
                 Some(self.run_handed_on(&words, None))
             }
             NestedRun::WordsAroundInput(words, mark) => {
                 let mut given = words_of(input);
                 if given.is_empty() {
-                    given.push(Value::unknown());
+                    given.push(ShellValue::unknown());
                 }
                 for value in &given {
-                    let words: Vec<Value> = words.iter().map(|word| replaced(word, &mark, value)).collect();
+                    let words: Vec<ShellValue> = words.iter().map(|word| replaced(word, &mark, value)).collect();
                     self.run_from(CommandCaller::Program, &words, None);
                 }
                 None
@@ -346,7 +347,7 @@ impl Interpreter<'_> {
             NestedRun::Variable(name, value) => {
                 self.environment(&name, std::slice::from_ref(&value));
                 self.give_variable(&name, std::slice::from_ref(&value));
-                self.put(&name, Assigned::one(value));
+                self.put(&name, AssignmentValue::one(value));
                 self.shell.export(&name);
                 None
             }
@@ -354,7 +355,7 @@ impl Interpreter<'_> {
     }
 
     /// Runs a program with the words that another has handed on to it. Each of `env env env …` hands on the rest.
-    pub(crate) fn run_handed_on(&mut self, words: &[Value], input: Option<&StreamContent>) -> StreamContent {
+    pub(crate) fn run_handed_on(&mut self, words: &[ShellValue], input: Option<&StreamContent>) -> StreamContent {
         if !self.budget.hand_on(words.len()) {
             self.emit(crate::interpret::beyond_limit("hand on more words than are looked at"));
             return StreamContent::Unknown;
@@ -365,7 +366,7 @@ impl Interpreter<'_> {
     pub(crate) fn run_input(
         &mut self,
         language: CodeLanguage,
-        parameters: &[Value],
+        parameters: &[ShellValue],
         input: Option<&StreamContent>,
     ) -> StreamContent {
         match input {
@@ -392,9 +393,15 @@ impl Interpreter<'_> {
         StreamContent::Unknown
     }
 
-    pub(crate) fn run_text_in(&mut self, language: CodeLanguage, parameters: &[Value], text: &Value) -> StreamContent {
+    pub(crate) fn run_text_in(
+        &mut self,
+        language: CodeLanguage,
+        parameters: &[ShellValue],
+        text: &ShellValue,
+    ) -> StreamContent {
         if language == CodeLanguage::Shell {
-            let all: Vec<Value> = std::iter::once(Value::text("sh")).chain(parameters.iter().cloned()).collect();
+            let all: Vec<ShellValue> =
+                std::iter::once(ShellValue::text("sh")).chain(parameters.iter().cloned()).collect();
             return self.run_new_shell(text, &all, None);
         }
         let reading = languages::read(language, text);
@@ -412,8 +419,8 @@ impl Interpreter<'_> {
     /// Runs text in a shell of its own, with its words from `$0` on.
     pub(crate) fn run_new_shell(
         &mut self,
-        text: &Value,
-        words: &[Value],
+        text: &ShellValue,
+        words: &[ShellValue],
         input: Option<&StreamContent>,
     ) -> StreamContent {
         self.subshell(|interpreter| {
@@ -423,7 +430,7 @@ impl Interpreter<'_> {
     }
 
     /// Runs text as a part of this shell.
-    pub(crate) fn run_text(&mut self, text: &Value, input: Option<&StreamContent>) -> StreamContent {
+    pub(crate) fn run_text(&mut self, text: &ShellValue, input: Option<&StreamContent>) -> StreamContent {
         if let Some(origin) = text.origin() {
             self.emit(pipes::danger_of(origin));
         }
@@ -438,8 +445,8 @@ impl Interpreter<'_> {
         }
         self.doubt_text(&script);
         let tree = syntax::parse(&script);
-        self.put(GAP, Assigned::one(Value::unknown()));
-        self.put(NUMBER, Assigned::one(Value::number()));
+        self.put(GAP, AssignmentValue::one(ShellValue::unknown()));
+        self.put(NUMBER, AssignmentValue::one(ShellValue::number()));
         let flow = self.deeper(|interpreter| interpreter.script(&tree, input));
         [GAP, NUMBER].iter().for_each(|name| self.shell.forget(name));
         flow
@@ -447,7 +454,7 @@ impl Interpreter<'_> {
 }
 
 /// Writes a value as a script: gaps become a variable.
-fn as_script(text: &Value) -> (String, bool) {
+fn as_script(text: &ShellValue) -> (String, bool) {
     let piece = |piece: &ValuePiece| match piece {
         ValuePiece::Text(text) => text.clone(),
         ValuePiece::Glob => "*".to_owned(),
@@ -459,15 +466,15 @@ fn as_script(text: &Value) -> (String, bool) {
 }
 
 /// Returns the text that `mapfile -C` runs: an index and a line stand behind it.
-pub(crate) fn called_back(callback: &Value) -> Value {
+pub(crate) fn called_back(callback: &ShellValue) -> ShellValue {
     let mut text = callback.clone();
     text.push(ValuePiece::Text(format!(" ${{{NUMBER}}} \"${{{GAP}}}\"")));
     text
 }
 
 /// Returns the words for rules: a program of the system is its last path component.
-fn shown(words: &[Value]) -> Arc<[String]> {
-    let mut shown: Vec<String> = words.iter().map(Value::shown).collect();
+fn shown(words: &[ShellValue]) -> Arc<[String]> {
+    let mut shown: Vec<String> = words.iter().map(ShellValue::shown).collect();
     if let Some(name) = shown.first_mut() {
         let is_system = ["/usr/", "/bin/", "/sbin/"].iter().any(|folder| name.starts_with(folder));
         let last = name.rsplit('/').next().filter(|last| is_system && !last.is_empty()).map(str::to_owned);

@@ -18,10 +18,10 @@ use crate::act::StreamContent;
 use crate::dialect::ShellDialect;
 use crate::interpret::shell::kept_variables::{is_kept, kept};
 use crate::interpret::shell::options::ShellOptions;
-use crate::interpret::shell::variable::{Assigned, ValueLimit, Variable, VariableKind};
+use crate::interpret::shell::variable::{AssignmentValue, ValueLimit, Variable, VariableKind};
 use crate::places::Folder;
-use crate::syntax::Stage;
-use crate::value::{Value, ValuePiece};
+use crate::syntax::CommandStage;
+use crate::value::{ShellValue, ValuePiece};
 
 /// How many folders are followed.
 const MOST_FOLDERS: usize = 6;
@@ -35,14 +35,14 @@ pub(crate) struct Shell {
     variables: Variables,
     functions: Arc<HashMap<String, ShellFunction>>,
     /// The lists that `$1`, `$2`, … may be; nothing where they are not known.
-    pub(crate) parameters: Option<Vec<Vec<Value>>>,
+    pub(crate) parameters: Option<Vec<Vec<ShellValue>>>,
     /// What `$0` is.
-    pub(crate) name: Value,
+    pub(crate) name: ShellValue,
     /// Its language, and that of the shells that the program starts which runs just now.
     pub(crate) dialect: ShellDialect,
     pub(crate) starts: ShellDialect,
     /// What runs at signals, and at which.
-    pub(crate) traps: Vec<(Value, Vec<String>)>,
+    pub(crate) traps: Vec<(ShellValue, Vec<String>)>,
     pub(crate) options: ShellOptions,
     /// What the shell itself reads, once `exec` has redirected it.
     pub(crate) input: Option<StreamContent>,
@@ -96,7 +96,7 @@ pub(crate) enum Unset {
 /// What a name may run instead of the program of that name.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct ShellFunction {
-    pub(crate) bodies: Vec<Arc<Stage>>,
+    pub(crate) bodies: Vec<Arc<CommandStage>>,
     /// Whether it may not be defined, so that the program runs.
     pub(crate) may_be_missing: bool,
     /// Whether shells that are started know it too (`export -f`).
@@ -121,7 +121,7 @@ impl Shell {
             variables: Variables::default(),
             functions: Arc::default(),
             parameters: Some(vec![Vec::new()]),
-            name: Value::text("bash"),
+            name: ShellValue::text("bash"),
             dialect: ShellDialect::Bash,
             starts: ShellDialect::Posix,
             traps: Vec::new(),
@@ -140,14 +140,14 @@ impl Shell {
             ("OSTYPE", "linux-gnu"),
         ];
         for (name, value) in known.iter().chain(surroundings::SET) {
-            let _ = shell.put(name, Assigned::one(Value::text(*value)));
+            let _ = shell.put(name, AssignmentValue::one(ShellValue::text(*value)));
             shell.export(name);
         }
         shell
     }
 
     /// Returns the state of a shell that this one starts, with the words from `$0` on.
-    pub(crate) fn child(&self, words: &[Value]) -> Self {
+    pub(crate) fn child(&self, words: &[ShellValue]) -> Self {
         let exported = self.variables.named.iter().filter(|(_, variable)| variable.is_exported);
         let functions = self.functions.iter().filter(|(_, function)| function.is_exported);
         let variables = exported.map(|(name, variable)| (name.clone(), variable.clone())).collect();
@@ -156,7 +156,7 @@ impl Shell {
             variables: Variables { named: Arc::new(variables), ..Variables::default() },
             functions: Arc::new(functions.map(|(name, one)| (name.clone(), one.clone())).collect()),
             parameters: Some(vec![words.get(1..).unwrap_or_default().to_vec()]),
-            name: words.first().cloned().unwrap_or_else(|| Value::text("bash")),
+            name: words.first().cloned().unwrap_or_else(|| ShellValue::text("bash")),
             dialect: self.starts,
             starts: ShellDialect::Posix,
             traps: Vec::new(),
@@ -166,7 +166,7 @@ impl Shell {
     }
 
     /// Sets a variable: the only way to do so.
-    pub(crate) fn put(&mut self, name: &str, assigned: Assigned) -> ValueLimit {
+    pub(crate) fn put(&mut self, name: &str, assigned: AssignmentValue) -> ValueLimit {
         let targets = self.targets(name);
         let is_certain = targets.len() == 1;
         let mut fit = ValueLimit::Within;
@@ -193,7 +193,7 @@ impl Shell {
     }
 
     /// Takes the stack of `pushd` for unknown where a variable is changed that holds it: `DIRSTACK[1]=/etc; popd`.
-    fn doubt_stack(&mut self, name: &str, values: &[Value]) {
+    fn doubt_stack(&mut self, name: &str, values: &[ShellValue]) {
         if !matches!(name, "DIRSTACK" | "dirstack") {
             return;
         }
@@ -212,13 +212,13 @@ impl Shell {
     }
 
     /// Returns what a variable is after an assignment, where bash does not simply take the value.
-    fn as_kept(&mut self, name: &str, kind: VariableKind, assigned: Assigned) -> Assigned {
+    fn as_kept(&mut self, name: &str, kind: VariableKind, assigned: AssignmentValue) -> AssignmentValue {
         if name == "BASH_ARGV0" {
-            self.name = Value::unknown();
+            self.name = ShellValue::unknown();
         }
         match is_kept(name) {
             true => assigned.map(|value| kept(name, &value)),
-            false if kind.changes_letters => assigned.map(|_| Value::unknown()),
+            false if kind.changes_letters => assigned.map(|_| ShellValue::unknown()),
             false => assigned,
         }
     }
@@ -304,15 +304,16 @@ impl Shell {
     }
 
     /// Returns the values that a variable may have; nothing when it is unset.
-    pub(crate) fn values(&self, name: &str) -> Option<Vec<Vec<Value>>> {
-        let all: Vec<Option<Vec<Vec<Value>>>> = self.targets(name).iter().map(|name| self.values_of(name)).collect();
+    pub(crate) fn values(&self, name: &str) -> Option<Vec<Vec<ShellValue>>> {
+        let all: Vec<Option<Vec<Vec<ShellValue>>>> =
+            self.targets(name).iter().map(|name| self.values_of(name)).collect();
         let is_set = all.iter().any(Option::is_some);
         is_set.then(|| {
-            all.into_iter().flat_map(|values| values.unwrap_or_else(|| vec![vec![Value::default()]])).collect()
+            all.into_iter().flat_map(|values| values.unwrap_or_else(|| vec![vec![ShellValue::default()]])).collect()
         })
     }
 
-    fn values_of(&self, name: &str) -> Option<Vec<Vec<Value>>> {
+    fn values_of(&self, name: &str) -> Option<Vec<Vec<ShellValue>>> {
         match (self.variables.named.get(name), name) {
             (Some(variable), _) => Some(variable.values.clone()),
             (None, "PWD") => Some(folder_values(&self.folders.now)),
@@ -345,7 +346,7 @@ impl Shell {
     pub(crate) fn declare(&mut self, name: &str, change: impl Fn(&mut VariableKind)) {
         for target in self.targets(name) {
             let variable = Arc::make_mut(&mut self.variables.named).entry(target);
-            change(&mut variable.or_insert_with(|| Variable::new(Assigned::one(Value::default())).0).kind);
+            change(&mut variable.or_insert_with(|| Variable::new(AssignmentValue::one(ShellValue::default())).0).kind);
         }
     }
 
@@ -353,13 +354,13 @@ impl Shell {
         self.functions.get(name).cloned()
     }
 
-    pub(crate) fn define(&mut self, name: &str, body: Arc<Stage>) {
+    pub(crate) fn define(&mut self, name: &str, body: Arc<CommandStage>) {
         let function = ShellFunction { bodies: vec![body], ..ShellFunction::default() };
         Arc::make_mut(&mut self.functions).insert(name.to_owned(), function);
     }
 
     /// Returns what `~1`, `~+1` or `~-0` may be: a folder by its place on the stack, from the newest or the oldest on.
-    pub(crate) fn stacked(&self, place: &str) -> Vec<Vec<Value>> {
+    pub(crate) fn stacked(&self, place: &str) -> Vec<Vec<ShellValue>> {
         let number = place.trim_start_matches(['+', '-']).parse::<usize>().unwrap_or(usize::MAX);
         let newest_first: Vec<&Vec<Folder>> =
             std::iter::once(&self.folders.now).chain(self.folders.stack.iter().rev()).collect();
@@ -371,7 +372,7 @@ impl Shell {
         match at.and_then(|at| newest_first.get(at)) {
             Some(folders) => folder_values(folders),
             // It stays as it is written.
-            None => vec![vec![Value::text(format!("~{place}"))]],
+            None => vec![vec![ShellValue::text(format!("~{place}"))]],
         }
     }
 
@@ -402,8 +403,8 @@ impl Shell {
         let names: Vec<String> = changed.iter().filter(|name| !self.holds_numbers(name)).cloned().collect();
         for name in names {
             let assigned = match self.is_array(&name) {
-                true => Assigned::any_list(vec![Value::any_words()]),
-                false => Assigned::one(Value::unknown()),
+                true => AssignmentValue::any_list(vec![ShellValue::any_words()]),
+                false => AssignmentValue::one(ShellValue::unknown()),
             };
             let mut unknown = Variable::new(assigned).0;
             unknown.kind = self.variables.named.get(&name).map_or(VariableKind::default(), |before| before.kind);
@@ -439,7 +440,7 @@ impl Shell {
 
     /// Returns whether a variable holds numbers alone, however many.
     pub(crate) fn holds_numbers(&self, name: &str) -> bool {
-        let is_number = |value: &Value| value.pieces() == [ValuePiece::Number];
+        let is_number = |value: &ShellValue| value.pieces() == [ValuePiece::Number];
         self.variables.named.get(name).is_some_and(|one| one.values.iter().flatten().all(is_number))
     }
 }
@@ -460,10 +461,10 @@ pub(crate) fn add_folders(own: &mut Vec<Folder>, others: Vec<Folder>) {
     }
 }
 
-fn folder_values(folders: &[Folder]) -> Vec<Vec<Value>> {
+fn folder_values(folders: &[Folder]) -> Vec<Vec<ShellValue>> {
     let value = |folder: &Folder| match folder {
-        Folder::Known(path) => vec![Value::text(path.clone())],
-        Folder::Unknown => vec![Value::unknown()],
+        Folder::Known(path) => vec![ShellValue::text(path.clone())],
+        Folder::Unknown => vec![ShellValue::unknown()],
     };
     folders.iter().map(value).collect()
 }

@@ -73,15 +73,15 @@ impl CommandStreams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Value;
+    use crate::value::ShellValue;
 
     #[test]
     fn what_is_written_to_a_file_comes_behind_what_it_holds() {
         let mut streams = CommandStreams::default();
-        streams.fill("/ws/a", &StreamContent::Text(Value::text("a")));
-        streams.fill("/ws/a", &StreamContent::Text(Value::text("b")));
+        streams.fill("/ws/a", &StreamContent::Text(ShellValue::text("a")));
+        streams.fill("/ws/a", &StreamContent::Text(ShellValue::text("b")));
 
-        assert_eq!(streams.content("/ws/a"), Some(&StreamContent::Text(Value::text("ab"))));
+        assert_eq!(streams.content("/ws/a"), Some(&StreamContent::Text(ShellValue::text("ab"))));
         assert_eq!(streams.content("/ws/b"), None);
     }
 

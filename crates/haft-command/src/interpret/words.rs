@@ -16,7 +16,7 @@ use crate::interpret::Interpreter;
 use crate::interpret::builtins::assigning::AssignmentMode;
 use crate::interpret::builtins::declaring;
 use crate::interpret::shell::kept_variables::NUMBERS;
-use crate::interpret::shell::variable::Assigned;
+use crate::interpret::shell::variable::AssignmentValue;
 use crate::interpret::shell::{Unset, surroundings};
 use crate::interpret::streams::pipes;
 use crate::interpret::words::arithmetic::Spelling;
@@ -24,8 +24,8 @@ use crate::interpret::words::brackets::PatternPart;
 use crate::interpret::words::combining::{MOST_FIELDS, every_combination, known_text, some_combinations};
 use crate::interpret::words::edits::{edited, sliced, sliced_list};
 use crate::interpret::words::fields::WordFields;
-use crate::syntax::{Direction, Operation, Parameter, Quoting, Script, Word, WordPart};
-use crate::value::{Value, ValuePiece};
+use crate::syntax::{CommandList, Direction, ParameterExpansion, ParameterOperation, Quoting, Word, WordPart};
+use crate::value::{ShellValue, ValuePiece};
 
 /// How many values of one word are followed.
 const MOST_OF_WORD: usize = 200;
@@ -38,7 +38,7 @@ const MOST_LINES: usize = 64;
 
 impl Interpreter<'_> {
     /// Returns all lists of fields that a word may become.
-    pub(crate) fn fields(&mut self, word: &Word) -> Vec<Vec<Value>> {
+    pub(crate) fn fields(&mut self, word: &Word) -> Vec<Vec<ShellValue>> {
         let mut all = vec![WordFields::default()];
         for part in brackets::whole(&word.parts) {
             self.budget.spend(1);
@@ -95,7 +95,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns the lists of fields that a command substitution may become.
-    fn substitution(&mut self, script: &Script, quoting: Quoting) -> Vec<Vec<Value>> {
+    fn substitution(&mut self, script: &CommandList, quoting: Quoting) -> Vec<Vec<ShellValue>> {
         let input = self.streams.input_of_words.clone();
         let run = |interpreter: &mut Self| interpreter.script(script, input.as_ref());
         match self.deeper(|interpreter| interpreter.apart(run)) {
@@ -105,11 +105,11 @@ impl Interpreter<'_> {
     }
 
     /// Returns the fields of a word, with the names that its patterns find and that are not plain.
-    fn finished(&mut self, fields: WordFields) -> Vec<Value> {
+    fn finished(&mut self, fields: WordFields) -> Vec<ShellValue> {
         let has_pattern = fields.has_pattern;
         let mut fields = fields.finished();
         if has_pattern {
-            let odd: Vec<Value> = fields.iter().flat_map(|value| self.odd_names(value)).collect();
+            let odd: Vec<ShellValue> = fields.iter().flat_map(|value| self.odd_names(value)).collect();
             fields.extend(odd);
         }
         fields
@@ -121,23 +121,23 @@ impl Interpreter<'_> {
             return ValuePiece::Glob;
         }
         let values = self.fields(&Word { parts: parts.to_vec(), span: word.span.clone() });
-        let is_open = |value: &Value| value.has_unknown() || value.shown().contains('.');
+        let is_open = |value: &ShellValue| value.has_unknown() || value.shown().contains('.');
         if values.iter().flatten().any(is_open) { ValuePiece::Unknown } else { ValuePiece::Glob }
     }
 
     /// Returns the one value of a word that is not split, such as that of an assignment; with a gap where there are several.
-    pub(crate) fn as_one(&mut self, word: &Word) -> Value {
+    pub(crate) fn as_one(&mut self, word: &Word) -> ShellValue {
         self.unsplit(word)
             .into_iter()
-            .reduce(|one, other| if one == other { one } else { Value::unknown() })
+            .reduce(|one, other| if one == other { one } else { ShellValue::unknown() })
             .unwrap_or_default()
     }
 
     /// Returns the values of a word that is not split.
-    pub(crate) fn unsplit(&mut self, word: &Word) -> Vec<Value> {
+    pub(crate) fn unsplit(&mut self, word: &Word) -> Vec<ShellValue> {
         let quoted: Vec<WordPart> = word.parts.iter().cloned().map(as_quoted).collect();
-        let joined = |fields: Vec<Value>| {
-            let mut value = Value::default();
+        let joined = |fields: Vec<ShellValue>| {
+            let mut value = ShellValue::default();
             for (index, field) in fields.iter().enumerate() {
                 if index > 0 {
                     value.push(ValuePiece::Text(" ".to_owned()));
@@ -150,18 +150,18 @@ impl Interpreter<'_> {
     }
 
     /// A value that grows without end is not followed.
-    pub(crate) fn bounded(&mut self, value: Value) -> Value {
+    pub(crate) fn bounded(&mut self, value: ShellValue) -> ShellValue {
         let length: usize = value.pieces().iter().map(ValuePiece::length).sum();
         if length <= LONGEST_VALUE {
             return value;
         }
         self.emit(crate::interpret::beyond_limit("use values that are longer than is read"));
-        Value::unknown()
+        ShellValue::unknown()
     }
 
     /// Returns all lines that the words of a command may become.
-    pub(crate) fn command_lines(&mut self, words: &[Word]) -> Vec<Vec<Value>> {
-        let mut each: Vec<Vec<Vec<Value>>> = Vec::new();
+    pub(crate) fn command_lines(&mut self, words: &[Word]) -> Vec<Vec<ShellValue>> {
+        let mut each: Vec<Vec<Vec<ShellValue>>> = Vec::new();
         let mut most_values = 1;
         let declares = declaring::declares(words);
         let mut spelling = Spelling::of(words);
@@ -182,7 +182,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns all lines that words with these values may become.
-    pub(crate) fn combined(&mut self, each: &[Vec<Vec<Value>>]) -> Vec<Vec<Value>> {
+    pub(crate) fn combined(&mut self, each: &[Vec<Vec<ShellValue>>]) -> Vec<Vec<ShellValue>> {
         let count = each.iter().map(Vec::len).try_fold(1_usize, |all, one| all.checked_mul(one.max(1)));
         if count.is_some_and(|count| count <= MOST_LINES) {
             return every_combination(each);
@@ -195,12 +195,13 @@ impl Interpreter<'_> {
         lines
     }
 
-    pub(crate) fn parameter(&mut self, parameter: &Parameter) -> Vec<Vec<Value>> {
+    pub(crate) fn parameter(&mut self, parameter: &ParameterExpansion) -> Vec<Vec<ShellValue>> {
         let values = self.plain_parameter(&parameter.name).map(|values| self.fields_meant(parameter, values));
         if !self.has_time_for(values.as_deref().unwrap_or_default()) {
-            return vec![vec![Value::unknown()]];
+            return vec![vec![ShellValue::unknown()]];
         }
-        let shows_value = !matches!(parameter.operation, Operation::Length | Operation::Alternative(_));
+        let shows_value =
+            !matches!(parameter.operation, ParameterOperation::Length | ParameterOperation::Alternative(_));
         if shows_value && values.is_none() {
             self.read_secret(&parameter.name);
         }
@@ -208,40 +209,42 @@ impl Interpreter<'_> {
             self.index(&parameter.name, index);
         }
         match &parameter.operation {
-            Operation::Plain | Operation::Required if is_all(&parameter.name) => values.unwrap_or_else(|| self.unset()),
+            ParameterOperation::Plain | ParameterOperation::Required if is_all(&parameter.name) => {
+                values.unwrap_or_else(|| self.unset())
+            }
             // An array without an index is its first field.
-            Operation::Plain | Operation::Required => {
+            ParameterOperation::Plain | ParameterOperation::Required => {
                 values.unwrap_or_else(|| self.unset()).into_iter().flat_map(first_of).collect()
             }
-            Operation::Default(word) => self.or_default(&parameter.name, values, word),
-            Operation::Assigned(word) => self.assign_default(&parameter.name, values, word),
-            Operation::Alternative(word) => {
-                let mut all: Vec<Vec<Value>> = self.unsplit(word).into_iter().map(|value| vec![value]).collect();
-                all.push(vec![Value::default()]);
+            ParameterOperation::Default(word) => self.or_default(&parameter.name, values, word),
+            ParameterOperation::Assigned(word) => self.assign_default(&parameter.name, values, word),
+            ParameterOperation::Alternative(word) => {
+                let mut all: Vec<Vec<ShellValue>> = self.unsplit(word).into_iter().map(|value| vec![value]).collect();
+                all.push(vec![ShellValue::default()]);
                 all
             }
-            Operation::Slice(from, length) => self.slice(&parameter.name, values, *from, *length),
-            Operation::Edited(edit, words) => {
+            ParameterOperation::Slice(from, length) => self.slice(&parameter.name, values, *from, *length),
+            ParameterOperation::Edited(edit, words) => {
                 let values = values.unwrap_or_else(|| self.unset());
-                let words: Vec<Value> = words.iter().map(|word| self.as_one(word)).collect();
+                let words: Vec<ShellValue> = words.iter().map(|word| self.as_one(word)).collect();
                 values.iter().map(|list| list.iter().map(|value| edited(value, *edit, &words)).collect()).collect()
             }
-            Operation::Length => vec![vec![Value::number()]],
-            Operation::Elements => values.unwrap_or_else(|| self.unset()),
-            Operation::Element(index) => {
+            ParameterOperation::Length => vec![vec![ShellValue::number()]],
+            ParameterOperation::Elements => values.unwrap_or_else(|| self.unset()),
+            ParameterOperation::Element(index) => {
                 let values = values.unwrap_or_else(|| self.unset());
                 self.element(&parameter.name, &values, index)
             }
-            Operation::Keys => vec![vec![self.keys(&parameter.name)]],
-            Operation::Indirect => self.indirect(values),
-            Operation::Prompt => self.prompt(values),
-            Operation::Strange(words) => {
+            ParameterOperation::Keys => vec![vec![self.keys(&parameter.name)]],
+            ParameterOperation::Indirect => self.indirect(values),
+            ParameterOperation::Prompt => self.prompt(values),
+            ParameterOperation::Strange(words) => {
                 self.touch(words);
                 self.emit(RawEffect::Unknown(format!(
                     "what ${{{}…}} becomes is known only when it runs",
                     parameter.name
                 )));
-                vec![vec![Value::unknown()]]
+                vec![vec![ShellValue::unknown()]]
             }
         }
     }
@@ -250,14 +253,14 @@ impl Interpreter<'_> {
     fn slice(
         &self,
         parameter: &str,
-        values: Option<Vec<Vec<Value>>>,
+        values: Option<Vec<Vec<ShellValue>>>,
         from: i64,
         length: Option<i64>,
-    ) -> Vec<Vec<Value>> {
+    ) -> Vec<Vec<ShellValue>> {
         let values = values.unwrap_or_else(|| self.unset());
         let is_list = is_all(parameter) || self.shell.is_array(parameter);
         let name = self.shell.name.clone();
-        let one = |list: Vec<Value>| match is_list {
+        let one = |list: Vec<ShellValue>| match is_list {
             true if is_all(parameter) => sliced_list(&[std::slice::from_ref(&name), &list[..]].concat(), from, length),
             true => sliced_list(&list, from, length),
             false => sliced(&list, from, length),
@@ -267,51 +270,59 @@ impl Interpreter<'_> {
 
     /// Returns what an operation works on: without an index it is the first field, which may be missing where the fields
     /// have names or gaps between their numbers.
-    fn fields_meant(&self, parameter: &Parameter, values: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
+    fn fields_meant(&self, parameter: &ParameterExpansion, values: Vec<Vec<ShellValue>>) -> Vec<Vec<ShellValue>> {
         let names_fields = matches!(
             parameter.operation,
-            Operation::Elements | Operation::Element(_) | Operation::Keys | Operation::Length
+            ParameterOperation::Elements
+                | ParameterOperation::Element(_)
+                | ParameterOperation::Keys
+                | ParameterOperation::Length
         );
         if names_fields || is_all(&parameter.name) || parameter.index.is_some() || !self.shell.is_map(&parameter.name) {
             return values;
         }
         let fields = values.into_iter().flatten().map(|value| vec![value]);
-        fields.chain([vec![Value::default()]]).collect()
+        fields.chain([vec![ShellValue::default()]]).collect()
     }
 
     /// Returns the values that a parameter may have, and the default: a program may be started without a variable.
-    fn or_default(&mut self, name: &str, values: Option<Vec<Vec<Value>>>, default: &Word) -> Vec<Vec<Value>> {
+    fn or_default(&mut self, name: &str, values: Option<Vec<Vec<ShellValue>>>, default: &Word) -> Vec<Vec<ShellValue>> {
         let mut all = values.unwrap_or_else(|| self.held_before(name));
         all.extend(self.unsplit(default).into_iter().map(|value| vec![value]));
         all
     }
 
     /// `${x:=word}`: the same, and the variable has it from then on.
-    fn assign_default(&mut self, name: &str, values: Option<Vec<Vec<Value>>>, default: &Word) -> Vec<Vec<Value>> {
+    fn assign_default(
+        &mut self,
+        name: &str,
+        values: Option<Vec<Vec<ShellValue>>>,
+        default: &Word,
+    ) -> Vec<Vec<ShellValue>> {
         let mut all = values.unwrap_or_else(|| self.held_before(name));
         let default = self.unsplit(default);
         self.look_at_assigned(name, &default);
-        self.computed(name, Assigned::any(default.clone()), AssignmentMode::Set);
+        self.computed(name, AssignmentValue::any(default.clone()), AssignmentMode::Set);
         all.extend(default.into_iter().map(|value| vec![value]));
-        self.put(name, Assigned::any(all.iter().flatten().cloned().collect()));
+        self.put(name, AssignmentValue::any(all.iter().flatten().cloned().collect()));
         all
     }
 
     /// Returns what a variable may hold that this command has not set.
-    fn held_before(&self, name: &str) -> Vec<Vec<Value>> {
+    fn held_before(&self, name: &str) -> Vec<Vec<ShellValue>> {
         let may_hold = surroundings::may_hold(name) && self.shell.reads.unset == Unset::Unknown;
         if may_hold { self.unset() } else { Vec::new() }
     }
 
-    fn plain_parameter(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {
+    fn plain_parameter(&mut self, name: &str) -> Option<Vec<Vec<ShellValue>>> {
         match name {
-            "@" | "*" => Some(self.shell.parameters.clone().unwrap_or_else(|| vec![Value::any_words()])),
+            "@" | "*" => Some(self.shell.parameters.clone().unwrap_or_else(|| vec![ShellValue::any_words()])),
             // The last word of the command before, and the letters of options that are set.
-            "_" | "-" => Some(vec![vec![Value::unknown()]]),
-            "#" | "?" | "$" | "!" => Some(vec![vec![Value::number()]]),
-            "PPID" => Some(vec![vec![Value::text("$PPID")]]),
+            "_" | "-" => Some(vec![vec![ShellValue::unknown()]]),
+            "#" | "?" | "$" | "!" => Some(vec![vec![ShellValue::number()]]),
+            "PPID" => Some(vec![vec![ShellValue::text("$PPID")]]),
             name if NUMBERS.contains(&name) => {
-                Some(self.shell.values(name).unwrap_or_else(|| vec![vec![Value::number()]]))
+                Some(self.shell.values(name).unwrap_or_else(|| vec![vec![ShellValue::number()]]))
             }
             "0" => Some(vec![vec![self.shell.name.clone()]]),
             number if number.bytes().all(|digit| digit.is_ascii_digit()) && !number.is_empty() => {
@@ -327,23 +338,23 @@ impl Interpreter<'_> {
     }
 
     /// Returns what `$1` and its kin may be. A missing one is like an unset variable.
-    fn numbered(&mut self, index: usize) -> Option<Vec<Vec<Value>>> {
-        let Some(lists) = self.shell.parameters.as_ref() else { return Some(vec![vec![Value::unknown()]]) };
-        let values: Vec<Option<Value>> = lists.iter().flat_map(|list| at_number(list, index)).collect();
+    fn numbered(&mut self, index: usize) -> Option<Vec<Vec<ShellValue>>> {
+        let Some(lists) = self.shell.parameters.as_ref() else { return Some(vec![vec![ShellValue::unknown()]]) };
+        let values: Vec<Option<ShellValue>> = lists.iter().flat_map(|list| at_number(list, index)).collect();
         let is_set = values.iter().any(Option::is_some);
         self.shell.reads.has_unset |= values.iter().any(Option::is_none);
         let unset = self.unset().into_iter().flatten().next().unwrap_or_default();
         is_set.then(|| values.into_iter().map(|value| vec![value.unwrap_or_else(|| unset.clone())]).collect())
     }
 
-    pub(crate) fn unset(&self) -> Vec<Vec<Value>> {
+    pub(crate) fn unset(&self) -> Vec<Vec<ShellValue>> {
         match self.shell.reads.unset {
-            Unset::Unknown => vec![vec![Value::unknown()]],
-            Unset::Empty => vec![vec![Value::default()]],
+            Unset::Unknown => vec![vec![ShellValue::unknown()]],
+            Unset::Empty => vec![vec![ShellValue::default()]],
         }
     }
 
-    fn process(&mut self, script: &Script, direction: Direction) -> String {
+    fn process(&mut self, script: &CommandList, direction: Direction) -> String {
         let input = match direction {
             Direction::Out => None,
             Direction::In => Some(self.streams.input.clone().unwrap_or_default()),
@@ -374,11 +385,11 @@ impl Interpreter<'_> {
     }
 
     /// Resolves a tilde that a program resolves itself, as interpreters do.
-    pub(crate) fn with_home(&self, path: &Value) -> Value {
+    pub(crate) fn with_home(&self, path: &ShellValue) -> ShellValue {
         let is_home = path.prefix() == "~" || path.prefix().starts_with("~/");
         match path.strip_prefix("~") {
             Some(rest) if is_home => {
-                let mut value = Value::text(self.home_of(""));
+                let mut value = ShellValue::text(self.home_of(""));
                 value.append(&rest);
                 value
             }
@@ -388,8 +399,8 @@ impl Interpreter<'_> {
 }
 
 /// Returns what may stand at a place of a list. A pattern may be several words, and those behind it may stand anywhere.
-fn at_number(list: &[Value], index: usize) -> Vec<Option<Value>> {
-    match list.iter().position(Value::may_be_several) {
+fn at_number(list: &[ShellValue], index: usize) -> Vec<Option<ShellValue>> {
+    match list.iter().position(ShellValue::may_be_several) {
         Some(several) if several <= index => list[several..].iter().cloned().map(Some).collect(),
         _ => vec![list.get(index).cloned()],
     }
@@ -409,16 +420,16 @@ fn is_all(name: &str) -> bool {
 }
 
 /// Returns what may come first in a list: any of the names, where a pattern comes first.
-fn first_of(list: Vec<Value>) -> Vec<Vec<Value>> {
+fn first_of(list: Vec<ShellValue>) -> Vec<Vec<ShellValue>> {
     match list.first() {
-        None => vec![vec![Value::default()]],
+        None => vec![vec![ShellValue::default()]],
         Some(first) if first.may_be_several() => list.into_iter().map(|value| vec![value]).collect(),
         Some(first) => vec![vec![first.clone()]],
     }
 }
 
 /// Continues each word with each value.
-fn multiplied(mut all: Vec<WordFields>, values: &[Vec<Value>], separators: Option<&str>) -> Vec<WordFields> {
+fn multiplied(mut all: Vec<WordFields>, values: &[Vec<ShellValue>], separators: Option<&str>) -> Vec<WordFields> {
     let mut result = Vec::new();
     // Most parts have one value; to copy what is there for each of them would take a square of time.
     if let [only] = values {
@@ -444,7 +455,7 @@ fn multiplied(mut all: Vec<WordFields>, values: &[Vec<Value>], separators: Optio
     }
     if result.len() > MOST_OF_WORD {
         result.truncate(MOST_OF_WORD);
-        result.push(WordFields { open: Some(Value::unknown()), stands_for_others: true, ..WordFields::default() });
+        result.push(WordFields { open: Some(ShellValue::unknown()), stands_for_others: true, ..WordFields::default() });
     }
     result
 }

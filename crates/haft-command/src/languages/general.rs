@@ -9,7 +9,7 @@
 
 use crate::act::{ProgramReading, RawEffect};
 use crate::languages::strings::{StringSyntax, tokens};
-use expression::Program;
+use expression::TokenizedProgram;
 use findings::CodeFindings;
 
 mod calls;
@@ -60,7 +60,7 @@ fn study(text: &str, findings: &mut CodeFindings, depth: usize) {
     for dialect in dialects(text) {
         findings.folder.clone_from(&folder);
         match tokens(text, dialect) {
-            Some(tokens) => calls::study(&Program::new(tokens), findings, depth),
+            Some(tokens) => calls::study(&TokenizedProgram::new(tokens), findings, depth),
             None => findings.not_understood("it is too long to be read"),
         }
     }

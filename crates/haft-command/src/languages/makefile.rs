@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use crate::act::{ProgramReading, RawEffect};
 use crate::languages::marks::{GAP, script};
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// The most commands that are read, how often variables are put into each other, and how long a command may get.
 const MOST: usize = 400;
@@ -14,7 +14,7 @@ const DEEPEST: usize = 3;
 const LONGEST: usize = 4 * 1024;
 
 /// Reads a makefile.
-pub(crate) fn read(text: &Value) -> ProgramReading {
+pub(crate) fn read(text: &ShellValue) -> ProgramReading {
     let text = crate::languages::marks::without_numbers(text).replace("\\\n", " ");
     let variables: HashMap<&str, &str> = text.lines().filter_map(variable).collect();
     let mut commands: Vec<String> = Vec::new();
@@ -106,7 +106,7 @@ mod tests {
             NestedRun::Script(value, _) => value.shown(),
             other => format!("{other:?}"),
         };
-        read(&Value::text(text)).inner.iter().map(shown).collect()
+        read(&ShellValue::text(text)).inner.iter().map(shown).collect()
     }
 
     #[test]

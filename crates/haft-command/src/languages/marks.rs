@@ -1,10 +1,10 @@
 //! Text with marks in it, which is what programs in other languages are read as.
 //!
 //! A mark is one character that no program has: a gap of which nothing is known, the user's home, names that a pattern
-//! finds. So strings can be cut and joined as text, and become a [`Value`] only at the end.
+//! finds. So strings can be cut and joined as text, and become a [`ShellValue`] only at the end.
 
 use crate::act::{FileOp, NestedRun, RawEffect};
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// Anything can be here.
 pub(crate) const GAP: char = '\u{10FFFF}';
@@ -18,7 +18,7 @@ pub(crate) const NUMBER: char = '\u{10FFFC}';
 const MARKS: [char; 4] = [GAP, HOME, GLOB, NUMBER];
 
 /// Returns the text of a program. A pattern in it finds nothing, as a rule, and is what it looks like.
-pub(crate) fn from_value(value: &Value) -> String {
+pub(crate) fn from_value(value: &ShellValue) -> String {
     let mut text = String::new();
     for piece in value.pieces() {
         match piece {
@@ -32,7 +32,7 @@ pub(crate) fn from_value(value: &Value) -> String {
 }
 
 /// Returns the text of a program in which a number may spell anything, as in `chr(114)`.
-pub(crate) fn without_numbers(value: &Value) -> String {
+pub(crate) fn without_numbers(value: &ShellValue) -> String {
     from_value(value).replace(NUMBER, &GAP.to_string())
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn is_open(text: &str) -> bool {
 
 /// Makes a script for a shell of it, where the home is `$HOME`.
 pub(crate) fn script(text: &str) -> NestedRun {
-    let mut value = Value::default();
+    let mut value = ShellValue::default();
     let mut is_quoted = false;
     for c in text.chars() {
         is_quoted ^= c == '\'';
@@ -61,8 +61,8 @@ pub(crate) fn script(text: &str) -> NestedRun {
 }
 
 /// Makes a path of it, where the home is a tilde.
-pub(crate) fn path(text: &str) -> Value {
-    let mut value = Value::default();
+pub(crate) fn path(text: &str) -> ShellValue {
+    let mut value = ShellValue::default();
     for (position, c) in text.chars().enumerate() {
         value.push(match c {
             HOME if position == 0 => ValuePiece::Text("~".to_owned()),

@@ -3,7 +3,7 @@
 //! GNU patch chooses among the names that a heading gives, so each of them counts.
 
 use crate::act::{FileOp, ProgramReading, RawEffect};
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// What a heading begins with, and what is done with the file that it names.
 const HEADINGS: &[(&str, FileOp)] = &[
@@ -22,11 +22,11 @@ const HEADINGS: &[(&str, FileOp)] = &[
 const NO_FILE: &str = "/dev/null";
 
 /// Reads the headings of a patch.
-pub(crate) fn read(text: &Value) -> ProgramReading {
+pub(crate) fn read(text: &ShellValue) -> ProgramReading {
     let shown = text.shown();
     let mut acts: Vec<RawEffect> = Vec::new();
     for (deed, path) in shown.lines().filter_map(heading) {
-        let act = RawEffect::Path(deed, Value::text(path));
+        let act = RawEffect::Path(deed, ShellValue::text(path));
         if !acts.contains(&act) {
             acts.push(act);
         }
@@ -53,7 +53,7 @@ mod tests {
             RawEffect::Path(deed, path) => (deed, path.shown()),
             other => panic!("{other:?}"),
         };
-        read(&Value::text(patch)).acts.into_iter().map(path).collect()
+        read(&ShellValue::text(patch)).acts.into_iter().map(path).collect()
     }
 
     #[test]

@@ -336,7 +336,7 @@ fn is_digit(c: char) -> bool {
 mod tests {
     use super::*;
     use crate::act::NestedRun;
-    use crate::value::Value;
+    use crate::value::ShellValue;
 
     fn runs(text: &str) -> Vec<String> {
         let shown = |inner: &NestedRun| match inner {
@@ -409,8 +409,8 @@ mod tests {
 
     #[test]
     fn files_are_read_by_r_and_written_by_w() {
-        let written = |name: &str| vec![RawEffect::Path(FileOp::Replace, Value::text(name))];
-        let read = |name: &str| vec![RawEffect::Path(FileOp::Read, Value::text(name))];
+        let written = |name: &str| vec![RawEffect::Path(FileOp::Replace, ShellValue::text(name))];
+        let read = |name: &str| vec![RawEffect::Path(FileOp::Read, ShellValue::text(name))];
         assert_eq!(acts("w /etc/x"), written("/etc/x"));
         assert_eq!(acts("W a b;p"), written("a b;p"));
         assert_eq!(acts("/x/s/a/b/gw ~/.bashrc"), written("~/.bashrc"));

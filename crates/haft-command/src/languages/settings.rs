@@ -2,24 +2,24 @@
 //!
 //! `curl -K`, `wget -e` and `ssh -F` take in a text what they also take as flags.
 
-use crate::act::{NestedRun, Program, ProgramReading};
-use crate::value::Value;
+use crate::act::{NestedRun, ProgramReading, SettingsProgram};
+use crate::value::ShellValue;
 
 /// Reads the lines of a program's settings.
-pub(crate) fn read(program: Program, text: &Value) -> ProgramReading {
+pub(crate) fn read(program: SettingsProgram, text: &ShellValue) -> ProgramReading {
     let shown = text.shown();
     let lines = shown.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let mut words = vec![Value::text(program.name())];
-    lines.for_each(|line| words.extend(program.words(line).into_iter().map(Value::text)));
+    let mut words = vec![ShellValue::text(program.name())];
+    lines.for_each(|line| words.extend(program.words(line).into_iter().map(ShellValue::text)));
     ProgramReading { inner: vec![NestedRun::Words(words)], ..ProgramReading::default() }
 }
 
-impl Program {
+impl SettingsProgram {
     fn name(self) -> &'static str {
         match self {
-            Program::Curl => "curl",
-            Program::Wget => "wget",
-            Program::Ssh => "ssh",
+            SettingsProgram::Curl => "curl",
+            SettingsProgram::Wget => "wget",
+            SettingsProgram::Ssh => "ssh",
         }
     }
 
@@ -30,9 +30,9 @@ impl Program {
             .map_or((line, ""), |(name, value)| (name.trim(), value.trim_start_matches([' ', '\t', '=', ':'])));
         let value = value.trim_matches('"');
         match self {
-            Program::Ssh => vec!["-o".to_owned(), format!("{name}={value}")],
-            Program::Curl if name.starts_with('-') => vec![name.to_owned(), value.to_owned()],
-            Program::Curl | Program::Wget => {
+            SettingsProgram::Ssh => vec!["-o".to_owned(), format!("{name}={value}")],
+            SettingsProgram::Curl if name.starts_with('-') => vec![name.to_owned(), value.to_owned()],
+            SettingsProgram::Curl | SettingsProgram::Wget => {
                 let flag = format!("--{}", name.trim_start_matches('-').replace('_', "-").to_ascii_lowercase());
                 if value.is_empty() { vec![flag] } else { vec![format!("{flag}={value}")] }
             }
@@ -44,9 +44,9 @@ impl Program {
 mod tests {
     use super::*;
 
-    fn words(program: Program, text: &str) -> Vec<String> {
-        match read(program, &Value::text(text)).inner.as_slice() {
-            [NestedRun::Words(words)] => words.iter().map(Value::shown).collect(),
+    fn words(program: SettingsProgram, text: &str) -> Vec<String> {
+        match read(program, &ShellValue::text(text)).inner.as_slice() {
+            [NestedRun::Words(words)] => words.iter().map(ShellValue::shown).collect(),
             other => panic!("{other:?}"),
         }
     }
@@ -54,13 +54,13 @@ mod tests {
     #[test]
     fn a_line_is_an_option() {
         assert_eq!(
-            words(Program::Curl, "# x\nupload-file = \"a b\"\nsilent"),
+            words(SettingsProgram::Curl, "# x\nupload-file = \"a b\"\nsilent"),
             ["curl", "--upload-file=a b", "--silent"]
         );
-        assert_eq!(words(Program::Curl, "-o x"), ["curl", "-o", "x"]);
-        assert_eq!(words(Program::Wget, "output_document=/etc/x"), ["wget", "--output-document=/etc/x"]);
+        assert_eq!(words(SettingsProgram::Curl, "-o x"), ["curl", "-o", "x"]);
+        assert_eq!(words(SettingsProgram::Wget, "output_document=/etc/x"), ["wget", "--output-document=/etc/x"]);
         assert_eq!(
-            words(Program::Ssh, "Host h\n  ProxyCommand rm x"),
+            words(SettingsProgram::Ssh, "Host h\n  ProxyCommand rm x"),
             ["ssh", "-o", "Host=h", "-o", "ProxyCommand=rm x"]
         );
     }

@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use haft_contract::effect::{Danger, Host};
 
 use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect};
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// Addresses at which clouds give credentials to the machines in them.
 pub const METADATA: &[&str] = &[
@@ -28,7 +28,7 @@ pub const METADATA: &[&str] = &[
 const SCHEMES: &[&str] = &["http:", "https:", "ftp:", "ftps:", "ws:", "wss:", "ssh:", "git:"];
 
 /// Reads a URL, or a host with a path.
-pub(crate) fn of_url(word: &Value) -> ProgramReading {
+pub(crate) fn of_url(word: &ShellValue) -> ProgramReading {
     if let Some(path) = word.strip_prefix("file://") {
         return one(RawEffect::Path(FileOp::Read, as_programs_read_it(&path)));
     }
@@ -47,8 +47,8 @@ pub(crate) fn of_url(word: &Value) -> ProgramReading {
 }
 
 /// Returns a path in an address as it is opened: `%2e` is a letter, and of `{a,b}` and `[a-z]` curl makes names.
-fn as_programs_read_it(path: &Value) -> Value {
-    let mut read = Value::default();
+fn as_programs_read_it(path: &ShellValue) -> ShellValue {
+    let mut read = ShellValue::default();
     for piece in path.pieces() {
         let ValuePiece::Text(text) = piece else {
             read.push(piece.clone());
@@ -72,16 +72,16 @@ fn as_programs_read_it(path: &Value) -> Value {
 }
 
 /// Returns the name under which a program keeps what it fetches, where the address tells it.
-pub(crate) fn file_name(word: &Value) -> Value {
-    let Some(text) = word.known() else { return Value::unknown() };
+pub(crate) fn file_name(word: &ShellValue) -> ShellValue {
+    let Some(text) = word.known() else { return ShellValue::unknown() };
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     // `host:path`, as git and ssh write it, or a host with a path behind it.
     let has_path = rest.contains('/') || (rest.len() == text.len() && rest.contains(':'));
     match last_name(text) {
-        _ if !has_path || rest.ends_with('/') => Value::text("index.html"),
+        _ if !has_path || rest.ends_with('/') => ShellValue::text("index.html"),
         // Programs read such signs in their own ways.
-        name if name.contains(['%', '{', '[', '*']) => Value::unknown(),
-        name => Value::text(name),
+        name if name.contains(['%', '{', '[', '*']) => ShellValue::unknown(),
+        name => ShellValue::text(name),
     }
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn last_name(address: &str) -> String {
 }
 
 /// Reads a host, perhaps with a user and a port.
-pub(crate) fn of_host(word: &Value) -> ProgramReading {
+pub(crate) fn of_host(word: &ShellValue) -> ProgramReading {
     match word.known() {
         Some(text) if text.contains("://") => of_url(word),
         Some(text) => host(text),
@@ -102,7 +102,7 @@ pub(crate) fn of_host(word: &Value) -> ProgramReading {
 }
 
 /// Reads `host:path` or a URL; none when it is a path.
-pub(crate) fn of_remote(word: &Value) -> Option<ProgramReading> {
+pub(crate) fn of_remote(word: &ShellValue) -> Option<ProgramReading> {
     let text = word.prefix();
     if text.contains("://") || text.starts_with("ext::") {
         return Some(of_url(word));
@@ -112,7 +112,7 @@ pub(crate) fn of_remote(word: &Value) -> Option<ProgramReading> {
 }
 
 /// Reads an address of socat: a kind, `:`, and what it is about.
-pub(crate) fn of_socat(word: &Value) -> ProgramReading {
+pub(crate) fn of_socat(word: &ShellValue) -> ProgramReading {
     let Some((kind, _)) = word.prefix().split_once(':') else {
         return match word.known() {
             Some(_) => ProgramReading::default(),
@@ -121,7 +121,7 @@ pub(crate) fn of_socat(word: &Value) -> ProgramReading {
     };
     let rest = word.strip_prefix(&format!("{kind}:")).unwrap_or_default();
     let bare = match rest.prefix().split_once(',') {
-        Some((before, _)) => Value::text(before),
+        Some((before, _)) => ShellValue::text(before),
         None => rest.clone(),
     };
     match kind.to_ascii_lowercase().as_str() {
@@ -142,7 +142,7 @@ pub(crate) fn of_socat(word: &Value) -> ProgramReading {
 pub(crate) const SENT_HERE: &str = "send data to a server on this machine";
 
 /// Returns whether a host is the machine itself.
-pub(crate) fn is_here(word: &Value) -> bool {
+pub(crate) fn is_here(word: &ShellValue) -> bool {
     word.known().is_some_and(|text| Host(host_name(text)).is_here())
 }
 
@@ -212,7 +212,7 @@ const WORDS_OF_FILTERS: &str = "state exclude sport dport src dst and or not eq 
     listening listen closing";
 
 /// Reads a filter for connections: the program asks the network for the address of a machine that the filter names.
-pub(crate) fn of_sockets(word: &Value) -> ProgramReading {
+pub(crate) fn of_sockets(word: &ShellValue) -> ProgramReading {
     let is_number = |text: &str| text.chars().all(|letter| letter.is_ascii_digit() || "./*".contains(letter));
     let is_port = |text: &str| text.chars().all(|letter| letter.is_ascii_alphanumeric());
     let is_plain = |text: &str| {

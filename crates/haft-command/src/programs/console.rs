@@ -5,7 +5,7 @@
 use crate::act::{CodeLanguage, FileOp, NestedRun, ProgramReading, RawEffect};
 use crate::programs::reading::joined;
 use crate::programs::table::role::WordRole;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// What stands before text for a shell at the beginning of a line.
 const MARKS: &[&str] = &[".shell ", ".system ", "shell ", "system ", "exec ", "sh ", "\\! ", ".sy ", ".pso "];
@@ -33,12 +33,12 @@ const FUNCTIONS: &[(&str, FileOp)] =
     &[("writefile(", FileOp::Replace), ("readfile(", FileOp::Read), ("load_extension(", FileOp::Run)];
 
 /// Reads the text.
-pub(crate) fn read(text: &Value) -> ProgramReading {
+pub(crate) fn read(text: &ShellValue) -> ProgramReading {
     read_in(WordRole::Console, text)
 }
 
 /// Reads text with this role. Some programs reach no more than code does: a database in a file, a debugger of a program.
-pub(crate) fn read_in(role: WordRole, text: &Value) -> ProgramReading {
+pub(crate) fn read_in(role: WordRole, text: &ShellValue) -> ProgramReading {
     match role {
         WordRole::ConsoleCode => beside(RawEffect::Code("run commands of a console".to_owned()), text),
         _ => beside(RawEffect::Unknown("it is text for another program".to_owned()), text),
@@ -46,7 +46,7 @@ pub(crate) fn read_in(role: WordRole, text: &Value) -> ProgramReading {
 }
 
 /// Reads the text, which does this and what is understood of it.
-fn beside(act: RawEffect, text: &Value) -> ProgramReading {
+fn beside(act: RawEffect, text: &ShellValue) -> ProgramReading {
     let mut reading = ProgramReading::default();
     reading.acts.push(act);
     for line in text.shown().lines() {
@@ -57,9 +57,9 @@ fn beside(act: RawEffect, text: &Value) -> ProgramReading {
         let calls = in_calls(line);
         let scripts = script.into_iter().chain(rest.strip_prefix('|')).chain(calls).map(str::trim);
         let scripts = scripts.filter(|script| !script.is_empty() && !script.starts_with('='));
-        reading.inner.extend(scripts.map(|script| NestedRun::Script(Value::text(script), Vec::new())));
+        reading.inner.extend(scripts.map(|script| NestedRun::Script(ShellValue::text(script), Vec::new())));
         let named = files_in(rest).map(|name| (deed, name)).chain(in_functions(line));
-        reading.acts.extend(named.map(|(deed, name)| RawEffect::Path(deed, Value::text(name))));
+        reading.acts.extend(named.map(|(deed, name)| RawEffect::Path(deed, ShellValue::text(name))));
     }
     // Calls such as `system("…")` are found among its strings.
     reading.inner.push(NestedRun::Text(CodeLanguage::General, text.clone()));
@@ -106,11 +106,11 @@ fn in_functions(line: &str) -> Vec<(FileOp, String)> {
 }
 
 /// Returns what is run of a command that the input gives more words, as shell text and as words.
-pub(crate) fn fed(rest: &[Value]) -> Vec<NestedRun> {
+pub(crate) fn fed(rest: &[ShellValue]) -> Vec<NestedRun> {
     const MARK: &str = "{}";
-    let words: Vec<Value> = match rest {
+    let words: Vec<ShellValue> = match rest {
         [only] => match only.known() {
-            Some(text) => text.split_whitespace().map(Value::text).collect(),
+            Some(text) => text.split_whitespace().map(ShellValue::text).collect(),
             None => rest.to_vec(),
         },
         _ => rest.to_vec(),
@@ -122,7 +122,7 @@ pub(crate) fn fed(rest: &[Value]) -> Vec<NestedRun> {
 }
 
 /// Returns code and the strings in it, each of which may be shell text.
-pub(crate) fn quoted(code: &Value) -> Vec<NestedRun> {
+pub(crate) fn quoted(code: &ShellValue) -> Vec<NestedRun> {
     let mut found = vec![NestedRun::Text(CodeLanguage::General, code.clone())];
     let (mut string, mut letters) = (None, code.shown().chars().collect::<Vec<_>>().into_iter());
     while let Some(letter) = letters.next() {
@@ -130,7 +130,7 @@ pub(crate) fn quoted(code: &Value) -> Vec<NestedRun> {
             (None, '"') => string = Some(String::new()),
             (None, _) => {}
             (Some(text), '"') => {
-                found.push(NestedRun::Script(Value::text(std::mem::take(text)), Vec::new()));
+                found.push(NestedRun::Script(ShellValue::text(std::mem::take(text)), Vec::new()));
                 string = None;
             }
             (Some(text), '\\') => text.extend(letters.next()),

@@ -4,7 +4,7 @@
 //! loads.
 
 use crate::act::{FileOp, ProgramReading, RawEffect};
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// Words that print the environment, of jq and of yq.
 const ENVIRONMENT: &[&str] = &["env", "$ENV", "ENV", "$__loc__", "__loc__", "strenv", "envsubst"];
@@ -12,7 +12,7 @@ const ENVIRONMENT: &[&str] = &["env", "$ENV", "ENV", "$__loc__", "__loc__", "str
 const MODULES: &[&str] = &["import", "include", "modulemeta", "get_search_list"];
 
 /// Reads the filter.
-pub(crate) fn read(filter: &Value) -> ProgramReading {
+pub(crate) fn read(filter: &ShellValue) -> ProgramReading {
     let mut reading = ProgramReading::default();
     if filter.has_unknown() {
         reading.acts.push(RawEffect::Unknown("a part of the filter is known only when it runs".to_owned()));
@@ -29,7 +29,7 @@ pub(crate) fn read(filter: &Value) -> ProgramReading {
         }
         reading.acts.push(RawEffect::Unknown("it loads a file that the filter names".to_owned()));
         let named = text[at + word.len()..].split('"').nth(1).filter(|name| !name.is_empty());
-        reading.acts.extend(named.map(|name| RawEffect::Path(FileOp::Read, Value::text(name))));
+        reading.acts.extend(named.map(|name| RawEffect::Path(FileOp::Read, ShellValue::text(name))));
     }
     reading
 }
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     fn acts(filter: &str) -> usize {
-        read(&Value::text(filter)).acts.len()
+        read(&ShellValue::text(filter)).acts.len()
     }
 
     #[test]
@@ -77,7 +77,7 @@ mod tests {
     fn a_file_that_is_loaded_is_read() {
         for filter in ["load_str(\".env\")", "load (\".env\")", "import \".env\" as $d; $d"] {
             assert!(
-                read(&Value::text(filter)).acts.contains(&RawEffect::Path(FileOp::Read, Value::text(".env"))),
+                read(&ShellValue::text(filter)).acts.contains(&RawEffect::Path(FileOp::Read, ShellValue::text(".env"))),
                 "{filter}"
             );
         }

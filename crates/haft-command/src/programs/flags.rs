@@ -10,14 +10,14 @@ use std::path::Path;
 use haft_contract::guarded::is_secret;
 
 use crate::patterns;
-use crate::programs::table::row::{ProgramRow, Takes, Unnamed};
-use crate::value::Value;
+use crate::programs::table::row::{ProgramRow, Takes, UnnamedFlags};
+use crate::value::ShellValue;
 
 /// How words begin that are more than a name to many programs: options, and files with further words.
 pub(crate) const SPECIAL_BEGINNINGS: [char; 3] = ['-', '+', '@'];
 
 /// A flag with its value, if it has one.
-pub(crate) type GivenFlag = (String, Option<Value>);
+pub(crate) type GivenFlag = (String, Option<ShellValue>);
 
 /// The words of a program, told apart.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(crate) struct GivenWords {
     /// The flags among them that belong to the programs that the row is a part of, by the names that their rows have.
     pub(crate) of_parents: Vec<GivenFlag>,
     /// The operands.
-    pub(crate) operands: Vec<Value>,
+    pub(crate) operands: Vec<ShellValue>,
     /// What could not be told.
     pub(crate) doubts: Vec<String>,
     /// Doubts that count only where the program would not be asked about otherwise, each with the flag, if there is one.
@@ -59,7 +59,7 @@ impl GivenWords {
     }
 
     /// Returns which operands `=word` or `2=word` speaks about, and the word.
-    fn operands_meant<'a>(&self, name: &'a str) -> Option<(&[Value], &'a str)> {
+    fn operands_meant<'a>(&self, name: &'a str) -> Option<(&[ShellValue], &'a str)> {
         let (number, pattern) = name.split_once('=')?;
         if number.is_empty() {
             return Some((&self.operands, pattern));
@@ -69,14 +69,14 @@ impl GivenWords {
     }
 }
 
-fn fits(pattern: &str, word: &Value) -> bool {
+fn fits(pattern: &str, word: &ShellValue) -> bool {
     match word.known() {
         Some(text) => patterns::fits(pattern, text),
         None => pattern.strip_suffix('*').is_some_and(|start| !start.contains('*') && word.prefix().starts_with(start)),
     }
 }
 
-fn may_fit(pattern: &str, word: &Value) -> bool {
+fn may_fit(pattern: &str, word: &ShellValue) -> bool {
     let start = pattern.split('*').next().unwrap_or_default();
     // What a pattern of names finds are files. That one of them is called like what a condition looks for anywhere in a
     // word is no reason to ask.
@@ -92,7 +92,7 @@ fn may_fit(pattern: &str, word: &Value) -> bool {
 
 /// Tells the words of a program apart; its name is not among them. `parents` are the programs that it is a part of, whose
 /// global flags it takes too.
-pub(crate) fn tell_apart(row: &ProgramRow, parents: &[&ProgramRow], words: &[Value]) -> GivenWords {
+pub(crate) fn tell_apart(row: &ProgramRow, parents: &[&ProgramRow], words: &[ShellValue]) -> GivenWords {
     let mut teller = FlagTeller { row, parents, words, at: 0, given: GivenWords::default() };
     let mut flags_may_come = true;
     while let Some(word) = teller.next() {
@@ -118,20 +118,20 @@ pub(crate) fn tell_apart(row: &ProgramRow, parents: &[&ProgramRow], words: &[Val
 struct FlagTeller<'a> {
     row: &'a ProgramRow,
     parents: &'a [&'a ProgramRow],
-    words: &'a [Value],
+    words: &'a [ShellValue],
     at: usize,
     given: GivenWords,
 }
 
 impl<'a> FlagTeller<'a> {
-    fn next(&mut self) -> Option<&'a Value> {
+    fn next(&mut self) -> Option<&'a ShellValue> {
         let word = self.words.get(self.at);
         self.at += 1;
         word
     }
 
     /// Takes a word as an operand, and returns whether flags may still come.
-    fn operand(&mut self, word: &Value) -> bool {
+    fn operand(&mut self, word: &ShellValue) -> bool {
         if word.begins_with_gap() {
             self.doubt_a_flag();
         }
@@ -144,7 +144,7 @@ impl<'a> FlagTeller<'a> {
         let doubt = "a word that may be a flag".to_owned();
         if self.row.traits.has_telling_flags {
             self.given.doubts.push(doubt);
-        } else if self.row.traits.unnamed == Unnamed::Asked {
+        } else if self.row.traits.unnamed == UnnamedFlags::Asked {
             self.given.small_doubts.push((None, doubt));
         }
     }
@@ -152,24 +152,24 @@ impl<'a> FlagTeller<'a> {
     fn unlisted(&mut self, flag: &str) {
         let doubt = format!("\"{flag}\" of {} is not in the table of programs", self.row.shown());
         match self.row.traits.unnamed {
-            Unnamed::Doubted => self.given.doubts.push(doubt),
-            Unnamed::Asked => self.given.small_doubts.push((Some(flag.to_owned()), doubt)),
-            Unnamed::Harmless => {}
+            UnnamedFlags::Doubted => self.given.doubts.push(doubt),
+            UnnamedFlags::Asked => self.given.small_doubts.push((Some(flag.to_owned()), doubt)),
+            UnnamedFlags::Harmless => {}
         }
     }
 
     /// An unknown flag may print the file that it names.
-    fn doubt_a_secret(&mut self, flag: &str, value: Option<&Value>) {
-        let secret = value.map(Value::shown).filter(|path| is_secret(Path::new(path)));
+    fn doubt_a_secret(&mut self, flag: &str, value: Option<&ShellValue>) {
+        let secret = value.map(ShellValue::shown).filter(|path| is_secret(Path::new(path)));
         self.given.doubts.extend(secret.map(|path| format!("what \"{flag}\" does with {path} is not known")));
     }
 
-    fn give(&mut self, name: &str, value: Option<Value>) {
+    fn give(&mut self, name: &str, value: Option<ShellValue>) {
         self.given.flags.push((name.to_owned(), value));
     }
 
     /// Takes a flag of more than one letter, with one dash or two.
-    fn long(&mut self, word: &Value) {
+    fn long(&mut self, word: &ShellValue) {
         let start = word.prefix();
         let (name, value) = match start.split_once('=') {
             Some((name, _)) => (name, word.strip_prefix(&format!("{name}="))),
@@ -209,13 +209,13 @@ impl<'a> FlagTeller<'a> {
     }
 
     /// A flag that goes on in a gap.
-    fn cut_off(&mut self, word: &Value) {
+    fn cut_off(&mut self, word: &ShellValue) {
         if self.row.traits.long && self.attached(word) {
             return;
         }
         self.doubt_a_flag();
         let begins: Vec<_> = self.row.flags.keys().filter(|name| name.starts_with(word.prefix())).collect();
-        begins.into_iter().for_each(|name| self.give(name, Some(Value::unknown())));
+        begins.into_iter().for_each(|name| self.give(name, Some(ShellValue::unknown())));
     }
 
     /// Returns the flag of that name, or all that begin with it: GNU programs let one abbreviate.
@@ -235,7 +235,7 @@ impl<'a> FlagTeller<'a> {
     }
 
     /// Takes a one-dash flag with its value attached, such as `-Dname=x`; returns whether there is one.
-    fn attached(&mut self, word: &Value) -> bool {
+    fn attached(&mut self, word: &ShellValue) -> bool {
         if self.row.traits.apart {
             return false;
         }
@@ -249,7 +249,7 @@ impl<'a> FlagTeller<'a> {
     }
 
     /// Takes one-letter flags that stand together; the rest of the word may be the value of one.
-    fn bundle(&mut self, word: &Value) {
+    fn bundle(&mut self, word: &ShellValue) {
         // A flag of more than one letter that the row names, such as `-pe` of node, is no bundle.
         let name = word.prefix().split('=').next().unwrap_or_default();
         if name.len() > 2 && self.row.flags.contains_key(name) {
@@ -277,7 +277,7 @@ impl<'a> FlagTeller<'a> {
                 }
                 None => {
                     // `last -5`: a number says how much.
-                    if self.row.traits.unnamed == Unnamed::Doubted || !letter.is_ascii_digit() {
+                    if self.row.traits.unnamed == UnnamedFlags::Doubted || !letter.is_ascii_digit() {
                         self.unlisted(&name);
                     }
                     self.give(&name, None);
@@ -291,7 +291,7 @@ impl<'a> FlagTeller<'a> {
 
     /// Takes a flag of which the program reads the first letter. The rest of the word is a value or means nothing,
     /// unless the word begins with one that the row names.
-    fn by_first_letter(&mut self, word: &Value) {
+    fn by_first_letter(&mut self, word: &ShellValue) {
         let text = word.prefix();
         let dashes = if text.starts_with("--") { 2 } else { 1 };
         let flag = format!("-{}", &text[dashes..]);
@@ -302,7 +302,7 @@ impl<'a> FlagTeller<'a> {
         }
         let letter: String = flag.chars().take(2).collect();
         let rest = word.strip_prefix(&text[..(dashes - 1 + letter.len()).min(text.len())]).unwrap_or_default();
-        let is_word = |rest: &Value| rest.prefix().starts_with(|first: char| first.is_alphabetic());
+        let is_word = |rest: &ShellValue| rest.prefix().starts_with(|first: char| first.is_alphabetic());
         match self.row.flags.get(letter.as_str()) {
             Some(takes) if *takes >= Takes::Value && rest.is_empty() => {
                 let value = self.next().cloned();
@@ -323,7 +323,7 @@ impl<'a> FlagTeller<'a> {
     }
 
     /// Takes `+word`: a flag of that name, or the flag `+` with a value that is more than the number of a line.
-    fn plus(&mut self, word: &Value) {
+    fn plus(&mut self, word: &ShellValue) {
         let text = word.prefix();
         let is_line = word.known().is_some() && text[1..].chars().all(|digit| digit.is_ascii_digit());
         if self.row.flags.contains_key(text) || is_line {
@@ -340,7 +340,7 @@ impl<'a> FlagTeller<'a> {
     }
 
     /// Takes a first word without a dash as flags; their values are the next words, in order.
-    fn dashless(&mut self, word: &Value) {
+    fn dashless(&mut self, word: &ShellValue) {
         for letter in word.prefix().chars() {
             let name = format!("-{letter}");
             match self.row.flags.get(name.as_str()) {

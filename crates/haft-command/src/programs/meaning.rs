@@ -12,7 +12,7 @@ use crate::programs::git::{config, revision};
 use crate::programs::reading::{assignment, joined};
 use crate::programs::table::role::WordRole;
 use crate::programs::{address, console, filter};
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// How many folders the words of one program may name.
 const MOST_FOLDERS: usize = 8;
@@ -28,9 +28,9 @@ pub(crate) struct ReadingDraft {
     acts: HashSet<RawEffect>,
     /// Those that are not meant from the folder that the program works in.
     fixed: HashSet<RawEffect>,
-    folder: Option<Value>,
+    folder: Option<ShellValue>,
     /// The folders that its words name, each for itself.
-    entered: Vec<Value>,
+    entered: Vec<ShellValue>,
     host_is_here: bool,
 }
 
@@ -66,7 +66,7 @@ impl ReadingDraft {
     }
 
     /// Adds what follows from a word; `rest` are the words from this one on, where there are more.
-    pub(crate) fn word(&mut self, role: WordRole, word: &Value, rest: &[Value]) {
+    pub(crate) fn word(&mut self, role: WordRole, word: &ShellValue, rest: &[ShellValue]) {
         match role {
             WordRole::Text => {}
             WordRole::Path(FileOp::Run) if is_input(word) => {
@@ -117,7 +117,7 @@ impl ReadingDraft {
             WordRole::Anything => self.reading.suspected.push(word.clone()),
             // Python may still look for modules, to tell of a mistake.
             WordRole::PlainCode if languages::only_prints_numbers(word) => {
-                self.act(RawEffect::LocalCode(LocalCode::PythonModules(None), Value::text(".")));
+                self.act(RawEffect::LocalCode(LocalCode::PythonModules(None), ShellValue::text(".")));
             }
             WordRole::PlainExpression if languages::only_computes(word) => {}
             WordRole::Sockets => self.add_inside(address::of_sockets(word)),
@@ -128,26 +128,26 @@ impl ReadingDraft {
     }
 
     /// A program of a package: `yarn@1` is yarn.
-    fn package(&mut self, word: &Value, rest: &[Value]) {
+    fn package(&mut self, word: &ShellValue, rest: &[ShellValue]) {
         self.act(package(word));
         let mut words = rest.to_vec();
         if let Some(first) = words.first_mut()
             && let Some(name) = first.known().and_then(|name| name.get(1..)?.find('@').map(|at| name[..=at].to_owned()))
         {
-            *first = Value::text(name);
+            *first = ShellValue::text(name);
         }
         self.word(WordRole::Command, word, &words);
     }
 
-    fn copy_of_repository(&mut self, word: &Value) {
+    fn copy_of_repository(&mut self, word: &ShellValue) {
         self.remote(FileOp::Read, word);
         // A repository with an unknown name becomes a folder with an unknown name.
         let name = word.known().map(address::last_name).filter(|name| !name.is_empty() && !name.starts_with('.'));
-        self.act(RawEffect::Path(FileOp::Create, name.map_or_else(Value::unknown, Value::text)));
+        self.act(RawEffect::Path(FileOp::Create, name.map_or_else(ShellValue::unknown, ShellValue::text)));
     }
 
     /// Returns what is run by a word that is a command, or text in a language.
-    fn run_by(&self, role: WordRole, word: &Value, rest: &[Value]) -> Vec<NestedRun> {
+    fn run_by(&self, role: WordRole, word: &ShellValue, rest: &[ShellValue]) -> Vec<NestedRun> {
         let after = || rest.get(1..).unwrap_or_default().to_vec();
         match role {
             WordRole::Command if !rest.is_empty() => vec![NestedRun::Words(rest.to_vec())],
@@ -184,7 +184,7 @@ impl ReadingDraft {
         let Some(folder) = self.folder else { return self.reading };
         // Of several folders one program takes the last, another the first, and a third goes from one to the next.
         let alone = if self.entered.len() > 1 { self.entered.as_slice() } else { &[] };
-        let followed = |act: &RawEffect, folder: &Value| match act {
+        let followed = |act: &RawEffect, folder: &ShellValue| match act {
             RawEffect::LocalCode(code, path) => Some(RawEffect::LocalCode(code.clone(), below(folder, path))),
             _ => None,
         };
@@ -211,14 +211,14 @@ impl ReadingDraft {
         self.reading.suspected.extend(part.suspected);
     }
 
-    fn path(&mut self, deed: FileOp, word: &Value) {
+    fn path(&mut self, deed: FileOp, word: &ShellValue) {
         // The standard streams, and a flag whose value is empty.
         if !matches!(word.known(), Some("-" | "")) {
             self.act(RawEffect::Path(deed, word.clone()));
         }
     }
 
-    fn settings(&mut self, language: CodeLanguage, word: &Value) {
+    fn settings(&mut self, language: CodeLanguage, word: &ShellValue) {
         let is_input = is_input(word);
         if !is_input {
             self.path(FileOp::Read, word);
@@ -227,17 +227,17 @@ impl ReadingDraft {
         self.reading.inner.push(if is_input { input() } else { NestedRun::File(language, word.clone()) });
     }
 
-    fn local(&mut self, word: &Value) {
+    fn local(&mut self, word: &ShellValue) {
         self.path(FileOp::Read, word);
         self.act(RawEffect::Fetch(word.clone()));
     }
 
-    fn names(&mut self, word: &Value) {
+    fn names(&mut self, word: &ShellValue) {
         self.path(FileOp::Read, word);
-        self.act(RawEffect::Path(FileOp::Read, Value::unknown()));
+        self.act(RawEffect::Path(FileOp::Read, ShellValue::unknown()));
     }
 
-    fn packed(&mut self, word: &Value) {
+    fn packed(&mut self, word: &ShellValue) {
         let mut copy = word.clone();
         copy.push(ValuePiece::Text(".gz".to_owned()));
         self.path(FileOp::Read, word);
@@ -248,7 +248,7 @@ impl ReadingDraft {
         self.add_inside(found);
     }
 
-    fn remote(&mut self, deed: FileOp, word: &Value) {
+    fn remote(&mut self, deed: FileOp, word: &ShellValue) {
         match address::of_remote(word) {
             Some(found) => {
                 self.add_inside(found);
@@ -264,7 +264,7 @@ impl ReadingDraft {
         }
     }
 
-    fn mode(&mut self, word: &Value) {
+    fn mode(&mut self, word: &ShellValue) {
         let Some(mode) = word.known() else {
             return self.act(RawEffect::Unknown("the mode is known only when it runs".to_owned()));
         };
@@ -276,7 +276,7 @@ impl ReadingDraft {
         }
     }
 
-    fn ssh_option(&mut self, word: &Value) {
+    fn ssh_option(&mut self, word: &ShellValue) {
         let start = word.prefix();
         let name: String = start.chars().take_while(char::is_ascii_alphanumeric).collect();
         let rest = word.strip_prefix(&name).unwrap_or_default();
@@ -297,7 +297,7 @@ impl ReadingDraft {
         }
     }
 
-    fn tar_action(&mut self, word: &Value) {
+    fn tar_action(&mut self, word: &ShellValue) {
         match word.strip_prefix("exec=") {
             Some(script) => self.reading.inner.push(NestedRun::Script(script, Vec::new())),
             None if word.known().is_none() => {
@@ -307,7 +307,7 @@ impl ReadingDraft {
         }
     }
 
-    fn volume(&mut self, word: &Value) {
+    fn volume(&mut self, word: &ShellValue) {
         let start = word.prefix();
         let source = ["source=", "src="].iter().find_map(|key| {
             let at = start.find(key)?;
@@ -318,7 +318,7 @@ impl ReadingDraft {
             None => (word.clone(), ':'),
         };
         let host = match value.prefix().split_once(end) {
-            Some((host, _)) => Value::text(host),
+            Some((host, _)) => ShellValue::text(host),
             None => value,
         };
         // A word without a slash is the name of a volume.
@@ -328,9 +328,9 @@ impl ReadingDraft {
         }
     }
 
-    fn enter(&mut self, word: &Value) {
+    fn enter(&mut self, word: &ShellValue) {
         if self.entered.len() >= MOST_FOLDERS {
-            self.folder = Some(Value::unknown());
+            self.folder = Some(ShellValue::unknown());
             return self.act(RawEffect::Unknown("it names more folders to work in than are followed".to_owned()));
         }
         self.entered.push(word.clone());
@@ -338,10 +338,10 @@ impl ReadingDraft {
             Some(folder) => below(folder, word),
             None => word.clone(),
         });
-        self.act(RawEffect::Path(FileOp::Read, Value::text(".")));
+        self.act(RawEffect::Path(FileOp::Read, ShellValue::text(".")));
     }
 
-    fn upload(&mut self, word: &Value) {
+    fn upload(&mut self, word: &ShellValue) {
         let start = word.prefix();
         let marks = ["=@", "=<", "@"];
         let at = if start.starts_with('@') {
@@ -360,7 +360,7 @@ impl ReadingDraft {
         };
         let file = word.strip_prefix(&start[..at]).unwrap_or_default();
         match file.prefix().split_once(';') {
-            Some((name, _)) => self.path(FileOp::Read, &Value::text(name)),
+            Some((name, _)) => self.path(FileOp::Read, &ShellValue::text(name)),
             None => self.path(FileOp::Read, &file),
         }
     }
@@ -369,7 +369,7 @@ impl ReadingDraft {
 /// Adds that settings are followed in the folders of the files that the program looks at as well: `hg log sub/x` takes
 /// the repository of the file, and linters take the settings beside each one.
 fn add_settings_beside(acts: &mut Vec<RawEffect>) {
-    let here = Value::text(".");
+    let here = ShellValue::text(".");
     let followed = acts.iter().filter_map(|act| match act {
         RawEffect::LocalCode(code @ LocalCode::Files(_), place) if *place == here => Some(code.clone()),
         _ => None,
@@ -383,7 +383,7 @@ fn add_settings_beside(acts: &mut Vec<RawEffect>) {
         _ => None,
     });
     let mut seen = HashSet::from([here.clone()]);
-    let places: Vec<Value> = looked_at.filter(|place| seen.insert(place.clone())).collect();
+    let places: Vec<ShellValue> = looked_at.filter(|place| seen.insert(place.clone())).collect();
     if places.len() > MOST_PLACES {
         return acts.push(RawEffect::Unknown("it may follow settings beside more files than are looked at".to_owned()));
     }
@@ -393,26 +393,26 @@ fn add_settings_beside(acts: &mut Vec<RawEffect>) {
 }
 
 /// Python looks for a module, and for all that it imports, in the folder first.
-fn python_module(word: &Value) -> RawEffect {
+fn python_module(word: &ShellValue) -> RawEffect {
     let first = word.known().map(|name| name.split('.').next().unwrap_or(name).to_owned());
-    RawEffect::LocalCode(LocalCode::PythonModules(first), Value::text("."))
+    RawEffect::LocalCode(LocalCode::PythonModules(first), ShellValue::text("."))
 }
 
 /// Returns whether a word names the standard input where a script is expected.
-fn is_input(word: &Value) -> bool {
+fn is_input(word: &ShellValue) -> bool {
     matches!(word.known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
 }
 
 /// Code that prints the value of some other.
-fn printed(code: &Value) -> NestedRun {
-    let mut text = Value::text("console.log(");
+fn printed(code: &ShellValue) -> NestedRun {
+    let mut text = ShellValue::text("console.log(");
     text.append(code);
     text.push(ValuePiece::Text(")".to_owned()));
     NestedRun::Text(CodeLanguage::General, text)
 }
 
 /// Returns a path as seen from outside of the folder that it is relative to.
-pub(crate) fn below(folder: &Value, path: &Value) -> Value {
+pub(crate) fn below(folder: &ShellValue, path: &ShellValue) -> ShellValue {
     if path.prefix().starts_with('/') || path.begins_with_gap() {
         return path.clone();
     }
@@ -426,9 +426,9 @@ pub(crate) fn below(folder: &Value, path: &Value) -> Value {
 }
 
 /// A program of a package is where the package manager of the folder puts it, or it is fetched.
-fn package(word: &Value) -> RawEffect {
+fn package(word: &ShellValue) -> RawEffect {
     match word.known() {
-        Some(name) if !name.contains('/') => RawEffect::Fetch(Value::text(format!("node_modules/.bin/{name}"))),
+        Some(name) if !name.contains('/') => RawEffect::Fetch(ShellValue::text(format!("node_modules/.bin/{name}"))),
         _ => RawEffect::Connect(None),
     }
 }
@@ -448,7 +448,7 @@ fn symbolic_mode_sets_id(mode: &str) -> bool {
 }
 
 /// Says what acting on a process means, which is told by number, name or pattern.
-pub(crate) fn process(word: &Value) -> RawEffect {
+pub(crate) fn process(word: &ShellValue) -> RawEffect {
     let everything = ["", ".", ".*", "*", "^", "$", "-1", "0", "1", "init", "systemd", ".+", "[a-z]*"];
     match word.known() {
         Some(name) if everything.contains(&name) => {

@@ -2,7 +2,7 @@
 
 use crate::programs::flags::tell_apart;
 use crate::programs::table::ProgramTable;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// The operands of a program, as its row tells them from flags and their values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +30,8 @@ pub enum Subcommand {
 pub fn operands_of(program: &str, words: &[String]) -> Option<GivenOperands> {
     let table = ProgramTable::shipped();
     let row = table.row(program)?.ok()?;
-    let words: Vec<Value> = words.iter().map(Value::text).collect();
-    let operands: Vec<String> = tell_apart(row, &[], &words).operands.iter().map(Value::shown).collect();
+    let words: Vec<ShellValue> = words.iter().map(ShellValue::text).collect();
+    let operands: Vec<String> = tell_apart(row, &[], &words).operands.iter().map(ShellValue::shown).collect();
     let is_known = |parent: &str| {
         let deepest = operands.len().min(2);
         (1..=deepest).any(|count| table.has(&format!("{parent}+{}", operands[..count].join("+"))))

@@ -9,10 +9,10 @@ use crate::programs::meaning::ReadingDraft;
 use crate::programs::table::ProgramTable;
 use crate::programs::table::role::WordRole;
 use crate::programs::table::row::{Condition, Fact, Operands, PrintedOutput, ProgramRow, Says, Takes};
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// Reads the words of a program, without its name, by its row.
-pub(crate) fn read_row(table: &ProgramTable, (name, row): (&str, &ProgramRow), words: &[Value]) -> ProgramReading {
+pub(crate) fn read_row(table: &ProgramTable, (name, row): (&str, &ProgramRow), words: &[ShellValue]) -> ProgramReading {
     read_row_below(table, (&[], NamedRow { name, row }), words).reading
 }
 
@@ -42,11 +42,11 @@ struct ProgramPart {
 fn read_row_below(
     table: &ProgramTable,
     (parents, named): (&[&ProgramRow], NamedRow<'_>),
-    words: &[Value],
+    words: &[ShellValue],
 ) -> ProgramPart {
     let row = named.row;
     let mut draft = ReadingDraft::default();
-    row.chosen.iter().for_each(|chosen| draft.act(RawEffect::LocalCode(chosen.clone(), Value::text("."))));
+    row.chosen.iter().for_each(|chosen| draft.act(RawEffect::LocalCode(chosen.clone(), ShellValue::text("."))));
     if row.is_usage(words) {
         return ProgramPart { reading: draft.finish(), of_parents: Vec::new() };
     }
@@ -96,7 +96,7 @@ fn add_small_doubts(draft: &mut ReadingDraft, parents: &[&ProgramRow], given: &G
 fn read_subcommand(
     table: &ProgramTable,
     (above, named): (&[&ProgramRow], NamedRow<'_>),
-    (subcommand, rest): (&Value, &[Value]),
+    (subcommand, rest): (&ShellValue, &[ShellValue]),
 ) -> ProgramPart {
     let row = named.row;
     let only = |reading: ProgramReading| ProgramPart { reading, of_parents: Vec::new() };
@@ -107,7 +107,7 @@ fn read_subcommand(
     for parent in named.parents(table) {
         let name = format!("{parent}+{word}");
         // `gh gist create` has a row beside that of `gh gist`.
-        let next = rest.first().and_then(Value::known).map(|next| format!("{name}+{next}"));
+        let next = rest.first().and_then(ShellValue::known).map(|next| format!("{name}+{next}"));
         if let Some((next, Ok(found))) = next.as_deref().and_then(|name| Some((name, table.row(name)?))) {
             return read_part(table, (above, NamedRow { name: next, row: found }), &rest[1..]);
         }
@@ -126,7 +126,11 @@ fn read_subcommand(
     only(ProgramReading { suspected: rest.to_vec(), ..unknown(what) })
 }
 
-fn read_part(table: &ProgramTable, (above, named): (&[&ProgramRow], NamedRow<'_>), words: &[Value]) -> ProgramPart {
+fn read_part(
+    table: &ProgramTable,
+    (above, named): (&[&ProgramRow], NamedRow<'_>),
+    words: &[ShellValue],
+) -> ProgramPart {
     // The flags that ask for help are the same for all subcommands, also for those of subcommands.
     if above.first().is_some_and(|of_all| of_all.is_usage_of_part(words)) {
         return ProgramPart::default();
@@ -139,7 +143,7 @@ fn read_part(table: &ProgramTable, (above, named): (&[&ProgramRow], NamedRow<'_>
 }
 
 /// Returns the long options of a program that stand behind its subcommand, where that has none of the same name.
-fn long_options_of(parent: &ProgramRow, row: &ProgramRow, words: &[Value]) -> Vec<GivenFlag> {
+fn long_options_of(parent: &ProgramRow, row: &ProgramRow, words: &[ShellValue]) -> Vec<GivenFlag> {
     let mut options = Vec::new();
     for (index, word) in words.iter().enumerate() {
         let shown = word.prefix();
@@ -236,7 +240,7 @@ impl<'a> RowReader<'a> {
             Says::Operands(operands) => Some(operands),
             _ => None,
         });
-        let plain: Vec<Value> =
+        let plain: Vec<ShellValue> =
             self.given.operands.iter().filter(|operand| !self.is_key(draft, operand)).cloned().collect();
         let input = self.said(|says| match says {
             Says::Input(language) => Some(*language),
@@ -260,12 +264,12 @@ impl<'a> RowReader<'a> {
             _ => None,
         });
         if let Some(here) = said.flatten() {
-            draft.act(RawEffect::Path(here.deed, Value::text(here.path)));
+            draft.act(RawEffect::Path(here.deed, ShellValue::text(here.path)));
         }
     }
 
     /// Takes operands such as `if=FILE`, and returns whether it is one.
-    fn is_key(&self, draft: &mut ReadingDraft, operand: &Value) -> bool {
+    fn is_key(&self, draft: &mut ReadingDraft, operand: &ShellValue) -> bool {
         let mut keys = self.row.facts.iter().filter_map(|fact| match &fact.says {
             Says::Keys(keys) => Some(keys),
             _ => None,
@@ -283,7 +287,7 @@ impl<'a> RowReader<'a> {
     }
 
     /// Takes operands by their roles, and returns whether one of them says where something is done.
-    fn by_roles(&self, draft: &mut ReadingDraft, said: &Operands, operands: &[Value]) -> bool {
+    fn by_roles(&self, draft: &mut ReadingDraft, said: &Operands, operands: &[ShellValue]) -> bool {
         let mut says_where = false;
         if said.are_unknown && !operands.is_empty() {
             let what = format!("what {} does with its words is not in the table of programs", self.row.shown());
@@ -332,7 +336,7 @@ impl<'a> RowReader<'a> {
             Some(PrintedOutput::Decoded) => StreamContent::Decoded,
             Some(PrintedOutput::Content) => StreamContent::Content,
             Some(PrintedOutput::Passed) => StreamContent::Passed,
-            Some(PrintedOutput::Text) => StreamContent::Text(Value::unknown()),
+            Some(PrintedOutput::Text) => StreamContent::Text(ShellValue::unknown()),
             Some(PrintedOutput::Name) => StreamContent::Text(a_name()),
             Some(PrintedOutput::Paths) => {
                 let paths = self.printed_paths(acts);
@@ -352,7 +356,7 @@ impl<'a> RowReader<'a> {
     }
 
     /// Returns below what the names lie that it prints: what it looks at, or else where it is.
-    fn printed_paths(&self, acts: &[RawEffect]) -> Vec<Value> {
+    fn printed_paths(&self, acts: &[RawEffect]) -> Vec<ShellValue> {
         let looked_at = acts.iter().filter_map(|act| match act {
             RawEffect::Path(FileOp::Read | FileOp::List, path) => Some(path.clone()),
             _ => None,
@@ -364,48 +368,48 @@ impl<'a> RowReader<'a> {
         });
         match (looked_at.is_empty(), takes_paths) {
             (false, _) => looked_at,
-            (true, true) => vec![Value::text(".")],
-            (true, false) => vec![Value::unknown()],
+            (true, true) => vec![ShellValue::text(".")],
+            (true, false) => vec![ShellValue::unknown()],
         }
     }
 }
 
 /// Returns some name that does not begin with a dash.
-fn a_name() -> Value {
-    let mut name = Value::text("0");
+fn a_name() -> ShellValue {
+    let mut name = ShellValue::text("0");
     name.push(ValuePiece::Glob);
     name
 }
 
 /// Returns some name without a folder where one of these paths is the folder of the program itself. Programs print what
 /// lies there so, and it may look like a flag to the next program: `git ls-files`, `rg --files`, `fd`, `grep -rl x`.
-pub(crate) fn bare_name_of(paths: &[Value]) -> Option<Value> {
-    let finds_here = |path: &Value| is_here(path) || path.prefix().starts_with(['*', '?', '[', ':']);
+pub(crate) fn bare_name_of(paths: &[ShellValue]) -> Option<ShellValue> {
+    let finds_here = |path: &ShellValue| is_here(path) || path.prefix().starts_with(['*', '?', '[', ':']);
     paths.iter().any(finds_here).then(a_bare_name)
 }
 
 /// Returns what is printed of a path: the path itself where it is a file, or what lies below it.
-fn itself_and_below(path: &Value) -> impl Iterator<Item = Value> {
+fn itself_and_below(path: &ShellValue) -> impl Iterator<Item = ShellValue> {
     itself(path).into_iter().chain(names_below(path))
 }
 
-fn itself(path: &Value) -> Option<Value> {
+fn itself(path: &ShellValue) -> Option<ShellValue> {
     Some(path.clone()).filter(|path| !is_here(path) && !path.has_unknown())
 }
 
-fn is_here(path: &Value) -> bool {
+fn is_here(path: &ShellValue) -> bool {
     matches!(path.known(), Some("." | "./"))
 }
 
 /// Returns a name without its folder, as `ls folder` prints it: put behind the folder again, it is a path.
-fn a_bare_name() -> Value {
-    let mut name = Value::default();
+fn a_bare_name() -> ShellValue {
+    let mut name = ShellValue::default();
     name.push(ValuePiece::Glob);
     name
 }
 
 /// Returns the names that lie in a folder.
-pub(crate) fn names_in(folder: &Value) -> Value {
+pub(crate) fn names_in(folder: &ShellValue) -> ShellValue {
     let mut path = folder.clone();
     path.push(ValuePiece::Text("/".to_owned()));
     path.push(ValuePiece::Glob);
@@ -413,7 +417,7 @@ pub(crate) fn names_in(folder: &Value) -> Value {
 }
 
 /// Returns the hidden names that lie in a folder.
-fn hidden_names_in(folder: &Value) -> Value {
+fn hidden_names_in(folder: &ShellValue) -> ShellValue {
     let mut path = folder.clone();
     path.push(ValuePiece::Text("/.".to_owned()));
     path.push(ValuePiece::Glob);
@@ -421,7 +425,7 @@ fn hidden_names_in(folder: &Value) -> Value {
 }
 
 /// Returns the names that lie in a folder, and those below it at any depth, which are shown as `**`.
-pub(crate) fn names_below(folder: &Value) -> [Value; 2] {
+pub(crate) fn names_below(folder: &ShellValue) -> [ShellValue; 2] {
     let names = names_in(folder);
     let mut deeper = names.clone();
     deeper.push(ValuePiece::Number);
@@ -429,7 +433,7 @@ pub(crate) fn names_below(folder: &Value) -> [Value; 2] {
 }
 
 /// Takes `A=b` apart.
-pub(crate) fn assignment(word: &Value) -> Option<(String, Value)> {
+pub(crate) fn assignment(word: &ShellValue) -> Option<(String, ShellValue)> {
     let (name, _) = word.prefix().split_once('=')?;
     let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
@@ -439,8 +443,8 @@ pub(crate) fn assignment(word: &Value) -> Option<(String, Value)> {
 }
 
 /// Returns words as one text with blanks between.
-pub(crate) fn joined(words: &[Value]) -> Value {
-    let mut text = Value::default();
+pub(crate) fn joined(words: &[ShellValue]) -> ShellValue {
+    let mut text = ShellValue::default();
     for (at, word) in words.iter().enumerate() {
         if at > 0 {
             text.push(ValuePiece::Text(" ".to_owned()));

@@ -16,11 +16,11 @@ mod xargs;
 
 use crate::act::ProgramReading;
 use crate::programs::git::config;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// Reads the words of a program that is one of these, without its name.
-pub(crate) fn read(name: &str, words: &[Value]) -> Option<ProgramReading> {
-    let read: fn(&[Value]) -> ProgramReading = match name {
+pub(crate) fn read(name: &str, words: &[ShellValue]) -> Option<ProgramReading> {
+    let read: fn(&[ShellValue]) -> ProgramReading = match name {
         "find" | "gfind" => find::read,
         "fd" | "fdfind" => fd::read,
         "xargs" | "gxargs" => xargs::read,
@@ -48,6 +48,6 @@ pub(crate) fn read(name: &str, words: &[Value]) -> Option<ProgramReading> {
 }
 
 /// Reads the words of a subcommand that is one of these, without its name.
-pub(crate) fn read_subcommand(name: &str, words: &[Value]) -> Option<ProgramReading> {
+pub(crate) fn read_subcommand(name: &str, words: &[ShellValue]) -> Option<ProgramReading> {
     (name == "git+config").then(|| config::read(words))
 }

@@ -7,7 +7,7 @@ mod words;
 use crate::act::{CodeLanguage, LocalCode, NestedRun, ProgramReading, RawEffect, StreamContent};
 use crate::programs::table::ProgramTable;
 use crate::programs::{read, read_by};
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// Reads a command by a table of these rows. Words are parted by blanks; `…` stands for a gap, `*` for a pattern.
 fn by(rows: &'static str, command: &str) -> String {
@@ -19,12 +19,12 @@ fn shipped(command: &str) -> String {
     told(&read(&words(command)))
 }
 
-fn words(command: &str) -> Vec<Value> {
+fn words(command: &str) -> Vec<ShellValue> {
     command.split(' ').map(word).collect()
 }
 
-fn word(text: &str) -> Value {
-    let mut value = Value::default();
+fn word(text: &str) -> ShellValue {
+    let mut value = ShellValue::default();
     for letter in text.chars() {
         value.push(match letter {
             '…' => ValuePiece::Unknown,
@@ -79,8 +79,8 @@ fn told_inner(inner: &NestedRun) -> String {
     }
 }
 
-fn all(words: &[Value]) -> String {
-    words.iter().map(Value::shown).collect::<Vec<_>>().join(" ")
+fn all(words: &[ShellValue]) -> String {
+    words.iter().map(ShellValue::shown).collect::<Vec<_>>().join(" ")
 }
 
 #[test]

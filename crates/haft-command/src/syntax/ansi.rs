@@ -1,11 +1,11 @@
 //! Reads `$'…'`, in which letters can be spelled with numbers.
 
-use crate::syntax::reader::{Read, SyntaxFault, TextReader};
+use crate::syntax::reader::{SyntaxFault, SyntaxResult, TextReader};
 use crate::syntax::{Quoting, WordPart};
 
 impl TextReader<'_> {
     /// Reads to the quote that closes it; the opening one is behind us.
-    pub(crate) fn ansi_quoted(&mut self) -> Read<WordPart> {
+    pub(crate) fn ansi_quoted(&mut self) -> SyntaxResult<WordPart> {
         let start = self.at;
         let mut bytes = Vec::new();
         loop {
@@ -25,7 +25,7 @@ impl TextReader<'_> {
         })
     }
 
-    fn ansi_escape(&mut self, bytes: &mut Vec<u8>) -> Read<()> {
+    fn ansi_escape(&mut self, bytes: &mut Vec<u8>) -> SyntaxResult<()> {
         let escape = self.next_char().ok_or(SyntaxFault("a quote is not closed"))?;
         let byte = match escape {
             'a' => 7,
@@ -59,7 +59,7 @@ impl TextReader<'_> {
         Ok(())
     }
 
-    fn hexadecimal(&mut self, bytes: &mut Vec<u8>) -> Read<()> {
+    fn hexadecimal(&mut self, bytes: &mut Vec<u8>) -> SyntaxResult<()> {
         if self.bytes_from(self.at).first() == Some(&b'{') {
             return Err(SyntaxFault("an escape is not understood"));
         }
@@ -70,7 +70,7 @@ impl TextReader<'_> {
         Ok(())
     }
 
-    fn code_point(&mut self, letter: char, most: usize, bytes: &mut Vec<u8>) -> Read<()> {
+    fn code_point(&mut self, letter: char, most: usize, bytes: &mut Vec<u8>) -> SyntaxResult<()> {
         match self.digits(16, most) {
             Some(number) => {
                 let next = char::from_u32(number).ok_or(SyntaxFault("an escape is not a character"))?;

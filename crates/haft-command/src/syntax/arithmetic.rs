@@ -3,13 +3,13 @@
 //! `$((` and `((` can also begin a substitution or a subshell with a subshell in it. The shell looks for the two
 //! parentheses that close it before it decides; so does this.
 
-use crate::syntax::reader::{Read, SyntaxFault, TextReader};
-use crate::syntax::word::Frame;
-use crate::syntax::{Node, Word, WordPart};
+use crate::syntax::reader::{SyntaxFault, SyntaxResult, TextReader};
+use crate::syntax::word::LexerFrame;
+use crate::syntax::{CommandNode, Word, WordPart};
 
 impl TextReader<'_> {
     /// Reads `$((…))`; nothing where it is a substitution.
-    pub(crate) fn arithmetic_expansion(&mut self) -> Read<Option<WordPart>> {
+    pub(crate) fn arithmetic_expansion(&mut self) -> SyntaxResult<Option<WordPart>> {
         let start = self.at;
         self.expect("$", "there is no dollar")?;
         let Some(end) = self.arithmetic_end()? else {
@@ -20,15 +20,15 @@ impl TextReader<'_> {
     }
 
     /// Reads `((…))`; nothing where it is a subshell.
-    pub(crate) fn arithmetic_command(&mut self) -> Read<Option<Node>> {
+    pub(crate) fn arithmetic_command(&mut self) -> SyntaxResult<Option<CommandNode>> {
         match self.arithmetic_end()? {
-            Some(end) => Ok(Some(Node::Arithmetic(self.arithmetic_words(end)?))),
+            Some(end) => Ok(Some(CommandNode::Arithmetic(self.arithmetic_words(end)?))),
             None => Ok(None),
         }
     }
 
     /// Reads `$[…]`.
-    pub(crate) fn old_arithmetic(&mut self) -> Read<WordPart> {
+    pub(crate) fn old_arithmetic(&mut self) -> SyntaxResult<WordPart> {
         let start = self.at;
         self.expect("$", "there is no dollar")?;
         let parts = self.subscript()?;
@@ -36,7 +36,7 @@ impl TextReader<'_> {
     }
 
     /// Returns where the parentheses begin that close the two which stand here.
-    pub(crate) fn arithmetic_end(&mut self) -> Read<Option<usize>> {
+    pub(crate) fn arithmetic_end(&mut self) -> SyntaxResult<Option<usize>> {
         let Some(start) = self.end_of("((") else { return Ok(None) };
         let bytes = self.bytes_from(start);
         let (mut at, mut open) = (0, 0_usize);
@@ -61,10 +61,10 @@ impl TextReader<'_> {
     }
 
     /// Reads what stands between the double parentheses, and goes behind them.
-    pub(crate) fn arithmetic_words(&mut self, end: usize) -> Read<Vec<Word>> {
+    pub(crate) fn arithmetic_words(&mut self, end: usize) -> SyntaxResult<Vec<Word>> {
         let start = self.end_of("((").ok_or(SyntaxFault("there are no parentheses"))?;
         self.at = start;
-        let parts = self.nested(|reader| reader.limited(end, |reader| reader.parts(&Frame::ARITHMETIC)))?;
+        let parts = self.nested(|reader| reader.limited(end, |reader| reader.parts(&LexerFrame::ARITHMETIC)))?;
         self.expect("))", "a parenthesis is not closed")?;
         Ok(vec![Word { parts, span: self.span(start..end) }])
     }

@@ -23,7 +23,7 @@ enum Atom {
 
 /// A pair of braces.
 #[derive(Clone, Debug, Default)]
-struct Pair {
+struct BracePair {
     close: Option<usize>,
     commas: Vec<usize>,
 }
@@ -71,7 +71,9 @@ fn expand_atoms(atoms: &[Atom], depth: usize) -> Result<Vec<Vec<Atom>>, TooMany>
     let mut at = 0;
     while let Some(atom) = atoms.get(at) {
         let choices = match (atom, pairs.get(at)) {
-            (Atom::Bare('{'), Some(Pair { close: Some(close), commas })) => choices(atoms, at..*close, commas, depth)?,
+            (Atom::Bare('{'), Some(BracePair { close: Some(close), commas })) => {
+                choices(atoms, at..*close, commas, depth)?
+            }
             _ => None,
         };
         match (choices, pairs.get(at).and_then(|pair| pair.close)) {
@@ -122,8 +124,8 @@ fn combine(words: &[Vec<Atom>], choices: &[Vec<Atom>]) -> Result<Vec<Vec<Atom>>,
 }
 
 /// Returns the pair that each opening brace begins, by its place.
-fn pairs_of(atoms: &[Atom]) -> Vec<Pair> {
-    let mut pairs = vec![Pair::default(); atoms.len()];
+fn pairs_of(atoms: &[Atom]) -> Vec<BracePair> {
+    let mut pairs = vec![BracePair::default(); atoms.len()];
     let mut open: Vec<usize> = Vec::new();
     for (at, atom) in atoms.iter().enumerate() {
         match (atom, open.last().copied()) {

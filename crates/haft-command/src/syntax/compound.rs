@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
-use crate::syntax::reader::{Pass, Read, SyntaxFault, TextReader};
-use crate::syntax::word::{Frame, plain_text};
-use crate::syntax::{Assignment, Item, Link, Node, Parameter, Quoting, Script, Stage, Word, WordPart};
+use crate::syntax::reader::{Pass, SyntaxFault, SyntaxResult, TextReader};
+use crate::syntax::word::{LexerFrame, plain_text};
+use crate::syntax::{
+    Assignment, CommandList, CommandNode, CommandPipeline, CommandStage, Link, ParameterExpansion, Quoting, Word,
+    WordPart,
+};
 
 /// What may stand between the words of `[[ … ]]`, the longest first.
 const TEST_OPERATORS: &[&str] = &["&&", "||", "(", ")", "<", ">"];
@@ -14,7 +17,7 @@ const COMPOUND: &[&str] = &["{", "if", "while", "until", "for", "select", "case"
 
 impl TextReader<'_> {
     /// Reads a compound command, where one begins here.
-    pub(crate) fn compound(&mut self) -> Read<Option<Node>> {
+    pub(crate) fn compound(&mut self) -> SyntaxResult<Option<CommandNode>> {
         if self.is_at("((")
             && let Some(node) = self.arithmetic_command()?
         {
@@ -23,10 +26,10 @@ impl TextReader<'_> {
         if self.take("(") {
             let script = self.commands()?;
             self.expect(")", "a parenthesis is not closed")?;
-            return Ok(Some(Node::Subshell(script)));
+            return Ok(Some(CommandNode::Subshell(script)));
         }
         let (word, end) = self.keyword();
-        let read: fn(&mut Self) -> Read<Node> = match word.as_ref() {
+        let read: fn(&mut Self) -> SyntaxResult<CommandNode> = match word.as_ref() {
             "{" => Self::group,
             "if" => Self::condition,
             "while" | "until" => Self::repetition,
@@ -41,13 +44,13 @@ impl TextReader<'_> {
         read(self).map(Some)
     }
 
-    fn group(&mut self) -> Read<Node> {
+    fn group(&mut self) -> SyntaxResult<CommandNode> {
         let script = self.commands()?;
         self.expect_keyword("}", "a brace is not closed")?;
-        Ok(Node::Group(script))
+        Ok(CommandNode::Group(script))
     }
 
-    fn condition(&mut self) -> Read<Node> {
+    fn condition(&mut self) -> SyntaxResult<CommandNode> {
         let mut scripts = vec![self.commands()?];
         self.expect_keyword("then", "an if has no then")?;
         scripts.push(self.commands()?);
@@ -59,21 +62,21 @@ impl TextReader<'_> {
             } else if self.take_keyword("else") {
                 scripts.push(self.commands()?);
                 self.expect_keyword("fi", "an if has no fi")?;
-                return Ok(Node::If(scripts));
+                return Ok(CommandNode::If(scripts));
             } else {
                 self.expect_keyword("fi", "an if has no fi")?;
-                return Ok(Node::If(scripts));
+                return Ok(CommandNode::If(scripts));
             }
         }
     }
 
-    fn repetition(&mut self) -> Read<Node> {
+    fn repetition(&mut self) -> SyntaxResult<CommandNode> {
         let condition = self.commands()?;
-        Ok(Node::While(condition, self.body()?))
+        Ok(CommandNode::While(condition, self.body()?))
     }
 
     /// Reads `do … done`, or `{ … }`, which loops take as well.
-    fn body(&mut self) -> Read<Script> {
+    fn body(&mut self) -> SyntaxResult<CommandList> {
         self.skip_lines()?;
         let end = if self.take_keyword("{") {
             "}"
@@ -86,7 +89,7 @@ impl TextReader<'_> {
         Ok(script)
     }
 
-    fn for_each(&mut self) -> Read<Node> {
+    fn for_each(&mut self) -> SyntaxResult<CommandNode> {
         self.skip_blanks();
         if self.is_at("((") {
             return self.counting_for();
@@ -106,24 +109,24 @@ impl TextReader<'_> {
             }
         }
         let _ = self.take(";");
-        Ok(Node::For(name, words, self.body()?))
+        Ok(CommandNode::For(name, words, self.body()?))
     }
 
-    fn counting_for(&mut self) -> Read<Node> {
+    fn counting_for(&mut self) -> SyntaxResult<CommandNode> {
         let end = self.arithmetic_end()?.ok_or(SyntaxFault("a loop is not closed"))?;
         let words = self.arithmetic_words(end)?;
         self.skip_blanks();
         let _ = self.take(";");
-        Ok(Node::CountingFor(words, self.body()?))
+        Ok(CommandNode::CountingFor(words, self.body()?))
     }
 
     /// Reads a word that is a name, and returns its text.
-    fn plain_word(&mut self) -> Read<String> {
+    fn plain_word(&mut self) -> SyntaxResult<String> {
         let word = self.word()?;
         plain_text(&word.parts).ok_or(SyntaxFault("a name is made while it runs"))
     }
 
-    fn case(&mut self) -> Read<Node> {
+    fn case(&mut self) -> SyntaxResult<CommandNode> {
         self.skip_blanks();
         let subject = self.word()?;
         self.skip_lines()?;
@@ -132,7 +135,7 @@ impl TextReader<'_> {
         loop {
             self.skip_lines()?;
             if self.take_keyword("esac") {
-                return Ok(Node::Case(subject, cases));
+                return Ok(CommandNode::Case(subject, cases));
             }
             let patterns = self.patterns()?;
             cases.push((patterns, self.script()?));
@@ -140,12 +143,12 @@ impl TextReader<'_> {
                 let _ = self.take(";;&") || self.take(";;") || self.take(";&");
             } else {
                 self.expect_keyword("esac", "a case is not closed")?;
-                return Ok(Node::Case(subject, cases));
+                return Ok(CommandNode::Case(subject, cases));
             }
         }
     }
 
-    fn patterns(&mut self) -> Read<Vec<Word>> {
+    fn patterns(&mut self) -> SyntaxResult<Vec<Word>> {
         let _ = self.take("(");
         let mut patterns = Vec::new();
         loop {
@@ -159,7 +162,7 @@ impl TextReader<'_> {
         }
     }
 
-    fn function(&mut self) -> Read<Node> {
+    fn function(&mut self) -> SyntaxResult<CommandNode> {
         self.skip_blanks();
         let name = self.word()?;
         let name = plain_text(&name.parts).unwrap_or_default();
@@ -176,17 +179,17 @@ impl TextReader<'_> {
     }
 
     /// Reads what a function does.
-    pub(crate) fn function_body(&mut self, name: String) -> Read<Node> {
+    pub(crate) fn function_body(&mut self, name: String) -> SyntaxResult<CommandNode> {
         self.skip_lines()?;
         let body = self.stage()?;
         match body.node {
-            Node::Simple(..) | Node::Function(..) => Err(SyntaxFault("a function has no body")),
-            _ => Ok(Node::Function(name, Box::new(body))),
+            CommandNode::Simple(..) | CommandNode::Function(..) => Err(SyntaxFault("a function has no body")),
+            _ => Ok(CommandNode::Function(name, Box::new(body))),
         }
     }
 
     /// Reads `coproc`: with a name, it takes a compound command.
-    fn coprocess(&mut self) -> Read<Node> {
+    fn coprocess(&mut self) -> SyntaxResult<CommandNode> {
         self.skip_blanks();
         let start = self.at;
         let name = self.name();
@@ -196,16 +199,17 @@ impl TextReader<'_> {
             self.at = start;
         }
         let assigned = is_named.then(|| descriptors_in(name, self.span(start..self.at)));
-        let item = Item { link: Link::Always, stages: vec![self.stage()?], is_negated: false, in_background: true };
-        Ok(Node::Group(Script { items: assigned.into_iter().chain([item]).collect() }))
+        let item =
+            CommandPipeline { link: Link::Always, stages: vec![self.stage()?], is_negated: false, in_background: true };
+        Ok(CommandNode::Group(CommandList { items: assigned.into_iter().chain([item]).collect() }))
     }
 
-    fn test(&mut self) -> Read<Node> {
+    fn test(&mut self) -> SyntaxResult<CommandNode> {
         let mut words: Vec<Word> = Vec::new();
         loop {
             self.skip_lines()?;
             if self.take_keyword("]]") {
-                return Ok(Node::Test(words));
+                return Ok(CommandNode::Test(words));
             }
             let is_regex = words.last().is_some_and(|word| plain_text(&word.parts).as_deref() == Some("=~"));
             if is_regex {
@@ -222,11 +226,11 @@ impl TextReader<'_> {
     }
 
     /// Reads a regular expression, in which parentheses and bars are text.
-    fn regex(&mut self) -> Read<Word> {
+    fn regex(&mut self) -> SyntaxResult<Word> {
         let start = self.at;
         let mut parts = Vec::new();
         loop {
-            parts.extend(self.parts(&Frame::REGEX)?);
+            parts.extend(self.parts(&LexerFrame::REGEX)?);
             if self.peek() != Some(b'(') {
                 break;
             }
@@ -240,13 +244,13 @@ impl TextReader<'_> {
 }
 
 /// `coproc NAME …` assigns the numbers of its descriptors to the name.
-fn descriptors_in(name: String, span: Range<usize>) -> Item {
+fn descriptors_in(name: String, span: Range<usize>) -> CommandPipeline {
     // They are unknown, as `$_` is.
-    let unknown = Parameter::plain("_");
+    let unknown = ParameterExpansion::plain("_");
     let parts = vec![WordPart::Parameter(unknown, Quoting::Quoted)];
     let values = vec![Word { parts, span: span.clone() }];
     let assignment = Assignment { name, index: None, is_added: false, is_array: false, values };
-    let node = Node::Simple(vec![assignment], Vec::new());
-    let stages = vec![Stage { node, redirects: Vec::new(), span }];
-    Item { link: Link::Always, stages, is_negated: false, in_background: false }
+    let node = CommandNode::Simple(vec![assignment], Vec::new());
+    let stages = vec![CommandStage { node, redirects: Vec::new(), span }];
+    CommandPipeline { link: Link::Always, stages, is_negated: false, in_background: false }
 }

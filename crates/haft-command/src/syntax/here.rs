@@ -3,8 +3,8 @@
 //! So a text with `<<` is gone through twice: a survey finds where the documents lie, and the reading of the tree takes
 //! them from there. The survey reads nothing twice itself, however deeply documents are nested.
 
-use crate::syntax::reader::{Pass, Read, SyntaxFault, TextPosition, TextReader};
-use crate::syntax::word::Frame;
+use crate::syntax::reader::{Pass, SyntaxFault, SyntaxResult, TextPosition, TextReader};
+use crate::syntax::word::LexerFrame;
 use crate::syntax::{Quoting, Word, WordPart};
 
 /// A here-document that was named in this line.
@@ -36,7 +36,10 @@ pub(crate) struct DocumentBody {
 }
 
 /// Finds the here-documents of a text and goes back to its beginning.
-pub(crate) fn survey<T>(reader: &mut TextReader<'_>, read: impl FnOnce(&mut TextReader<'_>) -> Read<T>) -> Read<()> {
+pub(crate) fn survey<T>(
+    reader: &mut TextReader<'_>,
+    read: impl FnOnce(&mut TextReader<'_>) -> SyntaxResult<T>,
+) -> SyntaxResult<()> {
     if !reader.text.contains("<<") {
         return Ok(());
     }
@@ -50,10 +53,10 @@ pub(crate) fn survey<T>(reader: &mut TextReader<'_>, read: impl FnOnce(&mut Text
 
 impl TextReader<'_> {
     /// Reads the word that ends a here-document, and returns the document's text.
-    pub(crate) fn here_document(&mut self, operator: usize, tabs: Tabs) -> Read<Word> {
+    pub(crate) fn here_document(&mut self, operator: usize, tabs: Tabs) -> SyntaxResult<Word> {
         self.skip_blanks();
         let start = self.at;
-        let parts = self.parts(&Frame::WORD)?;
+        let parts = self.parts(&LexerFrame::WORD)?;
         let source = self.slice(start..self.at);
         if source.is_empty() {
             return Err(SyntaxFault("a here-document has no word that ends it"));
@@ -75,8 +78,8 @@ impl TextReader<'_> {
             Tabs::Removed => TextPosition::Within(span.clone()),
         };
         let read = |reader: &mut TextReader<'_>| {
-            survey(reader, |reader| reader.parts(&Frame::DOCUMENT))?;
-            reader.parts(&Frame::DOCUMENT)
+            survey(reader, |reader| reader.parts(&LexerFrame::DOCUMENT))?;
+            reader.parts(&LexerFrame::DOCUMENT)
         };
         let parts = match body.quoting {
             Quoting::Quoted => vec![WordPart::Text(body.text.clone(), Quoting::Quoted)],
@@ -88,7 +91,7 @@ impl TextReader<'_> {
     }
 
     /// Goes behind the texts of the here-documents that wait for a line end.
-    pub(crate) fn skip_here_documents(&mut self) -> Read<()> {
+    pub(crate) fn skip_here_documents(&mut self) -> SyntaxResult<()> {
         for waiting in std::mem::take(&mut self.waiting) {
             let start = self.at;
             let (text, end) = self.document_text(&waiting);

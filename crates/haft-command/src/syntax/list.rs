@@ -3,9 +3,10 @@
 //! The shell refuses a whole line for one mistake in it. Here the part with the mistake becomes opaque and the rest is
 //! read all the same, since what is a mistake to us may be none to the shell that runs it.
 
-use crate::syntax::reader::{Pass, Read, SyntaxFault, TOO_DEEP, TextPosition, TextReader};
+use crate::syntax::reader::{Pass, SyntaxFault, SyntaxResult, TOO_DEEP, TextPosition, TextReader};
 use crate::syntax::{
-    Item, Link, Node, Quoting, Redirect, RedirectKind, Script, Stage, TOO_MANY_MISTAKES, Word, WordPart, here,
+    CommandList, CommandNode, CommandPipeline, CommandStage, Link, Quoting, Redirect, RedirectKind, TOO_MANY_MISTAKES,
+    Word, WordPart, here,
 };
 
 /// How often reading starts again behind something that cannot be read.
@@ -16,11 +17,11 @@ const CLOSERS: &[&str] = &["then", "do", "done", "fi", "elif", "else", "esac", "
 const OPENERS: &[&str] = &["if", "while", "until", "{", "!", "time"];
 
 /// Reads a whole text, whatever is in it.
-pub(crate) fn read(text: &str) -> Script {
+pub(crate) fn read(text: &str) -> CommandList {
     whole(&mut TextReader::new(text, TextPosition::At(0)))
 }
 
-fn whole(reader: &mut TextReader<'_>) -> Script {
+fn whole(reader: &mut TextReader<'_>) -> CommandList {
     let mut items = Vec::new();
     // A text with a mistake is surveyed up to it; documents behind it are read as commands, which is the stricter way.
     let _ = here::survey(reader, |reader| reader.script());
@@ -30,17 +31,22 @@ fn whole(reader: &mut TextReader<'_>) -> Script {
             MOST_STARTS => (reader.end, TOO_MANY_MISTAKES),
             _ => (restart(reader, item, trouble), trouble.0),
         };
-        let node = Node::Opaque(why.to_owned());
-        let stage = Stage { node, redirects: Vec::new(), span: reader.span(item..end) };
-        items.push(Item { link: Link::Always, stages: vec![stage], is_negated: false, in_background: false });
+        let node = CommandNode::Opaque(why.to_owned());
+        let stage = CommandStage { node, redirects: Vec::new(), span: reader.span(item..end) };
+        items.push(CommandPipeline {
+            link: Link::Always,
+            stages: vec![stage],
+            is_negated: false,
+            in_background: false,
+        });
         reader.at = end;
         skip_openers(reader);
     }
-    Script { items }
+    CommandList { items }
 }
 
 /// Reads to the end of the text; an error comes with the place where its command began.
-fn all_items(reader: &mut TextReader<'_>, items: &mut Vec<Item>) -> Result<(), (usize, SyntaxFault)> {
+fn all_items(reader: &mut TextReader<'_>, items: &mut Vec<CommandPipeline>) -> Result<(), (usize, SyntaxFault)> {
     let mut item = reader.at;
     let mut list = List { items: std::mem::take(items), ..List::default() };
     let mut all = |reader: &mut TextReader<'_>| {
@@ -87,7 +93,7 @@ fn skip_openers(reader: &mut TextReader<'_>) {
 
 /// A list that is being read.
 struct List {
-    items: Vec<Item>,
+    items: Vec<CommandPipeline>,
     link: Link,
     /// Whether another command may follow.
     goes_on: bool,
@@ -101,21 +107,21 @@ impl Default for List {
 
 impl TextReader<'_> {
     /// Reads commands up to something that ends them, which is left.
-    pub(crate) fn script(&mut self) -> Read<Script> {
+    pub(crate) fn script(&mut self) -> SyntaxResult<CommandList> {
         let mut list = List::default();
         while list.goes_on {
             self.list_item(&mut list)?;
         }
-        Ok(Script { items: list.items })
+        Ok(CommandList { items: list.items })
     }
 
     /// Like `script`, where there has to be a command.
-    pub(crate) fn commands(&mut self) -> Read<Script> {
+    pub(crate) fn commands(&mut self) -> SyntaxResult<CommandList> {
         let script = self.script()?;
         if script.items.is_empty() { Err(SyntaxFault("a command is missing")) } else { Ok(script) }
     }
 
-    fn list_item(&mut self, list: &mut List) -> Read<()> {
+    fn list_item(&mut self, list: &mut List) -> SyntaxResult<()> {
         self.skip_lines()?;
         if self.is_at_closer() {
             list.goes_on = false;
@@ -125,7 +131,7 @@ impl TextReader<'_> {
             };
         }
         let (stages, is_negated) = self.pipe()?;
-        list.items.push(Item { link: list.link, stages, is_negated, in_background: false });
+        list.items.push(CommandPipeline { link: list.link, stages, is_negated, in_background: false });
         self.skip_blanks();
         list.link = Link::Always;
         match self.peek() {
@@ -156,12 +162,15 @@ impl TextReader<'_> {
     }
 
     /// Reads a pipe, and whether it is negated.
-    fn pipe(&mut self) -> Read<(Vec<Stage>, bool)> {
+    fn pipe(&mut self) -> SyntaxResult<(Vec<CommandStage>, bool)> {
         let start = self.at;
         let is_negated = self.skip_prefixes();
         if self.at != start && (self.is_at_closer() || matches!(self.peek(), Some(b'\n' | b';' | b'&' | b'|'))) {
-            let node = Node::Simple(Vec::new(), Vec::new());
-            return Ok((vec![Stage { node, redirects: Vec::new(), span: self.span(start..self.at) }], is_negated));
+            let node = CommandNode::Simple(Vec::new(), Vec::new());
+            return Ok((
+                vec![CommandStage { node, redirects: Vec::new(), span: self.span(start..self.at) }],
+                is_negated,
+            ));
         }
         let mut stages = vec![self.stage()?];
         loop {
@@ -199,7 +208,7 @@ impl TextReader<'_> {
     }
 
     /// Reads one program of a pipe, or a compound command, with its redirections.
-    pub(crate) fn stage(&mut self) -> Read<Stage> {
+    pub(crate) fn stage(&mut self) -> SyntaxResult<CommandStage> {
         self.nested(|reader| {
             // A command of one letter is looked at for all the words of the grammar.
             reader.work(5)?;
@@ -214,12 +223,12 @@ impl TextReader<'_> {
                 end = reader.at;
                 reader.skip_blanks();
             }
-            Ok(Stage { node, redirects, span: reader.span(start..end) })
+            Ok(CommandStage { node, redirects, span: reader.span(start..end) })
         })
     }
 
     /// Reads the inside of a substitution up to the parenthesis that closes it.
-    pub(crate) fn parenthesized(&mut self) -> Read<Script> {
+    pub(crate) fn parenthesized(&mut self) -> SyntaxResult<CommandList> {
         self.nested(|reader| {
             reader.enclosed(|reader| {
                 let script = reader.script()?;
@@ -231,9 +240,9 @@ impl TextReader<'_> {
 
     /// Reads the text of a substitution that was written with backticks. The shell reads it when it runs it: a mistake
     /// in it keeps nothing around it from running.
-    pub(crate) fn backticks(&mut self, text: &str, place: TextPosition) -> Read<Script> {
+    pub(crate) fn backticks(&mut self, text: &str, place: TextPosition) -> SyntaxResult<CommandList> {
         match self.pass {
-            Pass::Survey => Ok(Script::default()),
+            Pass::Survey => Ok(CommandList::default()),
             Pass::Tree => self.other(text, place, |reader| Ok(whole(reader))),
         }
     }

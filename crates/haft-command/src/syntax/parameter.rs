@@ -1,12 +1,12 @@
 //! Reads `${…}` in all its forms.
 
-use crate::syntax::reader::{Read, SyntaxFault, TextReader};
-use crate::syntax::word::{Frame, plain_text};
-use crate::syntax::{Edit, MatchLength, Operation, Parameter, Quoting, Word, WordPart, tilde};
+use crate::syntax::reader::{SyntaxFault, SyntaxResult, TextReader};
+use crate::syntax::word::{LexerFrame, plain_text};
+use crate::syntax::{Edit, MatchLength, ParameterExpansion, ParameterOperation, Quoting, Word, WordPart, tilde};
 
 impl TextReader<'_> {
     /// Reads to the brace that closes it; `${` is behind us.
-    pub(crate) fn braced_parameter(&mut self, quoting: Quoting) -> Read<WordPart> {
+    pub(crate) fn braced_parameter(&mut self, quoting: Quoting) -> SyntaxResult<WordPart> {
         if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|')) {
             return self.command_in_braces(quoting);
         }
@@ -16,43 +16,48 @@ impl TextReader<'_> {
     }
 
     /// Reads `${ command; }` and `${| command; }`, which newer shells run.
-    fn command_in_braces(&mut self, quoting: Quoting) -> Read<WordPart> {
+    fn command_in_braces(&mut self, quoting: Quoting) -> SyntaxResult<WordPart> {
         let _ = self.take("|");
         let script = self.enclosed(Self::script)?;
         self.expect_closing_brace()?;
         Ok(WordPart::Substitution(script, quoting))
     }
 
-    fn expect_closing_brace(&mut self) -> Read<()> {
+    fn expect_closing_brace(&mut self) -> SyntaxResult<()> {
         self.skip_lines()?;
         self.expect("}", "a ${ is not closed")
     }
 
-    fn parameter(&mut self, quoting: Quoting) -> Read<Parameter> {
+    fn parameter(&mut self, quoting: Quoting) -> SyntaxResult<ParameterExpansion> {
         let start = self.at;
         if self.take("#") {
             let name = self.parameter_name();
             let index = self.index()?;
             if !name.is_empty() && self.peek() == Some(b'}') {
-                return Ok(with_index(name, Operation::Length, index));
+                return Ok(with_index(name, ParameterOperation::Length, index));
             }
         }
         self.at = start;
         if self.take("!") {
             let name = self.parameter_name();
             if !name.is_empty() && self.peek() == Some(b'}') {
-                return Ok(Parameter { name, index: None, operation: Operation::Indirect, is_joined: false });
+                return Ok(ParameterExpansion {
+                    name,
+                    index: None,
+                    operation: ParameterOperation::Indirect,
+                    is_joined: false,
+                });
             }
             if !name.is_empty() {
                 let operation = self.indirect(quoting)?;
-                return Ok(Parameter { name, index: None, operation, is_joined: false });
+                return Ok(ParameterExpansion { name, index: None, operation, is_joined: false });
             }
         }
         self.at = start;
         let name = self.parameter_name();
         if name.is_empty() {
-            let operation = Operation::Strange(vec![self.rest(quoting)?]);
-            return Ok(Parameter { name, index: None, operation, is_joined: false });
+            let operation = ParameterOperation::Strange(vec![self.rest(quoting)?]);
+            return Ok(ParameterExpansion { name, index: None, operation, is_joined: false });
         }
         let index = self.index()?;
         let operation = self.operation(quoting, &index)?;
@@ -60,13 +65,13 @@ impl TextReader<'_> {
     }
 
     /// Reads what stands behind `${!name`.
-    fn indirect(&mut self, quoting: Quoting) -> Read<Operation> {
+    fn indirect(&mut self, quoting: Quoting) -> SyntaxResult<ParameterOperation> {
         let start = self.at;
         if self.index()?.is_some_and(|index| is_every(&index)) && self.peek() == Some(b'}') {
-            return Ok(Operation::Keys);
+            return Ok(ParameterOperation::Keys);
         }
         self.at = start;
-        Ok(Operation::Strange(vec![self.rest(quoting)?]))
+        Ok(ParameterOperation::Strange(vec![self.rest(quoting)?]))
     }
 
     fn parameter_name(&mut self) -> String {
@@ -87,7 +92,7 @@ impl TextReader<'_> {
     }
 
     /// Reads `[…]`, where it stands here.
-    pub(crate) fn index(&mut self) -> Read<Option<Word>> {
+    pub(crate) fn index(&mut self) -> SyntaxResult<Option<Word>> {
         let start = self.at;
         if self.peek() != Some(b'[') {
             return Ok(None);
@@ -96,18 +101,18 @@ impl TextReader<'_> {
         Ok(Some(Word { parts, span: self.span(start..self.at) }))
     }
 
-    fn operation(&mut self, quoting: Quoting, index: &Option<Word>) -> Read<Operation> {
+    fn operation(&mut self, quoting: Quoting, index: &Option<Word>) -> SyntaxResult<ParameterOperation> {
         let is_colon = self.take(":");
         let Some(byte) = self.peek() else { return Err(SyntaxFault("a ${ is not closed")) };
         match byte {
-            b'}' if !is_colon => Ok(index.as_ref().map_or(Operation::Plain, of_index)),
-            b'-' => Ok(Operation::Default(self.default_word(quoting)?)),
-            b'=' => Ok(Operation::Assigned(self.default_word(quoting)?)),
-            b'+' => Ok(Operation::Alternative(self.default_word(quoting)?)),
+            b'}' if !is_colon => Ok(index.as_ref().map_or(ParameterOperation::Plain, of_index)),
+            b'-' => Ok(ParameterOperation::Default(self.default_word(quoting)?)),
+            b'=' => Ok(ParameterOperation::Assigned(self.default_word(quoting)?)),
+            b'+' => Ok(ParameterOperation::Alternative(self.default_word(quoting)?)),
             b'?' => {
                 let word = self.default_word(quoting)?;
                 let is_plain = plain_text(&word.parts).is_some();
-                Ok(if is_plain { Operation::Required } else { Operation::Strange(vec![word]) })
+                Ok(if is_plain { ParameterOperation::Required } else { ParameterOperation::Strange(vec![word]) })
             }
             _ if is_colon => self.slice_operation(quoting, index),
             b'#' | b'%' | b'^' | b',' | b'~' => {
@@ -119,15 +124,15 @@ impl TextReader<'_> {
                     b'%' => Edit::CutEnd(reach),
                     _ => Edit::Other,
                 };
-                Ok(Operation::Edited(edit, vec![self.framed(&Frame::pattern(quoting))?]))
+                Ok(ParameterOperation::Edited(edit, vec![self.framed(&LexerFrame::pattern(quoting))?]))
             }
             b'/' => self.replacement(quoting),
-            b'@' if self.take("@P") => Ok(Operation::Prompt),
-            _ => Ok(Operation::Strange(vec![self.rest(quoting)?])),
+            b'@' if self.take("@P") => Ok(ParameterOperation::Prompt),
+            _ => Ok(ParameterOperation::Strange(vec![self.rest(quoting)?])),
         }
     }
 
-    fn replacement(&mut self, quoting: Quoting) -> Read<Operation> {
+    fn replacement(&mut self, quoting: Quoting) -> SyntaxResult<ParameterOperation> {
         self.at += 1;
         let edit = match self.peek() {
             Some(b'/') => Edit::Replace(MatchLength::Most),
@@ -135,14 +140,14 @@ impl TextReader<'_> {
             _ => Edit::Replace(MatchLength::Least),
         };
         self.at += usize::from(edit != Edit::Replace(MatchLength::Least));
-        let mut words = vec![self.framed(&Frame::replaced(quoting))?];
+        let mut words = vec![self.framed(&LexerFrame::replaced(quoting))?];
         if self.take("/") {
-            words.push(self.framed(&Frame::pattern(quoting))?);
+            words.push(self.framed(&LexerFrame::pattern(quoting))?);
         }
-        Ok(Operation::Edited(edit, words))
+        Ok(ParameterOperation::Edited(edit, words))
     }
 
-    fn slice_operation(&mut self, quoting: Quoting, index: &Option<Word>) -> Read<Operation> {
+    fn slice_operation(&mut self, quoting: Quoting, index: &Option<Word>) -> SyntaxResult<ParameterOperation> {
         let word = self.rest(quoting)?;
         let text = plain_text(&word.parts).unwrap_or_else(|| "?".to_owned());
         let number = |text: &str| match text.trim_matches([' ', '\t', '\n', '(', ')']) {
@@ -155,14 +160,14 @@ impl TextReader<'_> {
         };
         Ok(match (from, length) {
             (Some(from), Some(length)) => match index.as_ref().filter(|index| !is_every(index)) {
-                Some(index) => Operation::Element(index.clone()),
-                None => Operation::Slice(from, length),
+                Some(index) => ParameterOperation::Element(index.clone()),
+                None => ParameterOperation::Slice(from, length),
             },
-            _ => Operation::Strange(vec![word]),
+            _ => ParameterOperation::Strange(vec![word]),
         })
     }
 
-    fn default_word(&mut self, quoting: Quoting) -> Read<Word> {
+    fn default_word(&mut self, quoting: Quoting) -> SyntaxResult<Word> {
         self.at += 1;
         let word = self.rest(quoting)?;
         match quoting {
@@ -172,11 +177,11 @@ impl TextReader<'_> {
     }
 
     /// Reads whatever stands before the closing brace.
-    fn rest(&mut self, quoting: Quoting) -> Read<Word> {
-        self.framed(&Frame::default_word(quoting))
+    fn rest(&mut self, quoting: Quoting) -> SyntaxResult<Word> {
+        self.framed(&LexerFrame::default_word(quoting))
     }
 
-    fn framed(&mut self, frame: &Frame) -> Read<Word> {
+    fn framed(&mut self, frame: &LexerFrame) -> SyntaxResult<Word> {
         let start = self.at;
         let parts = self.parts(frame)?;
         Ok(Word { parts, span: self.span(start..self.at) })
@@ -189,15 +194,15 @@ fn is_every(index: &Word) -> bool {
     text.is_some_and(|text| matches!(text.trim_matches(['[', ']']), "@" | "*"))
 }
 
-fn of_index(index: &Word) -> Operation {
-    if is_every(index) { Operation::Elements } else { Operation::Element(index.clone()) }
+fn of_index(index: &Word) -> ParameterOperation {
+    if is_every(index) { ParameterOperation::Elements } else { ParameterOperation::Element(index.clone()) }
 }
 
 /// Keeps an index, with which bash computes whatever is done with the value.
-fn with_index(name: String, operation: Operation, index: Option<Word>) -> Parameter {
-    let says_index = matches!(operation, Operation::Element(_));
+fn with_index(name: String, operation: ParameterOperation, index: Option<Word>) -> ParameterExpansion {
+    let says_index = matches!(operation, ParameterOperation::Element(_));
     let is_star = |index: &Word| plain_text(&index.parts).is_some_and(|text| text.trim_matches(['[', ']']) == "*");
     let is_joined = name == "*" || index.as_ref().is_some_and(is_star);
     let index = index.filter(|index| !says_index && !is_every(index));
-    Parameter { name, index, operation, is_joined }
+    ParameterExpansion { name, index, operation, is_joined }
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::syntax::Script;
+use crate::syntax::CommandList;
 use crate::syntax::here::{DocumentBody, PendingDocument};
 
 /// How deeply commands, substitutions and quotes may be nested. People write a dozen levels.
@@ -30,8 +30,8 @@ pub(crate) const TOO_DEEP: SyntaxFault = SyntaxFault("it is nested too deeply");
 /// That of a text that takes too many looks.
 pub(crate) const TOO_MUCH: SyntaxFault = SyntaxFault("it takes too long to read");
 
-/// What reading gives.
-pub(crate) type Read<T> = Result<T, SyntaxFault>;
+/// The result of reading a piece of a command, or the fault in its syntax.
+pub(crate) type SyntaxResult<T> = Result<T, SyntaxFault>;
 
 /// Where the text of a reader lies in the text that was given.
 #[derive(Clone, Debug)]
@@ -88,8 +88,8 @@ impl<'t> TextReader<'t> {
         &mut self,
         text: &str,
         place: TextPosition,
-        read: impl FnOnce(&mut TextReader<'_>) -> Read<T>,
-    ) -> Read<T> {
+        read: impl FnOnce(&mut TextReader<'_>) -> SyntaxResult<T>,
+    ) -> SyntaxResult<T> {
         let mut reader = TextReader::new(text, place);
         reader.work_left = self.work_left;
         reader.depth = self.depth;
@@ -99,7 +99,7 @@ impl<'t> TextReader<'t> {
     }
 
     /// Reads something that is nested in what is being read.
-    pub(crate) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+    pub(crate) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> SyntaxResult<T>) -> SyntaxResult<T> {
         if self.depth >= DEEPEST {
             return Err(TOO_DEEP);
         }
@@ -110,7 +110,11 @@ impl<'t> TextReader<'t> {
     }
 
     /// Reads from here to a byte as if the text ended there, and goes on behind it.
-    pub(crate) fn limited<T>(&mut self, end: usize, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+    pub(crate) fn limited<T>(
+        &mut self,
+        end: usize,
+        read: impl FnOnce(&mut Self) -> SyntaxResult<T>,
+    ) -> SyntaxResult<T> {
         let outer = std::mem::replace(&mut self.end, end);
         let result = read(self);
         self.end = outer;
@@ -119,7 +123,10 @@ impl<'t> TextReader<'t> {
     }
 
     /// Reads commands whose here-documents end within them, as those of a substitution do.
-    pub(crate) fn enclosed(&mut self, read: impl FnOnce(&mut Self) -> Read<Script>) -> Read<Script> {
+    pub(crate) fn enclosed(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> SyntaxResult<CommandList>,
+    ) -> SyntaxResult<CommandList> {
         let outer = std::mem::take(&mut self.waiting);
         let result = read(self);
         let inner = std::mem::replace(&mut self.waiting, outer);
@@ -130,7 +137,7 @@ impl<'t> TextReader<'t> {
     }
 
     /// Counts work.
-    pub(crate) fn work(&mut self, characters: usize) -> Read<()> {
+    pub(crate) fn work(&mut self, characters: usize) -> SyntaxResult<()> {
         self.work_left = self.work_left.checked_sub(characters).ok_or(TOO_MUCH)?;
         Ok(())
     }
@@ -180,7 +187,7 @@ impl<'t> TextReader<'t> {
     }
 
     /// Goes behind a token that has to be here.
-    pub(crate) fn expect(&mut self, token: &str, otherwise: &'static str) -> Read<()> {
+    pub(crate) fn expect(&mut self, token: &str, otherwise: &'static str) -> SyntaxResult<()> {
         if self.take(token) { Ok(()) } else { Err(SyntaxFault(otherwise)) }
     }
 
@@ -216,7 +223,7 @@ impl<'t> TextReader<'t> {
     }
 
     /// Goes behind blanks, comments and line ends.
-    pub(crate) fn skip_lines(&mut self) -> Read<()> {
+    pub(crate) fn skip_lines(&mut self) -> SyntaxResult<()> {
         self.skip_blanks();
         while self.peek() == Some(b'\n') {
             self.take_line_end()?;
@@ -226,7 +233,7 @@ impl<'t> TextReader<'t> {
     }
 
     /// Goes behind a line end, and behind the here-documents that begin there.
-    pub(crate) fn take_line_end(&mut self) -> Read<()> {
+    pub(crate) fn take_line_end(&mut self) -> SyntaxResult<()> {
         self.at += 1;
         self.skip_here_documents()
     }
@@ -272,7 +279,7 @@ impl<'t> TextReader<'t> {
     }
 
     /// Goes behind a word of the grammar that has to be here.
-    pub(crate) fn expect_keyword(&mut self, keyword: &str, otherwise: &'static str) -> Read<()> {
+    pub(crate) fn expect_keyword(&mut self, keyword: &str, otherwise: &'static str) -> SyntaxResult<()> {
         if self.take_keyword(keyword) { Ok(()) } else { Err(SyntaxFault(otherwise)) }
     }
 }

@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use crate::syntax::here::Tabs;
-use crate::syntax::reader::{Read, SyntaxFault, TextReader};
-use crate::syntax::word::{Frame, plain_text};
-use crate::syntax::{Assignment, Node, Quoting, Redirect, RedirectKind, Stage, Word, WordPart, brace, tilde};
+use crate::syntax::reader::{SyntaxFault, SyntaxResult, TextReader};
+use crate::syntax::word::{LexerFrame, plain_text};
+use crate::syntax::{
+    Assignment, CommandNode, CommandStage, Quoting, Redirect, RedirectKind, Word, WordPart, brace, tilde,
+};
 
 /// Operators of redirections, the longest first.
 const OPERATORS: &[(&str, RedirectKind)] = &[
@@ -25,7 +27,7 @@ const OPERATORS: &[(&str, RedirectKind)] = &[
 
 impl TextReader<'_> {
     /// Reads a simple command, or a function.
-    pub(crate) fn simple(&mut self) -> Read<Stage> {
+    pub(crate) fn simple(&mut self) -> SyntaxResult<CommandStage> {
         let start = self.at;
         let (mut assignments, mut words, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
         let mut end = start;
@@ -50,19 +52,19 @@ impl TextReader<'_> {
             _ if end == start => Err(SyntaxFault("a command is missing")),
             Some(b'(') => Err(SyntaxFault("a parenthesis is where none can be")),
             _ => {
-                let node = Node::Simple(assignments, words);
-                Ok(Stage { node, redirects, span: self.span(start..end) })
+                let node = CommandNode::Simple(assignments, words);
+                Ok(CommandStage { node, redirects, span: self.span(start..end) })
             }
         }
     }
 
-    fn function_behind(&mut self, name: Range<usize>) -> Read<Stage> {
+    fn function_behind(&mut self, name: Range<usize>) -> SyntaxResult<CommandStage> {
         let start = name.start;
         self.expect("(", "a function has no parentheses")?;
         self.skip_blanks();
         self.expect(")", "a parenthesis is where none can be")?;
         let node = self.function_body(self.slice(name).to_owned())?;
-        Ok(Stage { node, redirects: Vec::new(), span: self.span(start..self.at) })
+        Ok(CommandStage { node, redirects: Vec::new(), span: self.span(start..self.at) })
     }
 
     /// Returns whether a word begins here.
@@ -76,7 +78,7 @@ impl TextReader<'_> {
     }
 
     /// Reads a word and expands its braces.
-    pub(crate) fn words(&mut self) -> Read<Vec<Word>> {
+    pub(crate) fn words(&mut self) -> SyntaxResult<Vec<Word>> {
         let start = self.at;
         let parts = self.argument_parts()?;
         let span = self.span(start..self.at);
@@ -85,9 +87,9 @@ impl TextReader<'_> {
     }
 
     /// Reads a word whose braces stay.
-    pub(crate) fn word(&mut self) -> Read<Word> {
+    pub(crate) fn word(&mut self) -> SyntaxResult<Word> {
         let start = self.at;
-        let parts = tilde::find(self.parts(&Frame::WORD)?);
+        let parts = tilde::find(self.parts(&LexerFrame::WORD)?);
         if self.at == start {
             return Err(SyntaxFault("a word is missing"));
         }
@@ -95,9 +97,9 @@ impl TextReader<'_> {
     }
 
     /// Reads the parts of a word; `name=(…)` is one word, as `declare` takes it.
-    fn argument_parts(&mut self) -> Read<Vec<WordPart>> {
+    fn argument_parts(&mut self) -> SyntaxResult<Vec<WordPart>> {
         let start = self.at;
-        let mut parts = self.parts(&Frame::WORD)?;
+        let mut parts = self.parts(&LexerFrame::WORD)?;
         if ends_in_qualifier(&parts, self.slice(start..self.at)) {
             parts.push(WordPart::Opaque("zsh may run code that stands in parentheses behind a pattern".to_owned()));
         }
@@ -116,7 +118,7 @@ impl TextReader<'_> {
     }
 
     /// Reads `name=value` and its kin, where one stands here.
-    fn assignment(&mut self) -> Read<Option<Assignment>> {
+    fn assignment(&mut self) -> SyntaxResult<Option<Assignment>> {
         let start = self.at;
         let name = self.name();
         if name.is_empty() {
@@ -133,14 +135,14 @@ impl TextReader<'_> {
         Ok(Some(Assignment { name, index, is_added, is_array, values }))
     }
 
-    fn value(&mut self) -> Read<Word> {
+    fn value(&mut self) -> SyntaxResult<Word> {
         let start = self.at;
-        let parts = tilde::find_in_value(self.parts(&Frame::WORD)?);
+        let parts = tilde::find_in_value(self.parts(&LexerFrame::WORD)?);
         Ok(Word { parts, span: self.span(start..self.at) })
     }
 
     /// Reads `( … )` behind an assignment.
-    fn array(&mut self) -> Read<Vec<Word>> {
+    fn array(&mut self) -> SyntaxResult<Vec<Word>> {
         self.nested(|reader| {
             reader.expect("(", "an array has no parenthesis")?;
             let mut words = Vec::new();
@@ -172,7 +174,7 @@ impl TextReader<'_> {
     }
 
     /// Reads a redirection, where one stands here.
-    pub(crate) fn redirect(&mut self) -> Read<Option<Redirect>> {
+    pub(crate) fn redirect(&mut self) -> SyntaxResult<Option<Redirect>> {
         if !matches!(self.peek(), Some(b'<' | b'>' | b'&' | b'{' | b'0'..=b'9')) {
             return Ok(None);
         }
@@ -201,7 +203,7 @@ impl TextReader<'_> {
         Ok(Some(Redirect { descriptor, variable, kind, target }))
     }
 
-    fn target(&mut self, kind: RedirectKind) -> Read<Word> {
+    fn target(&mut self, kind: RedirectKind) -> SyntaxResult<Word> {
         if !self.is_at_word() {
             return Err(SyntaxFault("a redirection leads nowhere"));
         }

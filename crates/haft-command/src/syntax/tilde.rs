@@ -3,7 +3,7 @@
 //! It comes behind the expansion of braces: `{~,x}/y` has a home in it. A quote or a substitution anywhere before the
 //! next slash makes the tilde plain text.
 
-use crate::syntax::{Parameter, Quoting, WordPart};
+use crate::syntax::{ParameterExpansion, Quoting, WordPart};
 
 /// Finds the tildes of a word, which may look like an assignment.
 pub(crate) fn find(parts: Vec<WordPart>) -> Vec<WordPart> {
@@ -86,7 +86,7 @@ fn home_at(text: &str, start: usize) -> Option<(WordPart, usize)> {
     let name = rest.split(['/', ':']).next().unwrap_or_default();
     let end = start + 1 + name.len();
     let folder = |name: &str| {
-        let parameter = Parameter::plain(name);
+        let parameter = ParameterExpansion::plain(name);
         WordPart::Parameter(parameter, Quoting::Quoted)
     };
     let home = match name {

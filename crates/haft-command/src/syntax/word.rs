@@ -1,14 +1,14 @@
 //! Reads words: quotes, escapes, and what begins with a dollar, a backtick or an angle.
 //!
-//! One loop reads all text in which the shell expands something. A [`Frame`] says where it stops and what quotes do
+//! One loop reads all text in which the shell expands something. A [`LexerFrame`] says where it stops and what quotes do
 //! there: in a word, between double quotes, in `${…}`, in a here-document, in arithmetic.
 
-use crate::syntax::reader::{Read, SyntaxFault, TextPosition, TextReader};
-use crate::syntax::{Direction, Parameter, Quoting, Script, WordPart};
+use crate::syntax::reader::{SyntaxFault, SyntaxResult, TextPosition, TextReader};
+use crate::syntax::{CommandList, Direction, ParameterExpansion, Quoting, WordPart};
 
-/// Where a text stops that is being read, and what quotes do in it.
+/// The bytes at which the text being read stops, and the meaning of quotes in it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct LexerFrame {
     stops: &'static [u8],
     style: QuoteStyle,
 }
@@ -25,30 +25,30 @@ enum QuoteStyle {
     Document,
 }
 
-impl Frame {
-    pub(crate) const WORD: Frame = Frame { stops: b" \t\n;&|()<>", style: QuoteStyle::Bare };
-    pub(crate) const REGEX: Frame = Frame { stops: b" \t\n()", style: QuoteStyle::Bare };
-    pub(crate) const DOCUMENT: Frame = Frame { stops: b"", style: QuoteStyle::Document };
-    pub(crate) const ARITHMETIC: Frame = Frame { stops: b"", style: QuoteStyle::Inside };
-    const DOUBLE: Frame = Frame { stops: b"\"", style: QuoteStyle::Inside };
-    const ROUND: Frame = Frame { stops: b"()", style: QuoteStyle::Bare };
-    const SQUARE: Frame = Frame { stops: b"[]", style: QuoteStyle::Bare };
+impl LexerFrame {
+    pub(crate) const WORD: LexerFrame = LexerFrame { stops: b" \t\n;&|()<>", style: QuoteStyle::Bare };
+    pub(crate) const REGEX: LexerFrame = LexerFrame { stops: b" \t\n()", style: QuoteStyle::Bare };
+    pub(crate) const DOCUMENT: LexerFrame = LexerFrame { stops: b"", style: QuoteStyle::Document };
+    pub(crate) const ARITHMETIC: LexerFrame = LexerFrame { stops: b"", style: QuoteStyle::Inside };
+    const DOUBLE: LexerFrame = LexerFrame { stops: b"\"", style: QuoteStyle::Inside };
+    const ROUND: LexerFrame = LexerFrame { stops: b"()", style: QuoteStyle::Bare };
+    const SQUARE: LexerFrame = LexerFrame { stops: b"[]", style: QuoteStyle::Bare };
 
     /// The word in `${x:-word}`.
-    pub(crate) fn default_word(quoting: Quoting) -> Frame {
+    pub(crate) fn default_word(quoting: Quoting) -> LexerFrame {
         let style = if quoting == Quoting::Bare { QuoteStyle::Bare } else { QuoteStyle::Inside };
-        Frame { stops: b"}", style }
+        LexerFrame { stops: b"}", style }
     }
 
     /// The pattern in `${x#pattern}`.
-    pub(crate) fn pattern(quoting: Quoting) -> Frame {
+    pub(crate) fn pattern(quoting: Quoting) -> LexerFrame {
         let style = if quoting == Quoting::Bare { QuoteStyle::Bare } else { QuoteStyle::Pattern };
-        Frame { stops: b"}", style }
+        LexerFrame { stops: b"}", style }
     }
 
     /// The pattern in `${x/pattern/text}`.
-    pub(crate) fn replaced(quoting: Quoting) -> Frame {
-        Frame { stops: b"}/", ..Frame::pattern(quoting) }
+    pub(crate) fn replaced(quoting: Quoting) -> LexerFrame {
+        LexerFrame { stops: b"}/", ..LexerFrame::pattern(quoting) }
     }
 
     fn quoting(&self) -> Quoting {
@@ -56,11 +56,11 @@ impl Frame {
     }
 }
 
-/// Parts that are being collected; neighbouring texts of one kind become one.
+/// Collects the parts of a word; neighbouring texts of one kind become one.
 #[derive(Default)]
-pub(crate) struct Parts(Vec<WordPart>);
+pub(crate) struct WordBuilder(Vec<WordPart>);
 
-impl Parts {
+impl WordBuilder {
     fn push(&mut self, part: WordPart) {
         match (self.0.last_mut(), part) {
             (Some(WordPart::Text(before, quoting)), WordPart::Text(text, other)) if *quoting == other => {
@@ -89,8 +89,8 @@ pub(crate) fn plain_text(parts: &[WordPart]) -> Option<String> {
 
 impl TextReader<'_> {
     /// Reads text up to where its frame stops, which is left.
-    pub(crate) fn parts(&mut self, frame: &Frame) -> Read<Vec<WordPart>> {
-        let mut parts = Parts::default();
+    pub(crate) fn parts(&mut self, frame: &LexerFrame) -> SyntaxResult<Vec<WordPart>> {
+        let mut parts = WordBuilder::default();
         while let Some(byte) = self.peek() {
             self.work(1)?;
             match (byte, frame.style) {
@@ -118,12 +118,12 @@ impl TextReader<'_> {
         Ok(parts.0)
     }
 
-    fn push_next(&mut self, quoting: Quoting, parts: &mut Parts) {
+    fn push_next(&mut self, quoting: Quoting, parts: &mut WordBuilder) {
         self.next_char().into_iter().for_each(|next| parts.push_char(next, quoting));
     }
 
     /// Goes behind a backslash and what it escapes.
-    fn escape(&mut self, style: QuoteStyle, parts: &mut Parts) {
+    fn escape(&mut self, style: QuoteStyle, parts: &mut WordBuilder) {
         self.at += 1;
         let escaped: &[u8] = match style {
             QuoteStyle::Bare => return self.escape_bare(parts),
@@ -136,12 +136,12 @@ impl TextReader<'_> {
         }
     }
 
-    fn escape_bare(&mut self, parts: &mut Parts) {
+    fn escape_bare(&mut self, parts: &mut WordBuilder) {
         let next = self.next_char().unwrap_or('\\');
         parts.push_char(next, Quoting::Quoted);
     }
 
-    fn single_quoted(&mut self) -> Read<WordPart> {
+    fn single_quoted(&mut self) -> SyntaxResult<WordPart> {
         let start = self.at + 1;
         let rest = self.bytes_from(start);
         let length = rest.iter().position(|byte| *byte == b'\'').ok_or(SyntaxFault("a quote is not closed"))?;
@@ -150,9 +150,9 @@ impl TextReader<'_> {
         Ok(WordPart::Text(self.slice(start..start + length).to_owned(), Quoting::Quoted))
     }
 
-    fn double_quoted(&mut self, parts: &mut Parts) -> Read<()> {
+    fn double_quoted(&mut self, parts: &mut WordBuilder) -> SyntaxResult<()> {
         self.at += 1;
-        let inside = self.nested(|reader| reader.parts(&Frame::DOUBLE))?;
+        let inside = self.nested(|reader| reader.parts(&LexerFrame::DOUBLE))?;
         self.expect("\"", "a quote is not closed")?;
         if inside.is_empty() {
             parts.push(WordPart::Text(String::new(), Quoting::Quoted));
@@ -162,25 +162,25 @@ impl TextReader<'_> {
     }
 
     /// Returns whether `(` follows, and it is not that of a function.
-    fn is_at_group(&self, frame: &Frame) -> bool {
+    fn is_at_group(&self, frame: &LexerFrame) -> bool {
         let rest = self.bytes_from(self.at + 1);
         frame.stops.contains(&b'(') && rest.starts_with(b"(") && !rest.starts_with(b"()")
     }
 
     /// Reads `(a|b)` behind `@` and its kin, or in a regular expression.
-    pub(crate) fn pattern_group(&mut self, parts: &mut Vec<WordPart>) -> Read<()> {
-        self.balanced(b')', &Frame::ROUND, parts)
+    pub(crate) fn pattern_group(&mut self, parts: &mut Vec<WordPart>) -> SyntaxResult<()> {
+        self.balanced(b')', &LexerFrame::ROUND, parts)
     }
 
     /// Reads `[…]` behind the name of a variable, up to the bracket that closes it.
-    pub(crate) fn subscript(&mut self) -> Read<Vec<WordPart>> {
+    pub(crate) fn subscript(&mut self) -> SyntaxResult<Vec<WordPart>> {
         let mut parts = Vec::new();
-        self.nested(|reader| reader.balanced(b']', &Frame::SQUARE, &mut parts))?;
+        self.nested(|reader| reader.balanced(b']', &LexerFrame::SQUARE, &mut parts))?;
         Ok(parts)
     }
 
-    fn balanced(&mut self, close: u8, frame: &Frame, parts: &mut Vec<WordPart>) -> Read<()> {
-        let mut all = Parts(std::mem::take(parts));
+    fn balanced(&mut self, close: u8, frame: &LexerFrame, parts: &mut Vec<WordPart>) -> SyntaxResult<()> {
+        let mut all = WordBuilder(std::mem::take(parts));
         let mut open = 0_usize;
         loop {
             self.parts(frame)?.into_iter().for_each(|part| all.push(part));
@@ -197,7 +197,7 @@ impl TextReader<'_> {
         }
     }
 
-    fn dollar(&mut self, frame: &Frame, parts: &mut Parts) -> Read<()> {
+    fn dollar(&mut self, frame: &LexerFrame, parts: &mut WordBuilder) -> SyntaxResult<()> {
         let quoting = frame.quoting();
         let has_quotes = matches!(frame.style, QuoteStyle::Bare | QuoteStyle::Pattern);
         if self.is_at("$((")
@@ -219,7 +219,7 @@ impl TextReader<'_> {
             self.at += 1;
             match self.short_parameter() {
                 Some(name) => {
-                    parts.push(WordPart::Parameter(Parameter::plain(&name), quoting));
+                    parts.push(WordPart::Parameter(ParameterExpansion::plain(&name), quoting));
                 }
                 None => parts.push_char('$', quoting),
             }
@@ -239,7 +239,7 @@ impl TextReader<'_> {
     }
 
     /// Reads a substitution in backticks: its text loses one layer of backslashes before it is read.
-    fn backtick(&mut self, frame: &Frame) -> Read<WordPart> {
+    fn backtick(&mut self, frame: &LexerFrame) -> SyntaxResult<WordPart> {
         let start = self.at;
         self.at += 1;
         let mut text = String::new();
@@ -262,7 +262,7 @@ impl TextReader<'_> {
             (TextPosition::At(_), true) => TextPosition::At(span.start + 1),
             _ => TextPosition::Within(span),
         };
-        let script: Script = self.backticks(&text, place)?;
+        let script: CommandList = self.backticks(&text, place)?;
         Ok(WordPart::Substitution(script, frame.quoting()))
     }
 }

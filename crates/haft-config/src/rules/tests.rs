@@ -1,26 +1,26 @@
 use std::sync::Arc;
 
 use super::*;
-use haft_contract::effect::{Does, Effect, Step};
-use haft_policy::rules::examples::Reader;
+use haft_contract::effect::{CommandStep, Effect, StepEffect};
+use haft_policy::rules::examples::ExampleReader;
 use haft_policy::rules::paths::Roots;
 
 /// Reads words at blanks: how the shell reads is proved elsewhere.
 fn read(command: &str) -> Vec<Effect> {
     let words: Arc<[String]> = command.split_whitespace().map(str::to_owned).collect();
-    vec![Effect::Step(Step {
+    vec![Effect::Step(CommandStep {
         command: command.into(),
         folder: "".into(),
         part: (0, command.len()),
         words,
-        does: Does::Nothing,
+        does: StepEffect::Nothing,
     })]
 }
 
 fn parsed(text: &str) -> Result<Vec<FiledRule>, Vec<String>> {
     let tools = ["bash".to_owned(), "write_file".to_owned()];
     let roots = Roots { home: "/home/me".into(), workspace: None };
-    let known = Known { tools: &tools, roots: &roots, reader: Reader { roots: &roots, read: &read } };
+    let known = RuleCheckContext { tools: &tools, roots: &roots, reader: ExampleReader { roots: &roots, read: &read } };
     parse(Path::new("r.toml"), text, known).map_err(|Mistakes(all)| all.iter().map(Mistake::to_string).collect())
 }
 
@@ -108,7 +108,7 @@ fn two_rules_of_one_name_are_a_mistake() {
 fn a_file_that_cannot_be_read_gives_no_rules_but_a_mistake() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let roots = Roots { home: folder.path().to_owned(), workspace: None };
-    let known = Known { tools: &[], roots: &roots, reader: Reader::default() };
+    let known = RuleCheckContext { tools: &[], roots: &roots, reader: ExampleReader::default() };
     assert_eq!(load(&folder.path().join("rules.toml"), known), Ok(Vec::new()));
     let told = load(folder.path(), known).expect_err("a folder is no file").to_string();
     assert!(told.contains(":1: cannot be read: ") && told.ends_with("; make it a readable text file"), "{told}");
@@ -133,7 +133,7 @@ fn the_rules_of_the_guide_hold() {
     assert_eq!(blocks.len(), 2);
     let tools = ["bash".to_owned(), "write_file".to_owned()];
     let roots = Roots { home: "/home/me".into(), workspace: None };
-    let known = Known { tools: &tools, roots: &roots, reader: Reader::default() };
+    let known = RuleCheckContext { tools: &tools, roots: &roots, reader: ExampleReader::default() };
     for block in blocks {
         let rules = parse(Path::new("rules.md"), block, known).unwrap_or_else(|mistakes| panic!("{mistakes}"));
         assert!(!rules.is_empty());
@@ -165,7 +165,7 @@ fn the_rule_that_a_question_proposes_holds_and_answers_that_question() {
     use haft_policy::rule_to_paste::rule_to_paste;
     let tools = ["bash".to_owned()];
     let roots = Roots { home: "/home/me".into(), workspace: None };
-    let known = Known { tools: &tools, roots: &roots, reader: Reader::default() };
+    let known = RuleCheckContext { tools: &tools, roots: &roots, reader: ExampleReader::default() };
     for command in ["cargo test -q", "rm -r build", "git push origin main", "npm run build", "make"] {
         let effects = steps_in_scene(command);
         let text = rule_to_paste(&Policy::default(), ("bash", &effects), Situation::default());

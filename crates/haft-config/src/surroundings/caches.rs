@@ -22,9 +22,9 @@ pub struct ToolCache {
     pub left_out: Vec<String>,
 }
 
-/// One row of the table.
+/// One row of the table of caches.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct CacheRow {
     pub(super) name: &'static str,
     pub(super) folder: Option<&'static str>,
     pub(super) named_by: &'static [CacheVariable],
@@ -51,7 +51,7 @@ impl CacheVariable {
     }
 }
 
-impl Row {
+impl CacheRow {
     /// Returns a row with nothing but a name.
     pub(super) const fn named(name: &'static str) -> Self {
         Self { name, folder: None, named_by: &[], movable: false, carried: &[], left_out: &[] }
@@ -103,12 +103,12 @@ mod tests {
     use std::path::Component;
 
     use super::super::lists::CACHES;
-    use super::super::{SandboxSection, Surroundings};
+    use super::super::{CommandSurroundings, SandboxSection};
     use super::*;
 
     fn caches(variables: &[(&str, &str)]) -> Vec<ToolCache> {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect::<Vec<_>>();
-        Surroundings::of(SandboxSection::default(), &variables, &[]).caches
+        CommandSurroundings::of(SandboxSection::default(), &variables, &[]).caches
     }
 
     #[test]
@@ -177,7 +177,7 @@ mod tests {
         for row in CACHES {
             for variable in row.variables() {
                 let value = "/big/folder";
-                let all = Surroundings::of(
+                let all = CommandSurroundings::of(
                     SandboxSection::default(),
                     &[("HOME".into(), "/h/me".into()), (variable.into(), value.into())],
                     &[],
@@ -191,7 +191,7 @@ mod tests {
     fn keys_are_looked_for_and_secrets_covered_in_every_cache() {
         let variables = [("HOME", "/h/me"), ("STACK_ROOT", "/x/stack"), ("PUB_CACHE", "/x/pub")];
         let variables = variables.map(|(name, value)| (name.into(), value.into()));
-        let all = Surroundings::of(SandboxSection::default(), &variables, &[]);
+        let all = CommandSurroundings::of(SandboxSection::default(), &variables, &[]);
         for cache in &all.caches {
             let is_searched = |pattern: &PathBuf| {
                 pattern.file_name().is_some_and(|name| name == "*")
@@ -208,7 +208,7 @@ mod tests {
     fn the_room_is_ten_gibibytes_unless_the_user_sets_another() {
         let room = |section: &str| {
             let section = toml::from_str(section).expect("the section is in order");
-            Surroundings::of(section, &[("HOME".into(), "/h/me".into())], &[]).cache_room
+            CommandSurroundings::of(section, &[("HOME".into(), "/h/me".into())], &[]).cache_room
         };
         assert_eq!((room(""), room("caches = 0"), room("caches = 3")), (10 << 30, 0, 3 << 20));
     }

@@ -3,7 +3,7 @@
 //! Everything else of the home, other homes and the environment is not there. `~` is the user's home. They are constants and
 //! no file that is read, because every call of a command would read it.
 
-use super::caches::{CacheVariable, Row};
+use super::caches::{CacheRow, CacheVariable};
 
 /// Folders outside the home; those of the system itself are known to the sandbox.
 pub(super) const ELSEWHERE: &[&str] = &["/home/linuxbrew/.linuxbrew", "/var/cache/man"];
@@ -122,54 +122,54 @@ pub(super) const FOLDERS: &[(&str, &str)] = &[
 /// `carried`: parts whose new files haft keeps for the next session, "." for all; never programs, settings or keys.
 /// `left_out`: what is in those and tells of a moment: locks, databases, logs, unfinished files. `*` is a part of a name,
 /// `**` any folders. An empty file `*.lock` is never carried.
-pub(super) const CACHES: &[Row] = &[
-    Row {
+pub(super) const CACHES: &[CacheRow] = &[
+    CacheRow {
         folder: Some("~/.cargo"),
         named_by: &[CacheVariable::itself("CARGO_HOME")],
         carried: &["registry/cache", "registry/index", "registry/src", "git/db", "git/checkouts"],
         left_out: &["registry/index/**/.cargo-index-lock", "git/**/*.lock"],
-        ..Row::named("cargo")
+        ..CacheRow::named("cargo")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.npm/_cacache"),
         named_by: &[CacheVariable::around("npm_config_cache", "_cacache")],
         movable: true,
         carried: &["content-v2", "index-v5"],
-        ..Row::named("npm")
+        ..CacheRow::named("npm")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.cache/node-gyp"),
         named_by: &[CacheVariable::itself("npm_config_devdir")],
         carried: &["."],
-        ..Row::named("node-gyp")
+        ..CacheRow::named("node-gyp")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.local/share/pnpm/store"),
         named_by: &[CacheVariable::itself("npm_config_store_dir"), CacheVariable::around("PNPM_HOME", "store")],
         movable: true,
         carried: &["."],
         // Projects are links to their folders; the server has a socket there.
         left_out: &["*/tmp", "*/projects", "*/server", "**/*.db*"],
-        ..Row::named("pnpm")
+        ..CacheRow::named("pnpm")
     },
-    Row { folder: Some("~/.cache/pnpm"), carried: &["."], ..Row::named("pnpm-metadata") },
-    Row {
+    CacheRow { folder: Some("~/.cache/pnpm"), carried: &["."], ..CacheRow::named("pnpm-metadata") },
+    CacheRow {
         folder: Some("~/.cache/yarn"),
         named_by: &[CacheVariable::itself("YARN_CACHE_FOLDER")],
         movable: true,
         carried: &["."],
         left_out: &["*/.tmp"],
-        ..Row::named("yarn")
+        ..CacheRow::named("yarn")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.yarn/berry/cache"),
         named_by: &[CacheVariable::around("YARN_GLOBAL_FOLDER", "cache")],
         movable: true,
         carried: &["."],
         left_out: &["**/*.flock"],
-        ..Row::named("yarn-berry")
+        ..CacheRow::named("yarn-berry")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.bun/install/cache"),
         named_by: &[
             CacheVariable::itself("BUN_INSTALL_CACHE_DIR"),
@@ -177,173 +177,173 @@ pub(super) const CACHES: &[Row] = &[
         ],
         movable: true,
         carried: &["."],
-        ..Row::named("bun")
+        ..CacheRow::named("bun")
     },
     // What programs store for themselves (`location_data`) and databases are beside these two.
-    Row {
+    CacheRow {
         folder: Some("~/.cache/deno/remote"),
         named_by: &[CacheVariable::around("DENO_DIR", "remote")],
         carried: &["."],
-        ..Row::named("deno")
+        ..CacheRow::named("deno")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.cache/deno/npm"),
         named_by: &[CacheVariable::around("DENO_DIR", "npm")],
         carried: &["."],
         left_out: &["**/.deno_sync_lock"],
-        ..Row::named("deno-npm")
+        ..CacheRow::named("deno-npm")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.cache/ms-playwright"),
         named_by: &[CacheVariable::itself("PLAYWRIGHT_BROWSERS_PATH")],
         carried: &["."],
         left_out: &["__dirlock", ".links"],
-        ..Row::named("playwright")
+        ..CacheRow::named("playwright")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.cache/electron"),
         named_by: &[CacheVariable::itself("electron_config_cache")],
         movable: true,
         carried: &["."],
-        ..Row::named("electron")
+        ..CacheRow::named("electron")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.cache/pip"),
         named_by: &[CacheVariable::itself("PIP_CACHE_DIR")],
         movable: true,
         carried: &["http", "http-v2", "wheels"],
-        ..Row::named("pip")
+        ..CacheRow::named("pip")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.cache/uv"),
         named_by: &[CacheVariable::itself("UV_CACHE_DIR")],
         movable: true,
         carried: &["."],
         // Temporary environments, and what uv knows of interpreters at paths of the session.
         left_out: &["builds-v*", "environments-v*", "interpreter-v*", "**/.lock"],
-        ..Row::named("uv")
+        ..CacheRow::named("uv")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.cache/pypoetry"),
         named_by: &[CacheVariable::itself("POETRY_CACHE_DIR")],
         movable: true,
         carried: &["artifacts", "cache/repositories"],
-        ..Row::named("poetry")
+        ..CacheRow::named("poetry")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.cache/pre-commit"),
         named_by: &[CacheVariable::itself("PRE_COMMIT_HOME")],
         // A database says which repository is in which folder.
         carried: &[],
-        ..Row::named("pre-commit")
+        ..CacheRow::named("pre-commit")
     },
-    Row {
+    CacheRow {
         folder: Some("~/go/pkg"),
         named_by: &[CacheVariable::around("GOPATH", "pkg")],
         carried: &["mod"],
         // Repositories of git, and the state of the checksum database.
         left_out: &["mod/cache/vcs", "mod/cache/lock", "mod/cache/download/sumdb", "mod/cache/download/**/*.partial"],
-        ..Row::named("go")
+        ..CacheRow::named("go")
     },
-    Row {
+    CacheRow {
         named_by: &[CacheVariable::itself("GOMODCACHE")],
         carried: &["."],
         left_out: &["cache/vcs", "cache/lock", "cache/download/sumdb", "cache/download/**/*.partial"],
-        ..Row::named("go-modules")
+        ..CacheRow::named("go-modules")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.cache/go-build"),
         named_by: &[CacheVariable::itself("GOCACHE")],
         movable: true,
         carried: &["."],
         left_out: &["trim.txt", "testexpire.txt"],
-        ..Row::named("go-build")
+        ..CacheRow::named("go-build")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.m2/repository"),
         carried: &["."],
         left_out: &[".locks", "**/*.lastUpdated", "**/*.part", "**/resolver-status.properties"],
-        ..Row::named("maven")
+        ..CacheRow::named("maven")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.m2/wrapper"),
         named_by: &[CacheVariable::around("MAVEN_USER_HOME", "wrapper")],
         carried: &["dists"],
         left_out: &["**/*.part"],
-        ..Row::named("maven-wrapper")
+        ..CacheRow::named("maven-wrapper")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.gradle/caches"),
         named_by: &[CacheVariable::around("GRADLE_USER_HOME", "caches")],
         // The rest are databases and locks; gradle finds these files by their hashes.
         carried: &["modules-2/files-2.1"],
-        ..Row::named("gradle")
+        ..CacheRow::named("gradle")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.gradle/wrapper"),
         named_by: &[CacheVariable::around("GRADLE_USER_HOME", "wrapper")],
         carried: &["dists"],
         left_out: &["**/*.lck", "**/*.part"],
-        ..Row::named("gradle-wrapper")
+        ..CacheRow::named("gradle-wrapper")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.cache/coursier"),
         named_by: &[CacheVariable::itself("COURSIER_CACHE")],
         carried: &["."],
         left_out: &["**/*.lock", "**/*.part", "**/.structure.lock"],
-        ..Row::named("coursier")
+        ..CacheRow::named("coursier")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.ivy2/cache"),
         carried: &["."],
         left_out: &["**/*.lck", "**/*.lock", "**/*.part"],
-        ..Row::named("ivy")
+        ..CacheRow::named("ivy")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.nuget/packages"),
         named_by: &[CacheVariable::itself("NUGET_PACKAGES")],
         carried: &["."],
-        ..Row::named("nuget")
+        ..CacheRow::named("nuget")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.gem"),
         named_by: &[CacheVariable::itself("GEM_HOME")],
         // Installed gems have programs.
         carried: &["specs"],
-        ..Row::named("gem")
+        ..CacheRow::named("gem")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.bundle/cache"),
         named_by: &[CacheVariable::itself("BUNDLE_USER_CACHE")],
         movable: true,
         carried: &["."],
-        ..Row::named("bundler")
+        ..CacheRow::named("bundler")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.cache/composer"),
         named_by: &[CacheVariable::itself("COMPOSER_CACHE_DIR")],
         movable: true,
         carried: &["files", "repo"],
-        ..Row::named("composer")
+        ..CacheRow::named("composer")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.pub-cache"),
         named_by: &[CacheVariable::itself("PUB_CACHE")],
         carried: &["hosted", "hosted-hashes"],
-        ..Row::named("pub")
+        ..CacheRow::named("pub")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.cabal/packages"),
         named_by: &[CacheVariable::around("CABAL_DIR", "packages")],
         carried: &["."],
         left_out: &["**/*.lock", "**/hackage-security-lock"],
-        ..Row::named("cabal")
+        ..CacheRow::named("cabal")
     },
-    Row {
+    CacheRow {
         folder: Some("~/.stack"),
         named_by: &[CacheVariable::itself("STACK_ROOT")],
         // A database says what is in its folders.
         carried: &[],
-        ..Row::named("stack")
+        ..CacheRow::named("stack")
     },
 ];

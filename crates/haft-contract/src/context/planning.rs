@@ -2,19 +2,19 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Seen;
-use crate::call::Origin;
+use super::ReadHistory;
+use crate::call::CallOrigin;
 use crate::door::{Doors, FileCopy, Look, ReadVersion, SessionName};
 use crate::error::ToolError;
 use crate::hidden::{Hides, NothingHidden};
-use crate::history::{History, PastChange, Reversal, Reversed, SessionRun};
+use crate::history::{History, PastChange, Reversal, ReversalReport, SessionRun};
 use crate::job::{Jobs, NoJobs};
 use crate::kinds::ErrorKind;
 use crate::limits::Limits;
 use crate::net::Net;
 use crate::path::{Extent, RawPath, Target};
 use crate::process::{Confinement, Processes};
-use crate::stamp::Version;
+use crate::stamp::FileVersion;
 use crate::web::{SearchAccess, WebUrl};
 
 /// What a tool has while it plans: it may look, never change.
@@ -22,19 +22,19 @@ pub struct PlanContext<'a> {
     look: &'a dyn Look,
     processes: &'a dyn Processes,
     net: &'a dyn Net,
-    seen: &'a dyn Seen,
-    origin: Origin,
+    seen: &'a dyn ReadHistory,
+    origin: CallOrigin,
     limits: &'a Limits,
     history: &'a dyn History,
     session: Option<(&'a SessionName, &'a Arc<str>)>,
-    read: Mutex<Vec<(Target, Version)>>,
+    read: Mutex<Vec<(Target, FileVersion)>>,
     hides: &'a dyn Hides,
     jobs: &'a dyn Jobs,
 }
 
 impl<'a> PlanContext<'a> {
     /// Gives a tool its eyes.
-    pub fn new(doors: &'a Doors, seen: &'a dyn Seen, origin: Origin, limits: &'a Limits) -> Self {
+    pub fn new(doors: &'a Doors, seen: &'a dyn ReadHistory, origin: CallOrigin, limits: &'a Limits) -> Self {
         let Doors { look, processes, net, history, .. } = doors;
         let (look, processes, net, history) = (&**look, &**processes, &**net, &**history);
         Self {
@@ -90,7 +90,7 @@ impl<'a> PlanContext<'a> {
     }
 
     /// Says what it would do to take a change of the session back.
-    pub fn preview_reversal(&self, request: &Reversal) -> Result<Reversed, ToolError> {
+    pub fn preview_reversal(&self, request: &Reversal) -> Result<ReversalReport, ToolError> {
         match self.session_run() {
             Some(session) => self.history.preview(&session, request),
             None => Err(ToolError::of(ErrorKind::Unavailable, "There is no session whose changes could be undone.")),
@@ -110,7 +110,7 @@ impl<'a> PlanContext<'a> {
     }
 
     /// Returns which versions of which files the plan rests on.
-    pub fn into_read(self) -> Vec<(Target, Version)> {
+    pub fn into_read(self) -> Vec<(Target, FileVersion)> {
         self.read.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -150,7 +150,7 @@ impl<'a> PlanContext<'a> {
     }
 
     /// Returns who made the call.
-    pub fn origin(&self) -> Origin {
+    pub fn origin(&self) -> CallOrigin {
         self.origin
     }
 

@@ -4,29 +4,29 @@ use std::time::Instant;
 
 use super::RunContext;
 use crate::error::ToolError;
-use crate::process::{Command, Ended, Ground, HowEnded, Level, NotRun, Ran, Wanted, Worker};
+use crate::process::{CommandEnd, CommandSpec, ConfinementLevel, HowEnded, NotRun, Ran, Staging, StagingMode, Worker};
 
 /// A worker that is at a call. Dropped in the middle of it, the worker ends and what it changed is thrown away.
 pub struct Serving {
     /// Who serves.
     pub worker: Box<dyn Worker>,
-    ground: Box<dyn Ground>,
-    level: Level,
+    ground: Box<dyn Staging>,
+    level: ConfinementLevel,
     began: Instant,
 }
 
-/// Why a worker did not get to the end of a call.
+/// The reason why a worker did not finish a call.
 #[derive(Debug)]
-pub enum Broken {
+pub enum WorkerFailure {
     /// It ended by itself.
-    Ended(Ended),
+    Ended(CommandEnd),
     /// It has to be ended, for this reason.
     ToBeEnded(HowEnded),
 }
 
-impl From<Ended> for Broken {
-    fn from(ended: Ended) -> Self {
-        Broken::Ended(ended)
+impl From<CommandEnd> for WorkerFailure {
+    fn from(ended: CommandEnd) -> Self {
+        WorkerFailure::Ended(ended)
     }
 }
 
@@ -34,12 +34,12 @@ impl RunContext<'_> {
     /// Puts a worker on the ground of this call: the idle one, or one that is started with this command.
     ///
     /// An idle one that cannot go on is replaced. Afterwards comes [`RunContext::served`] or [`RunContext::broken`].
-    pub async fn serve(&self, command: &Command, idle: Option<Box<dyn Worker>>) -> Result<Serving, ToolError> {
+    pub async fn serve(&self, command: &CommandSpec, idle: Option<Box<dyn Worker>>) -> Result<Serving, ToolError> {
         let level = self.doors.processes.confinement().reached;
         let mut worker = idle;
         let mut wanted = match (self.command_run().first_wanted(), &command.keeps) {
             // Whoever says that it changes something may write much.
-            (Wanted::Layered, keeps) if !keeps.names_changes() => Wanted::Quick,
+            (StagingMode::Layered, keeps) if !keeps.names_changes() => StagingMode::Quick,
             (wanted, _) => unwatched(wanted),
         };
         loop {
@@ -65,32 +65,35 @@ impl RunContext<'_> {
         let (ended, worker) = match worker.leave().await {
             Ok(left_behind) => {
                 let (how, took) = (HowEnded::Exited(0), began.elapsed());
-                (Ended { how, took, level, left_behind, notes: Vec::new(), refused_hosts: Vec::new() }, Some(worker))
+                (
+                    CommandEnd { how, took, level, left_behind, notes: Vec::new(), refused_hosts: Vec::new() },
+                    Some(worker),
+                )
             }
             // Its answer was there; that it ended behind it costs nothing but the worker.
-            Err(ended) => (Ended { how: HowEnded::Exited(0), ..ended }, None),
+            Err(ended) => (CommandEnd { how: HowEnded::Exited(0), ..ended }, None),
         };
         Ok((self.command_run().settled(ended, ground).await?, worker))
     }
 
     /// Says what came of a call whose worker did not get to its end, and what became of its changes.
-    pub async fn broken(&self, serving: Serving, broken: Broken) -> Result<Ran, ToolError> {
+    pub async fn broken(&self, serving: Serving, broken: WorkerFailure) -> Result<Ran, ToolError> {
         let Serving { worker, ground, .. } = serving;
         let ended = match broken {
-            Broken::Ended(ended) => {
+            WorkerFailure::Ended(ended) => {
                 drop(worker);
                 ended
             }
-            Broken::ToBeEnded(how) => Ended { how, ..worker.end(how).await },
+            WorkerFailure::ToBeEnded(how) => CommandEnd { how, ..worker.end(how).await },
         };
         self.command_run().settled(ended, ground).await
     }
 }
 
 /// A worker serves one call after the other, and is watched from its start or never.
-fn unwatched(wanted: Wanted) -> Wanted {
+fn unwatched(wanted: StagingMode) -> StagingMode {
     match wanted {
-        Wanted::Watched(reason) => Wanted::Open(reason),
+        StagingMode::Watched(reason) => StagingMode::Open(reason),
         wanted => wanted,
     }
 }

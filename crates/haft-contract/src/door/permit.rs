@@ -14,22 +14,22 @@ use crate::effect::{Change, Effect, Host};
 use crate::error::ToolError;
 use crate::kinds::ErrorKind;
 use crate::path::Target;
-use crate::process::{Conflict, Level, Settled};
-use crate::signals::Signals;
-use crate::stamp::{Basis, Stamp};
+use crate::process::{CommitReport, ConfinementLevel, Conflict};
+use crate::signals::PendingSignals;
+use crate::stamp::{ExpectedVersion, FileStamp};
 
 /// The permission of one call: what was planned and approved, and the notes of what was done.
 #[derive(Debug)]
 pub struct Permit {
-    errand: Errand,
+    errand: Provenance,
     effects: Arc<[Effect]>,
-    basis: Vec<(Target, Basis)>,
+    basis: Vec<(Target, ExpectedVersion)>,
     stop: CancellationToken,
     receipts: Receipts,
     needs_layer: bool,
-    standing: Standing,
+    standing: PermitBasis,
     desk: Option<ConnectionDesk>,
-    signals: Signals,
+    signals: PendingSignals,
 }
 
 /// The right to issue permits, which the runtime alone has: a process or a change without its rules, gate and events
@@ -48,9 +48,9 @@ impl PermitIssuer {
     }
 }
 
-/// What the permission of a command stands on.
+/// The reason for which a command is permitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Standing {
+pub enum PermitBasis {
     /// Rules that read its words: programs are those that they know, with the settings that they usually have.
     #[default]
     Words,
@@ -62,7 +62,7 @@ pub enum Standing {
 
 /// For whom something is done: what the journal says of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Errand {
+pub struct Provenance {
     /// The call.
     pub call: CallId,
     /// The tool, by its native name.
@@ -109,13 +109,13 @@ pub struct Receipts(Arc<Book>);
 
 #[derive(Debug, Default)]
 struct Book {
-    noted: Mutex<Noted>,
+    noted: Mutex<PermitNotes>,
     /// Wakes who waits for the next note.
     more: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Noted {
+struct PermitNotes {
     receipts: Vec<Receipt>,
     change_set: Option<ChangeSetId>,
     /// How many bytes of contents were read.
@@ -177,7 +177,7 @@ impl Receipts {
     }
 
     /// Notes what is known of a command that has ended.
-    pub(crate) fn note_run(&self, left_behind: usize, settled: &Settled) {
+    pub(crate) fn note_run(&self, left_behind: usize, settled: &CommitReport) {
         let run = &mut self.noted().run;
         run.left_behind += left_behind;
         run.undeclared.extend_from_slice(&settled.undeclared);
@@ -239,7 +239,7 @@ impl Receipts {
         self.noted().change_set
     }
 
-    fn noted(&self) -> MutexGuard<'_, Noted> {
+    fn noted(&self) -> MutexGuard<'_, PermitNotes> {
         self.0.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -258,11 +258,11 @@ impl std::fmt::Display for ChangeSetId {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadVersion {
     /// How the kernel described it.
-    pub stamp: Stamp,
+    pub stamp: FileStamp,
     /// What was in it.
     pub bytes: Option<Bytes>,
     /// What calls of the same session made of it since, as the kernel described that.
-    pub left: Option<Stamp>,
+    pub left: Option<FileStamp>,
 }
 
 /// What a door did under a permit.
@@ -275,7 +275,7 @@ pub enum Receipt {
     /// It ran a command.
     Ran {
         /// How strongly the command was confined.
-        level: Level,
+        level: ConfinementLevel,
         /// Why what it changed cannot be taken back, where that is so.
         uncovered: Option<String>,
     },
@@ -287,20 +287,20 @@ pub enum Receipt {
 
 impl Permit {
     /// Issues a permit for these effects, which rests on no version of a file.
-    pub fn issue(_: &PermitIssuer, errand: Errand, effects: Arc<[Effect]>, stop: CancellationToken) -> Self {
+    pub fn issue(_: &PermitIssuer, errand: Provenance, effects: Arc<[Effect]>, stop: CancellationToken) -> Self {
         let (basis, receipts, signals) = Default::default();
-        let (standing, needs_layer) = (Standing::default(), false);
+        let (standing, needs_layer) = (PermitBasis::default(), false);
         Self { errand, effects, basis, stop, receipts, needs_layer, standing, desk: None, signals }
     }
 
     /// Says what the permission of its commands stands on.
-    pub fn standing_on(mut self, standing: Standing) -> Self {
+    pub fn standing_on(mut self, standing: PermitBasis) -> Self {
         self.standing = standing;
         self
     }
 
     /// Returns what the permission of its commands stands on.
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> PermitBasis {
         self.standing
     }
 
@@ -320,7 +320,7 @@ impl Permit {
     }
 
     /// Returns the signals that its commands get.
-    pub fn signals(&self) -> &Signals {
+    pub fn signals(&self) -> &PendingSignals {
         &self.signals
     }
 
@@ -336,7 +336,7 @@ impl Permit {
     }
 
     /// Says on which versions of files the plan rests.
-    pub fn resting_on(mut self, basis: Vec<(Target, Basis)>) -> Self {
+    pub fn resting_on(mut self, basis: Vec<(Target, ExpectedVersion)>) -> Self {
         self.basis = basis;
         self
     }
@@ -375,7 +375,7 @@ impl Permit {
     }
 
     /// Returns for whom it is done.
-    pub fn errand(&self) -> &Errand {
+    pub fn errand(&self) -> &Provenance {
         &self.errand
     }
 
@@ -385,7 +385,7 @@ impl Permit {
     }
 
     /// Returns what the plan found at a target that it would change.
-    pub fn basis(&self, target: &Target) -> Option<Basis> {
+    pub fn basis(&self, target: &Target) -> Option<ExpectedVersion> {
         self.basis.iter().find(|(changed, _)| changed == target).map(|(_, basis)| *basis)
     }
 
@@ -398,11 +398,11 @@ impl Permit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::{Extent, Place};
+    use crate::path::{Extent, FileLocation};
 
     fn permit(effects: &[Effect]) -> Permit {
         let (call, session) = (CallId::new("1"), SessionName::new("s"));
-        let errand = Errand {
+        let errand = Provenance {
             call,
             tool: "t".into(),
             session,
@@ -415,7 +415,7 @@ mod tests {
     }
 
     fn file(path: &str) -> Target {
-        Target::Inside(Place::new(path, Extent::Entry))
+        Target::Inside(FileLocation::new(path, Extent::Entry))
     }
 
     #[test]
@@ -429,7 +429,7 @@ mod tests {
 
     #[test]
     fn a_planned_tree_covers_what_lies_below_it() {
-        let permit = permit(&[Effect::Read(Target::Inside(Place::new("src", Extent::Tree)))]);
+        let permit = permit(&[Effect::Read(Target::Inside(FileLocation::new("src", Extent::Tree)))]);
         assert!(permit.admit(&Effect::Read(file("src/a/b.rs"))).is_ok());
         assert!(permit.admit(&Effect::Read(file("docs/a"))).is_err());
         assert!(permit.admit(&Effect::Change(file("src/a"), Change::Create)).is_err());
@@ -438,7 +438,7 @@ mod tests {
     #[test]
     fn of_many_files_only_so_much_content_is_noted() {
         let receipts = Receipts::default();
-        let stamp = Stamp { size: 0, modified_ns: 0, changed_ns: 0, inode: 0 };
+        let stamp = FileStamp { size: 0, modified_ns: 0, changed_ns: 0, inode: 0 };
         for name in ["a", "b", "c"] {
             let bytes = Some(vec![0; MOST_CONTENT / 2].into());
             receipts.note(Receipt::Read(file(name), ReadVersion { stamp, bytes, left: None }));

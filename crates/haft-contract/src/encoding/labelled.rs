@@ -2,9 +2,9 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-/// Text that was sent.
+/// Text that was received, decoded with the label of its sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Labelled {
+pub struct LabelledText {
     /// The text; U+FFFD stands for bytes that are none.
     pub text: String,
     /// The name of the encoding.
@@ -15,7 +15,7 @@ pub struct Labelled {
 
 /// Reads text: by its byte order mark, by the first label that names an encoding and is not contradicted by the bytes, or as
 /// what it most likely is.
-pub fn decode_labelled(bytes: &[u8], labels: &[Option<&str>]) -> Labelled {
+pub fn decode_labelled(bytes: &[u8], labels: &[Option<&str>]) -> LabelledText {
     let marked = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
     let labelled = || labels.iter().flatten().find_map(|label| Encoding::for_label(label.trim().as_bytes()));
     let encoding = match marked.or_else(labelled) {
@@ -25,7 +25,7 @@ pub fn decode_labelled(bytes: &[u8], labels: &[Option<&str>]) -> Labelled {
         Some(_) | None => guessed(bytes),
     };
     let (text, is_damaged) = encoding.decode_with_bom_removal(bytes);
-    Labelled { text: text.into_owned(), encoding: encoding.name(), is_damaged }
+    LabelledText { text: text.into_owned(), encoding: encoding.name(), is_damaged }
 }
 
 /// Returns whether all but a cut character at the end is UTF-8.

@@ -307,8 +307,8 @@ fn what_a_text_would_be_taken_for_is_told() {
 #[test]
 fn a_piece_for_display_never_fails() {
     let latin = TextForm { encoding: WINDOWS_1252, mark: b"" };
-    assert_eq!(latin.show(b"gr\xfcn", Whole::Yes), Shown { text: "grün".into(), lossy: false });
+    assert_eq!(latin.show(b"gr\xfcn", Whole::Yes), DisplayText { text: "grün".into(), lossy: false });
     let cut = TextForm::utf8().show("aß".as_bytes().split_at(2).0, Whole::No);
-    assert_eq!(cut, Shown { text: "a".into(), lossy: false });
-    assert_eq!(TextForm::utf8().show(b"a\xffb", Whole::Yes), Shown { text: "a\u{fffd}b".into(), lossy: true });
+    assert_eq!(cut, DisplayText { text: "a".into(), lossy: false });
+    assert_eq!(TextForm::utf8().show(b"a\xffb", Whole::Yes), DisplayText { text: "a\u{fffd}b".into(), lossy: true });
 }

@@ -13,7 +13,7 @@ const LEFT_OUT: &str = "[earlier lines of a full-screen program are left out]\n"
 /// The screen.
 #[derive(Debug)]
 pub(super) struct Screen {
-    lines: VecDeque<Line>,
+    lines: VecDeque<ScreenLine>,
     most_lines: usize,
     row: usize,
     column: usize,
@@ -23,9 +23,9 @@ pub(super) struct Screen {
     out: String,
 }
 
-/// Which part of a line or of the screen.
+/// The part of a line or of the screen that is erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum EraseRange {
     /// From the cursor on.
     Behind,
     /// Up to the cursor.
@@ -151,32 +151,32 @@ impl Screen {
         self.go_to(row, column);
     }
 
-    pub(super) fn erase_in_line(&mut self, part: Part) {
+    pub(super) fn erase_in_line(&mut self, part: EraseRange) {
         if self.row >= self.lines.len() {
             return;
         }
         let column = self.column;
         let line = self.line();
         match part {
-            Part::Behind => line.cut_at(column),
-            Part::Before => _ = line.put(0, &" ".repeat(line.characters.min(column + 1))),
-            Part::All => *line = Line::default(),
+            EraseRange::Behind => line.cut_at(column),
+            EraseRange::Before => _ = line.put(0, &" ".repeat(line.characters.min(column + 1))),
+            EraseRange::All => *line = ScreenLine::default(),
         }
     }
 
-    pub(super) fn erase_in_screen(&mut self, part: Part) {
+    pub(super) fn erase_in_screen(&mut self, part: EraseRange) {
         match part {
-            Part::Behind if (self.row, self.column) == (0, 0) => self.clear(),
-            Part::Behind => {
+            EraseRange::Behind if (self.row, self.column) == (0, 0) => self.clear(),
+            EraseRange::Behind => {
                 self.lines.truncate(self.row + 1);
-                self.erase_in_line(Part::Behind);
+                self.erase_in_line(EraseRange::Behind);
             }
-            Part::Before => {
+            EraseRange::Before => {
                 let row = self.row.min(self.lines.len());
-                self.lines.iter_mut().take(row).for_each(|line| *line = Line::default());
-                self.erase_in_line(Part::Before);
+                self.lines.iter_mut().take(row).for_each(|line| *line = ScreenLine::default());
+                self.erase_in_line(EraseRange::Before);
             }
-            Part::All => self.clear(),
+            EraseRange::All => self.clear(),
         }
     }
 
@@ -226,7 +226,7 @@ impl Screen {
         }
     }
 
-    fn change_line(&mut self, change: impl FnOnce(&mut Line, usize)) {
+    fn change_line(&mut self, change: impl FnOnce(&mut ScreenLine, usize)) {
         if self.row < self.lines.len() {
             let column = self.column;
             change(self.line(), column);
@@ -234,9 +234,9 @@ impl Screen {
     }
 
     /// The line of the cursor, made if there is none yet.
-    fn line(&mut self) -> &mut Line {
+    fn line(&mut self) -> &mut ScreenLine {
         while self.lines.len() <= self.row {
-            self.lines.push_back(Line::default());
+            self.lines.push_back(ScreenLine::default());
         }
         &mut self.lines[self.row]
     }
@@ -251,19 +251,19 @@ impl Screen {
                 self.out.push('\n');
             }
         }
-        self.lines.push_front(Line::default());
+        self.lines.push_front(ScreenLine::default());
         (self.row, self.column) = (0, 0);
     }
 }
 
-/// One line, whose columns are its characters.
+/// One line of the screen, whose columns are its characters.
 #[derive(Debug, Default)]
-struct Line {
+struct ScreenLine {
     text: String,
     characters: usize,
 }
 
-impl Line {
+impl ScreenLine {
     /// Writes over what stands at a column; returns how many characters were written.
     fn put(&mut self, column: usize, part: &str) -> usize {
         let count = if part.is_ascii() { part.len() } else { part.chars().count() };

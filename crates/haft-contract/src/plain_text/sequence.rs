@@ -4,16 +4,16 @@
 //! and questions to the terminal are left out. A title that its line does not close is text, so that
 //! it hides nothing.
 
-use super::screen::{Part, Screen};
+use super::screen::{EraseRange, Screen};
 
 /// Where in a sequence the output is.
 #[derive(Debug, Default)]
 pub(super) struct Sequences {
-    state: State,
+    state: SequenceState,
 }
 
 #[derive(Debug, Default)]
-enum State {
+enum SequenceState {
     #[default]
     Text,
     /// Behind an escape character.
@@ -46,7 +46,7 @@ impl Sequences {
     pub(super) fn run(&mut self, text: &str, screen: &mut Screen) {
         let mut left = text;
         while !left.is_empty() {
-            if matches!(self.state, State::Text) {
+            if matches!(self.state, SequenceState::Text) {
                 let plain = plain_length(left);
                 let (drawn, behind) = left.split_at(plain);
                 screen.draw(drawn);
@@ -62,51 +62,53 @@ impl Sequences {
 
     /// Ends what had begun.
     pub(super) fn end(&mut self, screen: &mut Screen) {
-        if let State::Title(text) = std::mem::take(&mut self.state) {
+        if let SequenceState::Title(text) = std::mem::take(&mut self.state) {
             screen.draw(&text);
         }
     }
 
     fn step(&mut self, c: char, screen: &mut Screen) {
         self.state = match (std::mem::take(&mut self.state), c) {
-            (_, '\u{1b}') => State::Escape,
+            (_, '\u{1b}') => SequenceState::Escape,
             // These two end whatever had begun.
-            (_, '\u{18}' | '\u{1a}') => State::Text,
-            (State::Title(_), '\u{7}' | '\u{9c}') => State::Text,
-            (State::Title(text), '\n') => {
+            (_, '\u{18}' | '\u{1a}') => SequenceState::Text,
+            (SequenceState::Title(_), '\u{7}' | '\u{9c}') => SequenceState::Text,
+            (SequenceState::Title(text), '\n') => {
                 screen.draw(&text);
                 control_character(c, screen);
-                State::Text
+                SequenceState::Text
             }
-            (State::Title(mut text), c) => {
+            (SequenceState::Title(mut text), c) => {
                 if !c.is_control() && text.len() < LONGEST_TITLE {
                     text.push(c);
                 }
-                State::Title(text)
+                SequenceState::Title(text)
             }
-            (_, '\u{80}'..='\u{9f}') => State::after_escape(second_of(c), screen),
-            (state @ (State::Escape | State::EscapeSigns | State::Control(_)), c) if c.is_control() => {
+            (_, '\u{80}'..='\u{9f}') => SequenceState::after_escape(second_of(c), screen),
+            (state @ (SequenceState::Escape | SequenceState::EscapeSigns | SequenceState::Control(_)), c)
+                if c.is_control() =>
+            {
                 control_character(c, screen);
                 state
             }
-            (State::Text, c) => {
+            (SequenceState::Text, c) => {
                 control_character(c, screen);
-                State::Text
+                SequenceState::Text
             }
-            (State::Escape, c) => State::after_escape(c, screen),
-            (State::EscapeSigns, ' '..='/') => State::EscapeSigns,
-            (State::EscapeSigns, _) => State::Text,
-            (State::Control(control), c) => control.read(c, screen),
+            (SequenceState::Escape, c) => SequenceState::after_escape(c, screen),
+            (SequenceState::EscapeSigns, ' '..='/') => SequenceState::EscapeSigns,
+            (SequenceState::EscapeSigns, _) => SequenceState::Text,
+            (SequenceState::Control(control), c) => control.read(c, screen),
         };
     }
 }
 
-impl State {
-    fn after_escape(c: char, screen: &mut Screen) -> State {
+impl SequenceState {
+    fn after_escape(c: char, screen: &mut Screen) -> SequenceState {
         match c {
-            '[' => return State::Control(Control::default()),
-            ']' | 'P' | 'X' | '^' | '_' => return State::Title(String::new()),
-            ' '..='/' => return State::EscapeSigns,
+            '[' => return SequenceState::Control(Control::default()),
+            ']' | 'P' | 'X' | '^' | '_' => return SequenceState::Title(String::new()),
+            ' '..='/' => return SequenceState::EscapeSigns,
             '7' => screen.save_cursor(),
             '8' => screen.restore_cursor(),
             'D' => screen.down(1),
@@ -114,16 +116,16 @@ impl State {
             'M' => screen.up(1),
             'c' => {
                 screen.leave_alternate();
-                screen.erase_in_screen(Part::All);
+                screen.erase_in_screen(EraseRange::All);
             }
             _ => {}
         }
-        State::Text
+        SequenceState::Text
     }
 }
 
 impl Control {
-    fn read(mut self, c: char, screen: &mut Screen) -> State {
+    fn read(mut self, c: char, screen: &mut Screen) -> SequenceState {
         match c {
             '0'..='9' => {
                 if let Some(number) = self.numbers.get_mut(self.at) {
@@ -136,10 +138,10 @@ impl Control {
             '<'..='>' | ' '..='/' => self.is_unknown = true,
             _ => {
                 self.carry_out(c, screen);
-                return State::Text;
+                return SequenceState::Text;
             }
         }
-        State::Control(self)
+        SequenceState::Control(self)
     }
 
     fn carry_out(&self, last: char, screen: &mut Screen) {
@@ -180,11 +182,11 @@ impl Control {
         self.is_private && matches!(self.numbers[0], Some(47 | 1047 | 1049))
     }
 
-    fn part(&self) -> Option<Part> {
+    fn part(&self) -> Option<EraseRange> {
         match self.numbers[0].unwrap_or(0) {
-            0 => Some(Part::Behind),
-            1 => Some(Part::Before),
-            2 | 3 => Some(Part::All),
+            0 => Some(EraseRange::Behind),
+            1 => Some(EraseRange::Before),
+            2 | 3 => Some(EraseRange::All),
             _ => None,
         }
     }

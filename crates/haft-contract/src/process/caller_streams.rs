@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::signals::Signals;
+use crate::signals::PendingSignals;
 
 /// The standard streams of a command, and the line to its caller while it runs.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ pub struct CallerSide {
     /// Is told what the caller must do.
     pub news: UnboundedSender<StreamNews>,
     /// Signals from the caller.
-    pub signals: Signals,
+    pub signals: PendingSignals,
     /// How long the command may run; without it, as long as it likes.
     pub time: Option<Duration>,
     /// The whole environment of the command.
@@ -88,7 +88,7 @@ impl CallerStreams {
     }
 
     /// Returns the signals from the caller.
-    pub fn signals(&self) -> &Signals {
+    pub fn signals(&self) -> &PendingSignals {
         &self.0.signals
     }
 

@@ -10,9 +10,9 @@ use bytes::Bytes;
 use super::CallerStreams;
 use crate::path::Target;
 
-/// What to run.
+/// A command to run, with its folder, limits and surroundings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct CommandSpec {
     /// The program and its arguments.
     pub words: Vec<OsString>,
     /// The text of the command as it was planned and judged.
@@ -30,7 +30,7 @@ pub struct Command {
     /// What of its changes comes into the workspace.
     pub keeps: Keeps,
     /// Which files of the workspace it can read.
-    pub reads: Reads,
+    pub reads: ReadScope,
     /// The copy of the trusted code that it runs, where it is code of a project.
     pub code: Option<TrustedCode>,
     /// Which home and temporary folders it has.
@@ -52,7 +52,7 @@ pub enum Home {
     Session,
 }
 
-impl Command {
+impl CommandSpec {
     /// Runs these words in this folder for so long; the line is how it was planned and judged.
     pub fn new(words: Vec<OsString>, line: impl Into<String>, folder: PathBuf, time: Duration) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl Command {
             environment: Vec::new(),
             readable: Vec::new(),
             keeps: Keeps::All,
-            reads: Reads::All,
+            reads: ReadScope::All,
             code: None,
             home: Home::default(),
             stays: false,
@@ -73,9 +73,9 @@ impl Command {
     }
 }
 
-/// Which files of the workspace a command can read. Names stay visible.
+/// The files of the workspace that a command can read. Names stay visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reads {
+pub enum ReadScope {
     /// Every file.
     All,
     /// Only these files and folders, by their real paths.

@@ -5,18 +5,18 @@ use crate::diff::Diff;
 use crate::effect::Change;
 use crate::path::Target;
 
-/// What becomes of what a command changed.
+/// Says whether the changes of a command are committed or discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settle {
-    /// It comes into the workspace.
-    Keep,
-    /// It is shown and thrown away.
-    Show,
+pub enum Disposition {
+    /// haft commits them to the workspace.
+    Commit,
+    /// haft shows them, and then discards them.
+    Discard,
 }
 
 /// What a command changed, and what became of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Settled {
+pub struct CommitReport {
     /// What was changed, or would be.
     pub changes: Vec<Settlement>,
     /// Folders that were made or removed with files in them, which are among the changes.
@@ -67,7 +67,7 @@ pub struct Settlement {
     pub from: Option<Target>,
 }
 
-impl Settled {
+impl CommitReport {
     /// Sums up what was changed.
     pub fn summary(&self) -> ChangeSummary {
         let folder = |(target, change): &(Target, Change)| ChangedPath {

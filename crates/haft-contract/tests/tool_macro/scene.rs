@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use haft_contract::BoxFuture;
-use haft_contract::call::{CallId, Origin};
-use haft_contract::context::{PlanContext, RunContext, Seen, Unheard};
+use haft_contract::call::{CallId, CallOrigin};
+use haft_contract::context::{PlanContext, ReadHistory, RunContext, Unheard};
 use haft_contract::door::{
-    Doors, Errand, FileCopy, FileFacts, FileKind, FileOp, Files, Look, Page, PageLine, PageRequest, Permit,
-    PermitIssuer, ReadVersion, SessionName, Spill, Spilling, Store, Written,
+    Doors, FileCopy, FileFacts, FileKind, FileOp, FileOpResult, Files, Look, Page, PageLine, PageRequest, Permit,
+    PermitIssuer, Provenance, ReadVersion, SessionName, Spill, Spilling, Store,
 };
 use haft_contract::effect::{Change, Effect};
 use haft_contract::encoding::TextForm;
@@ -19,10 +19,12 @@ use haft_contract::limits::Limits;
 use haft_contract::lines::LineEnds;
 use haft_contract::net::NoNet;
 use haft_contract::output::Image;
-use haft_contract::path::{Extent, Place, RawPath, Target};
-use haft_contract::process::{Ground, NoProcesses, Wanted};
-use haft_contract::search::{FindRequest, Found, ListRequest, Listing, SearchRequest, Searched, SearchedSoFar};
-use haft_contract::stamp::Stamp;
+use haft_contract::path::{Extent, FileLocation, RawPath, Target};
+use haft_contract::process::{NoProcesses, Staging, StagingMode};
+use haft_contract::search::{
+    FindRequest, FindResult, FolderListing, ListRequest, SearchRequest, SearchResult, SearchedSoFar,
+};
+use haft_contract::stamp::FileStamp;
 use haft_contract::tool::{AnyTool, Tool, Typed};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -50,10 +52,10 @@ async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result
     };
     let limits = Limits::default();
     let mut bound = Arc::new(Typed::new(tool)).bind(&args)?;
-    let plan = bound.plan(&PlanContext::new(&doors, &OneFile, Origin::Model, &limits)).await?;
+    let plan = bound.plan(&PlanContext::new(&doors, &OneFile, CallOrigin::Model, &limits)).await?;
     lines.extend(plan.effects.iter().map(|effect| format!("would {effect}")));
     let session = SessionName::new("scene");
-    let errand = Errand {
+    let errand = Provenance {
         call: CallId::new("1"),
         tool: "t".into(),
         session: session.clone(),
@@ -72,7 +74,7 @@ async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result
 /// The workspace: there is `notes.txt`, and nothing else.
 struct OneFile;
 
-const STAMP: Stamp = Stamp { size: 6, modified_ns: 0, changed_ns: 0, inode: 1 };
+const STAMP: FileStamp = FileStamp { size: 6, modified_ns: 0, changed_ns: 0, inode: 1 };
 
 fn is_notes(target: &Target) -> bool {
     target.to_string() == "notes.txt"
@@ -86,7 +88,7 @@ impl Look for OneFile {
     fn locate(&self, raw: &RawPath, extent: Extent) -> Result<Target, ToolError> {
         match raw.as_str().strip_prefix("./").unwrap_or(raw.as_str()) {
             "nowhere" => Err(ToolError::of(ErrorKind::MissingFile, "\"nowhere\" cannot be located.")),
-            path => Ok(Target::Inside(Place::new(path, extent))),
+            path => Ok(Target::Inside(FileLocation::new(path, extent))),
         }
     }
 
@@ -94,7 +96,7 @@ impl Look for OneFile {
         Ok(FileFacts { kind: FileKind::File, stamp: STAMP })
     }
 
-    fn stamp(&self, target: &Target) -> Option<Stamp> {
+    fn stamp(&self, target: &Target) -> Option<FileStamp> {
         is_notes(target).then_some(STAMP)
     }
 
@@ -103,7 +105,7 @@ impl Look for OneFile {
     }
 }
 
-impl Seen for OneFile {
+impl ReadHistory for OneFile {
     fn when_read(&self, _: &Target) -> Option<ReadVersion> {
         None
     }
@@ -132,11 +134,21 @@ impl Files for OneFile {
         Box::pin(unused())
     }
 
-    fn list<'a>(&'a self, _: &'a Permit, _: &'a Target, _: ListRequest) -> BoxFuture<'a, Result<Listing, ToolError>> {
+    fn list<'a>(
+        &'a self,
+        _: &'a Permit,
+        _: &'a Target,
+        _: ListRequest,
+    ) -> BoxFuture<'a, Result<FolderListing, ToolError>> {
         Box::pin(unused())
     }
 
-    fn find<'a>(&'a self, _: &'a Permit, _: &'a Target, _: FindRequest) -> BoxFuture<'a, Result<Found, ToolError>> {
+    fn find<'a>(
+        &'a self,
+        _: &'a Permit,
+        _: &'a Target,
+        _: FindRequest,
+    ) -> BoxFuture<'a, Result<FindResult, ToolError>> {
         Box::pin(unused())
     }
 
@@ -146,24 +158,28 @@ impl Files for OneFile {
         _: &'a Target,
         _: SearchRequest,
         _: &'a (dyn Fn(SearchedSoFar) + Send + Sync),
-    ) -> BoxFuture<'a, Result<Searched, ToolError>> {
+    ) -> BoxFuture<'a, Result<SearchResult, ToolError>> {
         Box::pin(unused())
     }
 
-    fn change<'a>(&'a self, permit: &'a Permit, ops: &'a [FileOp]) -> BoxFuture<'a, Result<Vec<Written>, ToolError>> {
+    fn change<'a>(
+        &'a self,
+        permit: &'a Permit,
+        ops: &'a [FileOp],
+    ) -> BoxFuture<'a, Result<Vec<FileOpResult>, ToolError>> {
         Box::pin(async move {
             let mut written = Vec::new();
             for op in ops {
                 let FileOp::Put(target, _) = op else { return unused().await };
                 let change = if is_notes(target) { Change::Replace } else { Change::Create };
                 permit.admit(&Effect::Change(target.clone(), change))?;
-                written.push(Written { change, notes: Vec::new() });
+                written.push(FileOpResult { change, notes: Vec::new() });
             }
             Ok(written)
         })
     }
 
-    fn ground<'a>(&'a self, _: &'a Permit, _: Wanted) -> BoxFuture<'a, Result<Box<dyn Ground>, ToolError>> {
+    fn ground<'a>(&'a self, _: &'a Permit, _: StagingMode) -> BoxFuture<'a, Result<Box<dyn Staging>, ToolError>> {
         Box::pin(unused())
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Not here: which paths those are (`haft_contract::change_summary`).
 
-use haft_contract::change_summary::{ChangeSummary, EntryKind, Inside, KindCounts, SummaryEntry};
+use haft_contract::change_summary::{ChangeSummary, EntryKind, FolderChange, KindCounts, SummaryEntry};
 use haft_workspace::history::ChangeSet;
 
 use crate::bounded_text::columns_of;
@@ -42,8 +42,8 @@ fn signed(entry: &SummaryEntry) -> String {
     };
     let count = match entry.inside {
         None => String::new(),
-        Some(Inside::Whole(files) | Inside::Some(files)) => format!(" ({files})"),
-        Some(Inside::Mixed(counts)) => format!(" ({})", signs(counts)),
+        Some(FolderChange::Whole(files) | FolderChange::Some(files)) => format!(" ({files})"),
+        Some(FolderChange::Mixed(counts)) => format!(" ({})", signs(counts)),
     };
     format!("{sign}{}{count}", entry.name)
 }
@@ -96,7 +96,7 @@ mod tests {
     use haft_contract::change_summary::ChangedPath;
     use haft_contract::effect::Change;
     use haft_contract::history::Undone;
-    use haft_workspace::history::Kind;
+    use haft_workspace::history::ChangeSetKind;
 
     fn set(files: &[&str]) -> ChangeSet {
         let files = files.iter().map(|words| {
@@ -120,7 +120,7 @@ mod tests {
             command: None,
             description: None,
             hosts: Vec::new(),
-            kind: Kind::Change,
+            kind: ChangeSetKind::Change,
             files: files.collect(),
             undone: Undone::No,
         }

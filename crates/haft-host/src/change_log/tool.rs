@@ -13,7 +13,7 @@ use haft_contract::manual::Manual;
 use haft_contract::output::ToolOutput;
 use haft_contract::plan::Plan;
 use haft_contract::spec::{AtMost, Spec};
-use haft_contract::tool::{AnyTool, Bound};
+use haft_contract::tool::{AnyTool, ToolInvocation};
 use serde_json::{Value, json};
 
 use super::{as_text, hide_in, record};
@@ -63,18 +63,19 @@ impl AnyTool for LogTool {
         &self.spec
     }
 
-    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn ToolInvocation>, ToolError> {
         let limit = args.get("limit").and_then(Value::as_u64).unwrap_or(USUAL).clamp(1, MOST);
-        Ok(Box::new(Listing { tool: self, limit: usize::try_from(limit).unwrap_or(usize::MAX) }))
+        Ok(Box::new(ChangeLogCall { tool: self, limit: usize::try_from(limit).unwrap_or(usize::MAX) }))
     }
 }
 
-struct Listing {
+/// A call of the log tool, which lists the newest change sets.
+struct ChangeLogCall {
     tool: Arc<LogTool>,
     limit: usize,
 }
 
-impl Bound for Listing {
+impl ToolInvocation for ChangeLogCall {
     fn plan<'a>(&'a mut self, _cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
         Box::pin(async { Ok(Plan::nothing()) })
     }

@@ -8,27 +8,27 @@ use std::time::Duration;
 
 use haft_contract::BoxFuture;
 use haft_contract::manual::Example;
-use haft_contract::process::Level;
-use haft_runtime::conformance::{self, Finding, Subject, Verdict};
+use haft_contract::process::ConfinementLevel;
+use haft_runtime::conformance::{self, ConformanceSubject, ConformanceVerdict, Finding};
 use haft_runtime::toolset::ToolList;
 use haft_tools::bound::{Bindings, Home};
-use haft_tools::definition::{Binding, Declared, Definition, Problem};
+use haft_tools::definition::{Binding, DeclaredEffect, Definition, DefinitionProblem};
 use serde_json::{Value, json};
 
-use super::trials::Trial;
+use super::trials::DefinitionTrial;
 use crate::described_tools::preset;
 use crate::host::Host;
 
-/// Where one definition is tried.
-pub(super) struct Bench<'a> {
+/// The host, the bindings and the home with which one definition is tried.
+pub(super) struct DefinitionBench<'a> {
     pub(super) host: &'a Host,
     pub(super) bindings: Bindings,
     pub(super) home: Home,
-    pub(super) trial: &'a Trial,
+    pub(super) trial: &'a DefinitionTrial,
 }
 
-/// What was found.
-pub struct Tried {
+/// The findings from the trial of one tool.
+pub struct ToolTrialReport {
     /// The file that makes it a tool.
     pub file: PathBuf,
     /// The tool.
@@ -37,9 +37,9 @@ pub struct Tried {
     pub findings: Vec<Finding>,
 }
 
-impl Bench<'_> {
+impl DefinitionBench<'_> {
     /// Runs every check.
-    pub(super) async fn tried(&self, name: &str) -> Result<Tried, Problem> {
+    pub(super) async fn tried(&self, name: &str) -> Result<ToolTrialReport, DefinitionProblem> {
         let definition = &self.trial.definition;
         // The kit looks at answers itself, so that a broken promise is one finding and not many.
         let plain = Definition { output_schema: None, ..definition.clone() };
@@ -55,15 +55,15 @@ impl Bench<'_> {
             })
         };
         let declared = definition.effects.iter().flatten().find_map(|effect| match effect {
-            Declared::Connect(host) => Some(host.as_str()),
-            Declared::Read(_) | Declared::Change(_) => None,
+            DeclaredEffect::Connect(host) => Some(host.as_str()),
+            DeclaredEffect::Read(_) | DeclaredEffect::Change(_) => None,
         });
         let asked = match &definition.binding {
             Some(Binding::Http(call)) => Some(call.host.as_str()),
             _ => None,
         };
         let examples = self.examples();
-        let subject = Subject {
+        let subject = ConformanceSubject {
             runtime: &self.host.runtime,
             tool: name,
             mode: self.trial.mode(),
@@ -77,16 +77,16 @@ impl Bench<'_> {
         let findings = conformance::tried(subject).await;
         // The name it has here is nobody's business.
         let findings = findings.into_iter().map(|finding| renamed(finding, (name, &definition.name))).collect();
-        Ok(Tried { file: self.trial.file.clone(), tool: definition.name.clone(), findings })
+        Ok(ToolTrialReport { file: self.trial.file.clone(), tool: definition.name.clone(), findings })
     }
 
     /// Puts the tool into the catalogue under this name, with its presets.
-    pub(super) async fn register(&self, name: &str, definition: Definition) -> Result<(), Problem> {
+    pub(super) async fn register(&self, name: &str, definition: Definition) -> Result<(), DefinitionProblem> {
         let definition = Definition { name: name.to_owned(), ..definition };
         let tool = self.bindings.bind(definition, self.home.clone())?;
         let list = Box::new(ToolList::new(name, [tool]));
         let added = preset(self.host.runtime.catalog(), list, name, self.trial.presets.clone()).await;
-        added.map_err(|what| Problem { line: None, what, fix: "fix that".into(), is_warning: false })
+        added.map_err(|what| DefinitionProblem { line: None, what, fix: "fix that".into(), is_warning: false })
     }
 
     /// Returns the examples as a model calls them: without what is given beforehand and cannot be said.
@@ -102,9 +102,9 @@ impl Bench<'_> {
 }
 
 /// Says that nothing can be run, where what a tool changes could not be thrown away.
-pub(super) fn cannot_be_run(trial: &Trial, host: &Host) -> bool {
+pub(super) fn cannot_be_run(trial: &DefinitionTrial, host: &Host) -> bool {
     let reached = host.runtime.doors().processes.confinement().reached;
-    if reached == Level::Full {
+    if reached == ConfinementLevel::Full {
         return false;
     }
     let file = trial.file.display();
@@ -123,20 +123,20 @@ fn renamed(finding: Finding, (from, to): (&str, &str)) -> Finding {
     Finding { what: named(finding.what), fix: finding.fix.map(named), ..finding }
 }
 
-impl Tried {
+impl ToolTrialReport {
     /// Returns whether a check failed.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.findings.iter().any(|finding| finding.verdict == Verdict::Failed)
+        self.findings.iter().any(|finding| finding.verdict == ConformanceVerdict::Failed)
     }
 
     /// Returns the record of a finding.
     #[must_use]
     pub fn record(&self, finding: &Finding) -> Value {
         let verdict = match finding.verdict {
-            Verdict::Passed => "pass",
-            Verdict::Failed => "fail",
-            Verdict::Skipped => "skipped",
+            ConformanceVerdict::Passed => "pass",
+            ConformanceVerdict::Failed => "fail",
+            ConformanceVerdict::Skipped => "skipped",
         };
         let file = self.file.display().to_string();
         let mut record = json!({

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use haft_config::environment::variable;
 use haft_contract::closest::closest;
-use haft_model::lower::{Offered, Provider, lower};
+use haft_model::lower::{ProviderDialect, ToolOffer, lower};
 use haft_runtime::arguments::Checker;
-use haft_tools::definition::{self, Binding, CheckedList, Definition, Listed, Presets, check_list, is_list};
+use haft_tools::definition::{self, Binding, CheckedList, Definition, Presets, ToolListEntry, check_list, is_list};
 use haft_workspace::state::read_project_file;
 
-use super::trials::Trial;
-use super::{Checking, Found};
+use super::trials::DefinitionTrial;
+use super::{Checking, FileProblem};
 
 impl Checking {
     /// Checks a definition, or a list of tools.
@@ -23,12 +23,12 @@ impl Checking {
         } else if let Some(definition) = self.definition(path, text).filter(|definition| definition.binding.is_some()) {
             let (file, presets) = (path.to_owned(), Presets::default());
             let (binding, described) = (file.clone(), file.clone());
-            self.trials.push(Trial { binding, described, file, line: None, definition, presets });
+            self.trials.push(DefinitionTrial { binding, described, file, line: None, definition, presets });
         }
     }
 
-    pub(super) fn tell(&mut self, file: &Path, problems: impl IntoIterator<Item = definition::Problem>) {
-        self.found.extend(problems.into_iter().map(|problem| Found {
+    pub(super) fn tell(&mut self, file: &Path, problems: impl IntoIterator<Item = definition::DefinitionProblem>) {
+        self.found.extend(problems.into_iter().map(|problem| FileProblem {
             file: file.into(),
             line: problem.line.unwrap_or(1),
             problem: problem.what,
@@ -54,8 +54,8 @@ impl Checking {
         }
     }
 
-    fn listed(&mut self, list: &Path, entry: &Listed) {
-        let problem = |what: String, fix: &str| definition::Problem {
+    fn listed(&mut self, list: &Path, entry: &ToolListEntry) {
+        let problem = |what: String, fix: &str| definition::DefinitionProblem {
             line: entry.line,
             what,
             fix: fix.to_owned(),
@@ -89,7 +89,7 @@ impl Checking {
             if let Ok((definition, presets)) = entry.apply(definition) {
                 let binding = if entry.binding.is_some() { list.to_owned() } else { path.clone() };
                 let (file, described) = (list.to_owned(), path.clone());
-                self.trials.push(Trial { file, binding, described, line: entry.line, definition, presets });
+                self.trials.push(DefinitionTrial { file, binding, described, line: entry.line, definition, presets });
             }
             self.tell(list, entry.binding.iter().filter_map(|binding| unbound(binding, entry.line)));
         }
@@ -97,16 +97,20 @@ impl Checking {
 }
 
 /// Says what else keeps a definition from being used.
-fn in_use(definition: &Definition) -> Vec<definition::Problem> {
-    let problem =
-        |what: String, fix: &str, is_warning| definition::Problem { line: None, what, fix: fix.to_owned(), is_warning };
+fn in_use(definition: &Definition) -> Vec<definition::DefinitionProblem> {
+    let problem = |what: String, fix: &str, is_warning| definition::DefinitionProblem {
+        line: None,
+        what,
+        fix: fix.to_owned(),
+        is_warning,
+    };
     let mut problems = Vec::new();
     if let Err(why) = Checker::new(&definition.input_schema) {
         problems.push(problem(format!("\"input_schema\" cannot be used: {why}"), "fix the schema", false));
     }
     let spec = definition.spec();
-    for provider in Provider::ALL {
-        if let Err(quarantined) = lower(&Offered::of(&spec), provider) {
+    for provider in ProviderDialect::ALL {
+        if let Err(quarantined) = lower(&ToolOffer::of(&spec), provider) {
             problems.push(problem(format!("it cannot be offered to {provider}"), &quarantined.reason, true));
         }
     }
@@ -121,7 +125,7 @@ fn in_use(definition: &Definition) -> Vec<definition::Problem> {
 }
 
 /// Says that there is no such built-in tool.
-fn unbound(binding: &Binding, line: Option<usize>) -> Option<definition::Problem> {
+fn unbound(binding: &Binding, line: Option<usize>) -> Option<definition::DefinitionProblem> {
     let Binding::Builtin(name) = binding else { return None };
     let tools = haft_tools::all();
     let names = || tools.iter().map(|tool| tool.spec().name.as_str());
@@ -133,5 +137,5 @@ fn unbound(binding: &Binding, line: Option<usize>) -> Option<definition::Problem
         None => format!("the built-in tools are {}", names().collect::<Vec<_>>().join(", ")),
     };
     let what = format!("there is no built-in tool \"{name}\"");
-    Some(definition::Problem { line, what, fix, is_warning: false })
+    Some(definition::DefinitionProblem { line, what, fix, is_warning: false })
 }

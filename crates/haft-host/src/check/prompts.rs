@@ -19,7 +19,8 @@ impl Checking {
     pub(super) fn prompt(&mut self, path: &Path, text: &str) {
         let CheckedPrompt { prompt, problems } = prompt_file::check(text);
         self.tell(path, problems);
-        let whole = |what: String, fix: String, is_warning| definition::Problem { line: None, what, fix, is_warning };
+        let whole =
+            |what: String, fix: String, is_warning| definition::DefinitionProblem { line: None, what, fix, is_warning };
         let Some(tool) = path.file_name().and_then(|name| name.to_str()).and_then(tool_of) else {
             let what = "haft does not find a prompt file of this name".to_owned();
             return self.tell(path, [whole(what, format!("call it TOOL{ENDING}"), false)]);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use haft_tools::definition::{Problem, check_skill};
+use haft_tools::definition::{DefinitionProblem, check_skill};
 use haft_tools::skill::{SKILL_FILE, SkillEntry};
 use haft_workspace::state::{SkillFileEntry, list_config_folder, list_skill, real_path_of};
 
@@ -51,8 +51,8 @@ fn is_script(SkillFileEntry { name, is_executable }: SkillFileEntry) -> bool {
     SkillEntry { name, is_executable }.is_script()
 }
 
-fn undeclared() -> Problem {
-    Problem {
+fn undeclared() -> DefinitionProblem {
+    DefinitionProblem {
         line: Some(1),
         what: "the scripts declare no effects, so haft judges each run as an unknown program".to_owned(),
         fix: "write effects: what they read and change, such as [{read: \"{arguments}\"}], or []".to_owned(),

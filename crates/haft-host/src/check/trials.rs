@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_config::settings::Settings;
-use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
 use haft_contract::manual::Example;
 use haft_contract::result::Status;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{Nobody, YesToOrdinary};
 use haft_tools::bound::{Bindings, Home, ToolOwner};
-use haft_tools::definition::{Binding, Definition, Presets, Problem};
-use haft_workspace::project::{Brought, Held, Project, Standing};
+use haft_tools::definition::{Binding, Definition, DefinitionProblem, Presets};
+use haft_workspace::project::{Project, ProjectFile, TrustCheck, TrustStatus};
 use haft_workspace::state::real_path_of;
 use haft_workspace::state::trust::TrustStore;
 
-use super::conformance::{self, Bench, Tried};
-use super::{Checking, Found, Trying};
+use super::conformance::{self, DefinitionBench, ToolTrialReport};
+use super::{Checking, FileProblem, Trying};
 use crate::host::{Host, block_on};
 use crate::options::Options;
 
-/// A definition that has nothing wrong with it so far.
-pub(super) struct Trial {
+/// A definition to be tried, in which no problem was found so far.
+pub(super) struct DefinitionTrial {
     /// The file that makes it a tool.
     pub(super) file: PathBuf,
     /// The file that names the binding.
@@ -51,7 +51,7 @@ impl Checking {
         let store = TrustStore::new(&settings.environment.state_folder);
         let host = Host::open_in(options, &folder, settings)?;
         let is_broken =
-            |file: &Path, found: &[Found]| found.iter().any(|found| found.file == file && !found.is_warning);
+            |file: &Path, found: &[FileProblem]| found.iter().any(|found| found.file == file && !found.is_warning);
         let mut untrusted = Vec::new();
         for (number, trial) in trials.into_iter().enumerate() {
             if is_broken(&trial.file, &self.found) {
@@ -69,7 +69,7 @@ impl Checking {
             let (problems, tried) = block_on(tried(&trial, number, &host, trying))?;
             self.tell(
                 &trial.file,
-                problems.into_iter().map(|problem| Problem { line: problem.line.or(trial.line), ..problem }),
+                problems.into_iter().map(|problem| DefinitionProblem { line: problem.line.or(trial.line), ..problem }),
             );
             self.tried.extend(tried);
         }
@@ -83,7 +83,7 @@ impl Checking {
     }
 }
 
-impl Trial {
+impl DefinitionTrial {
     pub(super) fn runs_code(&self) -> bool {
         !matches!(self.definition.binding, Some(Binding::Builtin(_)) | None)
     }
@@ -106,13 +106,18 @@ fn is_trusted(file: &Path, workspace: &Path, store: &TrustStore) -> bool {
     let (Ok(project), Ok(trusted)) = (Project::look(workspace), store.of(workspace)) else { return false };
     let name = inside.components().collect::<PathBuf>();
     let brought = project.brought().iter().find(|brought| Path::new(&brought.name) == name);
-    let is_trusted = |file: &Brought| matches!(project.standing(file, &trusted), Standing::Trusted(_));
+    let is_trusted = |file: &ProjectFile| matches!(project.standing(file, &trusted), TrustStatus::Trusted(_));
     let Some(name) = brought.filter(|file| is_trusted(file)).map(|file| file.name.clone()) else { return false };
     // It runs from the project here, so that must be what the copy is.
-    Held::new(Arc::new(project), Arc::new(trusted), &name).helpers_changed().is_none()
+    TrustCheck::new(Arc::new(project), Arc::new(trusted), &name).helpers_changed().is_none()
 }
 
-async fn tried(trial: &Trial, number: usize, host: &Host, trying: Trying) -> (Vec<Problem>, Option<Tried>) {
+async fn tried(
+    trial: &DefinitionTrial,
+    number: usize,
+    host: &Host,
+    trying: Trying,
+) -> (Vec<DefinitionProblem>, Option<ToolTrialReport>) {
     let bindings = Bindings::new(haft_tools::all());
     let [folder, beside] =
         [&trial.binding, &trial.described].map(|file| real_path_of(file).parent().unwrap_or(Path::new("/")).to_owned());
@@ -127,7 +132,7 @@ async fn tried(trial: &Trial, number: usize, host: &Host, trying: Trying) -> (Ve
     }
     // A name of its own, so that it is in nobody's way.
     let name = format!("{}-{number}", trial.definition.name.chars().take(50).collect::<String>());
-    let bench = Bench { host, bindings, home, trial };
+    let bench = DefinitionBench { host, bindings, home, trial };
     match trying {
         Trying::Everything => match bench.tried(&name).await {
             Ok(tried) => return (problems, Some(tried)),
@@ -146,11 +151,11 @@ async fn tried(trial: &Trial, number: usize, host: &Host, trying: Trying) -> (Ve
 }
 
 /// Runs an example; returns what is wrong with it.
-async fn broken(example: &Example, name: &str, bench: &Bench<'_>) -> Option<Problem> {
+async fn broken(example: &Example, name: &str, bench: &DefinitionBench<'_>) -> Option<DefinitionProblem> {
     let runtime = &bench.host.runtime;
     let session = runtime.session("check", YesToOrdinary::or_ask(Nobody::there("")));
     session.set_mode(bench.trial.mode());
-    let call = ToolCall::new(name, RawArguments::from(example.arguments.clone())).by(Origin::Script);
+    let call = ToolCall::new(name, RawArguments::from(example.arguments.clone())).by(CallOrigin::Script);
     let result = runtime.call(&session, call).await;
     let shown = &example.arguments;
     let (what, fix) = match (&result.error, &example.contains) {
@@ -163,5 +168,5 @@ async fn broken(example: &Example, name: &str, bench: &Bench<'_>) -> Option<Prob
         ),
         (None, _) => return None,
     };
-    Some(Problem { line: None, what, fix, is_warning: false })
+    Some(DefinitionProblem { line: None, what, fix, is_warning: false })
 }

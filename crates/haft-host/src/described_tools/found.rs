@@ -5,18 +5,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_config::environment::variable;
-use haft_tools::definition::{self, Binding, CheckedList, Definition, Listed, Presets, Problem, check_list};
-use haft_workspace::project::{Held, Project, hash_of_named, scripts_named};
-use haft_workspace::state::trust::Trusted;
+use haft_tools::definition::{
+    self, Binding, CheckedList, Definition, DefinitionProblem, Presets, ToolListEntry, check_list,
+};
+use haft_workspace::project::{Project, TrustCheck, hash_of_named, scripts_named};
+use haft_workspace::state::trust::FolderTrust;
 use haft_workspace::state::{check_script, list_config_folder, read_config_file, read_project_file, real_path_of};
 
 use super::skills::FoundSkill;
 use crate::project_files::{ProjectFiles, TOOL_LIST};
 
-/// What files describe.
+/// The tools, prompts and skills that files describe.
 #[derive(Default)]
-pub struct Found {
-    pub tools: Vec<Described>,
+pub struct ToolDescriptions {
+    pub tools: Vec<DescribedTool>,
     pub prompts: Vec<(String, String)>,
     pub notes: Vec<String>,
     pub skills: Vec<FoundSkill>,
@@ -26,7 +28,7 @@ pub struct Found {
 }
 
 /// A tool that a file describes.
-pub struct Described {
+pub struct DescribedTool {
     pub definition: Definition,
     pub presets: Presets,
     /// The folder of the file that names the binding.
@@ -35,21 +37,21 @@ pub struct Described {
     pub beside: PathBuf,
     /// The file, for those who are told about it.
     pub file: String,
-    pub held: Option<Held>,
+    pub held: Option<TrustCheck>,
     /// Whether it is shown as a skill.
     pub as_skill: bool,
 }
 
-/// What the tools of a project are held to.
-struct Holding(Arc<Project>, Arc<Trusted>);
+/// The project and its trusted files, which limit the tools of the project.
+struct ProjectTrust(Arc<Project>, Arc<FolderTrust>);
 
-impl Holding {
-    fn held(&self, file: &Source) -> Held {
-        Held::new(self.0.clone(), self.1.clone(), &file.shown)
+impl ProjectTrust {
+    fn held(&self, file: &DescriptionFile) -> TrustCheck {
+        TrustCheck::new(self.0.clone(), self.1.clone(), &file.shown)
     }
 
     /// Says whether a definition that a list names was trusted with the list.
-    fn covers(&self, list: &Source, definition: &Path, workspace: &Path) -> bool {
+    fn covers(&self, list: &DescriptionFile, definition: &Path, workspace: &Path) -> bool {
         let real = real_path_of(definition);
         let name = real.strip_prefix(workspace).ok().and_then(Path::to_str);
         name.is_some_and(|name| self.held(list).covers_definition(name))
@@ -57,7 +59,7 @@ impl Holding {
 }
 
 /// A file with its text.
-struct Source {
+struct DescriptionFile {
     /// Its path.
     path: PathBuf,
     /// How it is called.
@@ -65,18 +67,18 @@ struct Source {
     text: String,
 }
 
-/// Which files name a tool.
-struct Named<'a> {
+/// The files that make, bind and describe a tool.
+struct ToolSourceFiles<'a> {
     /// The one that makes it a tool: a list, or the definition itself.
-    by: &'a Source,
+    by: &'a DescriptionFile,
     /// The one that says what it is bound to.
-    binding: &'a Source,
+    binding: &'a DescriptionFile,
     /// The one that describes it.
-    described: &'a Source,
+    described: &'a DescriptionFile,
     as_skill: bool,
 }
 
-impl Found {
+impl ToolDescriptions {
     /// Reads the user's own folder, and what a project brings along and is trusted.
     pub fn in_folders(config: &Path, workspace: &Path, loaded: ProjectFiles) -> Self {
         let mut found = Self { workspace: workspace.to_owned(), ..Self::default() };
@@ -84,14 +86,15 @@ impl Found {
         found.take(config.join("tools.yaml"), own, None);
         found.own_prompts(config);
         let ProjectFiles { tools, prompts, skills, trusted, .. } = loaded;
-        let holding = Project::look(workspace).map(|project| Holding(Arc::new(project), Arc::new(trusted)));
-        let of_project = |(name, text): (String, String)| Source { path: workspace.join(&name), shown: name, text };
-        let sources: Vec<Source> = tools.into_iter().map(of_project).collect();
+        let holding = Project::look(workspace).map(|project| ProjectTrust(Arc::new(project), Arc::new(trusted)));
+        let of_project =
+            |(name, text): (String, String)| DescriptionFile { path: workspace.join(&name), shown: name, text };
+        let sources: Vec<DescriptionFile> = tools.into_iter().map(of_project).collect();
         match holding {
             Ok(holding) => {
                 found.take(workspace.join(TOOL_LIST), sources, Some(&holding));
                 for (name, text) in skills {
-                    let held = Held::new(holding.0.clone(), holding.1.clone(), &name);
+                    let held = TrustCheck::new(holding.0.clone(), holding.1.clone(), &name);
                     found.project_skill(workspace, (&name, &text), held);
                 }
             }
@@ -101,7 +104,7 @@ impl Found {
         found
     }
 
-    fn own(&mut self, config: &Path) -> Vec<Source> {
+    fn own(&mut self, config: &Path) -> Vec<DescriptionFile> {
         let listed = list_config_folder(&config.join("tools"));
         let files = listed.unwrap_or_else(|error| {
             self.notes.push(format!("note: {}: cannot be read: {error}", config.join("tools").display()));
@@ -116,18 +119,19 @@ impl Found {
     fn own_prompts(&mut self, config: &Path) {
         let files = list_config_folder(&config.join("prompts")).ok().flatten().unwrap_or_default();
         let is_prompt = |path: &PathBuf| path.extension().is_some_and(|end| end == "xml");
-        let read: Vec<Source> = files.into_iter().filter(is_prompt).filter_map(|path| self.read(path)).collect();
+        let read: Vec<DescriptionFile> =
+            files.into_iter().filter(is_prompt).filter_map(|path| self.read(path)).collect();
         self.prompts.extend(read.into_iter().map(|source| (source.shown, source.text)));
     }
 
-    fn read(&mut self, path: PathBuf) -> Option<Source> {
+    fn read(&mut self, path: PathBuf) -> Option<DescriptionFile> {
         self.read_by(read_config_file, path)
     }
 
-    fn read_by(&mut self, read: fn(&Path) -> io::Result<Option<String>>, path: PathBuf) -> Option<Source> {
+    fn read_by(&mut self, read: fn(&Path) -> io::Result<Option<String>>, path: PathBuf) -> Option<DescriptionFile> {
         let shown = path.display().to_string();
         match read(&path) {
-            Ok(text) => text.map(|text| Source { path, shown, text }),
+            Ok(text) => text.map(|text| DescriptionFile { path, shown, text }),
             Err(error) => {
                 self.notes.push(format!("note: haft skips {shown}: it cannot be read: {error}"));
                 None
@@ -136,8 +140,8 @@ impl Found {
     }
 
     /// Takes in definitions and the list of them; what the list names counts as the list says.
-    fn take(&mut self, list: PathBuf, sources: Vec<Source>, project: Option<&Holding>) {
-        let (lists, definitions): (Vec<Source>, Vec<Source>) =
+    fn take(&mut self, list: PathBuf, sources: Vec<DescriptionFile>, project: Option<&ProjectTrust>) {
+        let (lists, definitions): (Vec<DescriptionFile>, Vec<DescriptionFile>) =
             sources.into_iter().partition(|source| source.path == list);
         let mut named = Vec::new();
         for source in &lists {
@@ -151,7 +155,7 @@ impl Found {
             let checked = definition::check(&source.text);
             self.tell(&source.shown, &checked.problems);
             if let Some(definition) = checked.definition {
-                let named = Named { by: source, binding: source, described: source, as_skill: false };
+                let named = ToolSourceFiles { by: source, binding: source, described: source, as_skill: false };
                 self.add((definition, Presets::default()), &named, project);
             }
         }
@@ -160,10 +164,10 @@ impl Found {
     /// Takes in one entry of a list; returns the file that it names.
     fn listed(
         &mut self,
-        list: &Source,
-        entry: Listed,
-        definitions: &[Source],
-        project: Option<&Holding>,
+        list: &DescriptionFile,
+        entry: ToolListEntry,
+        definitions: &[DescriptionFile],
+        project: Option<&ProjectTrust>,
     ) -> Option<PathBuf> {
         let folder = list.path.parent().unwrap_or(Path::new("/"));
         let path: PathBuf = folder.join(entry.yaml_path.as_ref()?).components().collect();
@@ -190,7 +194,7 @@ impl Found {
         let checked = definition::check(&described.text);
         self.tell(&path.display().to_string(), &checked.problems);
         let binding = if entry.binding.is_some() { list } else { described };
-        let named = Named { by: list, binding, described, as_skill: entry.as_skill };
+        let named = ToolSourceFiles { by: list, binding, described, as_skill: entry.as_skill };
         match checked.definition.map(|definition| entry.apply(definition)) {
             Some(Ok(applied)) => self.add(applied, &named, project),
             Some(Err(problems)) => self.tell(&list.shown, &problems),
@@ -199,9 +203,9 @@ impl Found {
         Some(path)
     }
 
-    fn add(&mut self, applied: (Definition, Presets), named: &Named<'_>, project: Option<&Holding>) {
+    fn add(&mut self, applied: (Definition, Presets), named: &ToolSourceFiles<'_>, project: Option<&ProjectTrust>) {
         let (mut definition, presets) = applied;
-        let Named { by, binding, described, as_skill } = *named;
+        let ToolSourceFiles { by, binding, described, as_skill } = *named;
         let [folder, beside] =
             [binding, described].map(|source| source.path.parent().unwrap_or(Path::new("/")).to_owned());
         if definition.use_cache {
@@ -217,10 +221,10 @@ impl Found {
             self.notes.push(format!("note: haft skips {}: {why}", by.shown));
             return;
         }
-        self.tools.push(Described { definition, presets, folder, beside, file: by.shown.clone(), held, as_skill });
+        self.tools.push(DescribedTool { definition, presets, folder, beside, file: by.shown.clone(), held, as_skill });
     }
 
-    pub(super) fn tell(&mut self, file: &str, problems: &[Problem]) {
+    pub(super) fn tell(&mut self, file: &str, problems: &[DefinitionProblem]) {
         let grave = problems.iter().filter(|problem| !problem.is_warning);
         let told = grave
             .map(|problem| format!("note: {file}:{}: {}; {}", problem.line.unwrap_or(1), problem.what, problem.fix));

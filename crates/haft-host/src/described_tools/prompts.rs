@@ -9,10 +9,10 @@ use haft_contract::dialect::Dialect;
 use haft_contract::spec::Spec;
 use haft_contract::tool::AnyTool;
 use haft_runtime::toolset::{ToolList, Toolset, ToolsetError, ToolsetExt};
-use haft_tools::definition::Problem;
+use haft_tools::definition::DefinitionProblem;
 use haft_tools::prompt_file::{self, PromptFile};
 
-use super::Boxed;
+use super::BoxedToolset;
 use crate::host::BUILT_IN_TOOLS;
 use crate::notices::Notices;
 use crate::prompt_names::{ShownTool, built_in_dialects, shown_tools};
@@ -39,7 +39,7 @@ pub async fn built_in(
     let (of_dialect, of_haft): (Vec<&Prompt>, Vec<&Prompt>) = prompts.iter().partition(is_of_dialect);
     let owned = |prompts: Vec<&Prompt>| prompts.into_iter().cloned().collect::<Vec<Prompt>>();
     let native = worded(native, &specs, &owned(of_haft), notices);
-    let shown = Box::new(Boxed(native).in_dialect(dialect));
+    let shown = Box::new(BoxedToolset(native).in_dialect(dialect));
     let specs: Vec<Spec> = shown.list().await?.iter().map(|entry| entry.shown().clone()).collect();
     Ok(worded(shown, &specs, &owned(of_dialect), notices))
 }
@@ -51,18 +51,18 @@ pub fn worded(list: Box<dyn Toolset>, specs: &[Spec], prompts: &[Prompt], notice
         let is_of_tool = |(file, _): &&Prompt| tool_of(file) == Some(spec.name.as_str());
         let Some((file, text)) = prompts.iter().rfind(is_of_tool) else { continue };
         let (in_words, problems) = prompt_file::worded(spec, text);
-        let serious: Vec<Problem> = problems.into_iter().filter(|problem| !problem.is_warning).collect();
+        let serious: Vec<DefinitionProblem> = problems.into_iter().filter(|problem| !problem.is_warning).collect();
         match (!serious.is_empty()).then(|| names_of(spec, text)).flatten() {
             Some(names) => {
                 notices.note(&format!("note: {file} uses the names of {names}; the tool keeps its own words here"))
             }
-            None => serious.iter().for_each(|Problem { line, what, fix, .. }| {
+            None => serious.iter().for_each(|DefinitionProblem { line, what, fix, .. }| {
                 let line = line.unwrap_or(1);
                 notices.note(&format!("note: {file}:{line}: {what}; {fix}; the tool keeps its own words"));
             }),
         }
         if in_words != *spec {
-            worded = Box::new(Boxed(worded).worded(spec.name.as_str(), in_words));
+            worded = Box::new(BoxedToolset(worded).worded(spec.name.as_str(), in_words));
         }
     }
     worded

@@ -18,13 +18,13 @@ use haft_runtime::toolset::ToolList;
 use haft_tools::bound::{Home, ToolOwner};
 use haft_tools::definition::{SkillFile, check_skill};
 use haft_tools::skill::{LoadedSkill, Skill, SkillEntry, SkillFolder, ToolInShort};
-use haft_workspace::project::{Held, SKILL_FILE, skill_folder};
+use haft_workspace::project::{SKILL_FILE, TrustCheck, skill_folder};
 use haft_workspace::state::{
     SkillFileEntry, check_script, list_config_folder, list_skill, read_config_file, read_skill_file, real_path_of,
 };
 
 use super::Assembly;
-use super::found::Found;
+use super::found::ToolDescriptions;
 use super::trust_gated::{TrustGated, refused};
 
 /// A skill that was found.
@@ -36,7 +36,7 @@ pub struct FoundSkill {
     /// Its folder.
     pub folder: PathBuf,
     /// What it is held to, where a project brings it.
-    pub held: Option<Held>,
+    pub held: Option<TrustCheck>,
 }
 
 /// Where the user's own skills are: haft's folder first, then those of other programs.
@@ -44,7 +44,7 @@ pub fn own_skill_folders(config: &Path, home: &Path) -> [PathBuf; 3] {
     [config.join("skills"), home.join(".claude/skills"), home.join(".agents/skills")]
 }
 
-impl Found {
+impl ToolDescriptions {
     /// Adds the user's own skills. They go before those of a project.
     #[must_use]
     pub fn with_own_skills(mut self, config: &Path, home: &Path) -> Self {
@@ -77,13 +77,13 @@ impl Found {
     }
 
     /// Takes in a skill of a project that is trusted, by the path of its `SKILL.md` from the workspace.
-    pub(super) fn project_skill(&mut self, workspace: &Path, (name, text): (&str, &str), held: Held) {
+    pub(super) fn project_skill(&mut self, workspace: &Path, (name, text): (&str, &str), held: TrustCheck) {
         let Some(place) = skill_folder(name) else { return };
         self.named.extend(held.bound_files());
         self.skill_of(text, place.to_owned(), (workspace.join(place), Some(held)));
     }
 
-    fn skill_of(&mut self, text: &str, place: String, (folder, held): (PathBuf, Option<Held>)) {
+    fn skill_of(&mut self, text: &str, place: String, (folder, held): (PathBuf, Option<TrustCheck>)) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let checked = check_skill(text, &name);
         let file = format!("{place}/{SKILL_FILE}");
@@ -134,7 +134,7 @@ impl FoundSkill {
     fn loaded(self, workspace: &Path) -> LoadedSkill {
         let Self { file, place, folder, held } = self;
         let owner = if held.is_some() { ToolOwner::Workspace } else { ToolOwner::User };
-        let code = held.as_ref().and_then(Held::code);
+        let code = held.as_ref().and_then(TrustCheck::code);
         let home = Home::new(folder.clone(), workspace).with_owner(owner).with_code(code);
         let files = Arc::new(HostSkill { folder, place: place.clone(), held });
         LoadedSkill { file, place, files, home }
@@ -149,13 +149,13 @@ fn entry(SkillFileEntry { name, is_executable }: SkillFileEntry) -> SkillEntry {
 struct HostSkill {
     folder: PathBuf,
     place: String,
-    held: Option<Held>,
+    held: Option<TrustCheck>,
 }
 
 impl HostSkill {
     /// Returns where the files are read: for a project in the trusted copy.
     fn source(&self) -> PathBuf {
-        let copied = self.held.as_ref().and_then(Held::code).map(|code| code.folder.join(&self.place));
+        let copied = self.held.as_ref().and_then(TrustCheck::code).map(|code| code.folder.join(&self.place));
         copied.unwrap_or_else(|| self.folder.clone())
     }
 

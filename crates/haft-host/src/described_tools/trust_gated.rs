@@ -8,11 +8,11 @@ use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::output::{Content, ToolOutput};
 use haft_contract::plan::Plan;
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 use haft_contract::result::ToolResult;
 use haft_contract::spec::Spec;
-use haft_contract::tool::{AnyTool, Bound};
-use haft_workspace::project::{Held, HelpersChanged};
+use haft_contract::tool::{AnyTool, ToolInvocation};
+use haft_workspace::project::{HelpersChanged, TrustCheck};
 use serde_json::Value;
 
 use crate::project_files::LOOK_AT_HELPERS;
@@ -20,7 +20,7 @@ use crate::project_files::LOOK_AT_HELPERS;
 /// A tool of a project that is trusted.
 pub(super) struct TrustGated {
     pub(super) tool: Arc<dyn AnyTool>,
-    pub(super) held: Held,
+    pub(super) held: TrustCheck,
 }
 
 impl AnyTool for TrustGated {
@@ -28,7 +28,7 @@ impl AnyTool for TrustGated {
         self.tool.spec()
     }
 
-    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn ToolInvocation>, ToolError> {
         let call = Arc::clone(&self.tool).bind(args)?;
         Ok(Box::new(WatchedCall { call, trust_gated: self }))
     }
@@ -52,9 +52,9 @@ impl TrustGated {
 
 impl TrustGated {
     /// Refuses where the copy cannot be shown and the project's own files are others.
-    fn check_helpers(&self, level: Level) -> Result<(), ToolError> {
+    fn check_helpers(&self, level: ConfinementLevel) -> Result<(), ToolError> {
         match self.held.helpers_changed() {
-            Some(HelpersChanged(names)) if level != Level::Full => Err(refused(format!(
+            Some(HelpersChanged(names)) if level != ConfinementLevel::Full => Err(refused(format!(
                 "{} changed since it was trusted, and the sandbox cannot show the trusted copy here",
                 names.join(", ")
             ))),
@@ -64,11 +64,11 @@ impl TrustGated {
 }
 
 struct WatchedCall {
-    call: Box<dyn Bound>,
+    call: Box<dyn ToolInvocation>,
     trust_gated: Arc<TrustGated>,
 }
 
-impl Bound for WatchedCall {
+impl ToolInvocation for WatchedCall {
     fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
         Box::pin(async move {
             self.trust_gated.check()?;

@@ -36,20 +36,20 @@ impl Read for Typed<'_> {
     }
 }
 
-/// What is shown at the terminal of the caller, from flush to flush.
-pub struct Shown<'a> {
+/// Writes to the terminal of the caller, from flush to flush.
+pub struct DialogueWriter<'a> {
     dialogue: &'a Dialogue,
     text: Vec<u8>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> DialogueWriter<'a> {
     /// Shows over these channels.
     pub fn over(dialogue: &'a Dialogue) -> Self {
         Self { dialogue, text: Vec::new() }
     }
 }
 
-impl Write for Shown<'_> {
+impl Write for DialogueWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.text.extend_from_slice(bytes);
         Ok(bytes.len())

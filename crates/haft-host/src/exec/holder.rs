@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use haft_net::exec::{CommandRequest, Connection, FromClient, Listener, Receiver, Sender, ToClient, VERSION};
-use haft_sandbox::{Owner, report_to_starter};
+use haft_net::exec::{CommandRequest, ExecConnection, ExecListener, FromClient, Receiver, Sender, ToClient, VERSION};
+use haft_sandbox::{SessionOwner, report_to_starter};
 use haft_workspace::state::HeldSocket;
 
 use super::{Approvers, CommandServer};
@@ -44,10 +44,10 @@ pub fn hold(
     let held = host.state.held_sessions().hold_exactly(id)?;
     let idle = host.settings.commands.idle;
     let approvers = approvers(&host);
-    let holder = Holder::new(CommandServer::new(host, id), approvers, (build.to_owned(), idle));
+    let holder = SessionHolder::new(CommandServer::new(host, id), approvers, (build.to_owned(), idle));
     holder.report(std::mem::take(&mut *lock(&notices.0)));
     block_on(async move {
-        let listener = Listener::bind(&held.socket.path())?;
+        let listener = ExecListener::bind(&held.socket.path())?;
         report_to_starter(READY);
         holder.hold(listener, held).await;
         anyhow::Ok(())
@@ -64,21 +64,21 @@ impl Notices for CollectedNotices {
     }
 }
 
-/// Holds one session.
-struct Holder {
+/// Holds one session for the commands of separate processes.
+struct SessionHolder {
     server: CommandServer,
     approvers: Box<dyn Approvers>,
     build: String,
     idle: Duration,
     running: AtomicUsize,
     used: Mutex<Instant>,
-    owners: Mutex<Vec<Owner>>,
+    owners: Mutex<Vec<SessionOwner>>,
     ends_when_idle: AtomicBool,
     /// Messages for the next client.
     notes: Mutex<Vec<String>>,
 }
 
-impl Holder {
+impl SessionHolder {
     /// Creates the holder of this server's session. `idle` is its idle time, `build` the version of haft.
     fn new(server: CommandServer, approvers: Box<dyn Approvers>, (build, idle): (String, Duration)) -> Self {
         Self {
@@ -100,7 +100,7 @@ impl Holder {
     }
 
     /// Serves clients until the session ends.
-    async fn hold(self, listener: Listener, held: HeldSocket) {
+    async fn hold(self, listener: ExecListener, held: HeldSocket) {
         let holder = Arc::new(self);
         loop {
             tokio::select! {
@@ -129,7 +129,7 @@ impl Holder {
 
     fn is_over(&self) -> bool {
         let owners = lock(&self.owners);
-        if !owners.is_empty() && owners.iter().all(Owner::has_ended) {
+        if !owners.is_empty() && owners.iter().all(SessionOwner::has_ended) {
             return true;
         }
         if self.running.load(Ordering::Relaxed) > 0 {
@@ -142,7 +142,7 @@ impl Holder {
         is_unwanted || (is_idle && !is_kept)
     }
 
-    async fn attend(&self, connection: Connection) {
+    async fn attend(&self, connection: ExecConnection) {
         let (sender, mut receiver) = connection.split();
         match receiver.next::<FromClient>().await {
             Ok(Some(FromClient::Run(VERSION, request))) => self.run(*request, (sender, receiver)).await,
@@ -166,7 +166,7 @@ impl Holder {
             let _ = sender.send(&message, &[]).await;
         }
         if request.has_owner {
-            lock(&self.owners).extend(receiver.descriptor().map(Owner::from_descriptor));
+            lock(&self.owners).extend(receiver.descriptor().map(SessionOwner::from_descriptor));
         }
         // A client that has disconnected needs no error message.
         let _ = self.server.serve(request, (sender, receiver), &*self.approvers).await;
@@ -174,10 +174,10 @@ impl Holder {
 }
 
 /// A client that the holder serves.
-struct Busy(Arc<Holder>);
+struct Busy(Arc<SessionHolder>);
 
 impl Busy {
-    fn new(holder: &Arc<Holder>) -> Self {
+    fn new(holder: &Arc<SessionHolder>) -> Self {
         holder.running.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(holder))
     }

@@ -7,11 +7,11 @@ use std::path::Path;
 use anyhow::Context;
 use haft_command::CommandScene;
 use haft_contract::door::{Breadth, Look};
-use haft_contract::effect::{Does, Effect};
+use haft_contract::effect::{Effect, StepEffect};
 use haft_contract::path::Target;
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 use haft_policy::containment::Containment;
-use haft_policy::containment::Undo;
+use haft_policy::containment::UndoCoverage;
 use haft_policy::decision::{Decision, Ruling};
 use haft_policy::effect_kind::EffectKind;
 use haft_policy::grant::GrantScope;
@@ -28,9 +28,9 @@ use crate::project_files::OnUntrusted;
 /// The tool whose calls are explained.
 const TOOL: &str = "bash";
 
-/// What is said of a command.
+/// The explanation of a command: its ruling, its parts and how it would run.
 #[derive(Clone, Debug)]
-pub struct Explained {
+pub struct CommandExplanation {
     /// The command.
     pub command: String,
     /// The strictest decision about any part.
@@ -38,7 +38,7 @@ pub struct Explained {
     /// What its parts would do, in the order of the command.
     pub parts: Vec<JudgedPart>,
     /// How it would run.
-    pub confined: Confined,
+    pub confined: CommandConfinement,
     /// What a session decides, where that is less strict.
     pub in_session: Option<InSession>,
     /// What a person could say yes to for the rest of the session, in words, the narrowest first.
@@ -60,11 +60,11 @@ pub struct JudgedPart {
     pub ruling: Ruling,
 }
 
-/// How the command would run, if it is allowed.
+/// The sandbox level and the network access that a command would run with, if it is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Confined {
+pub struct CommandConfinement {
     /// The level of the sandbox that the settings require.
-    pub required: Level,
+    pub required: ConfinementLevel,
     /// Whether it would reach the network.
     pub network: bool,
     /// Whether it reaches hosts by name, and each connection is judged when it is made.
@@ -80,32 +80,32 @@ pub struct InSession {
     pub because: Vec<String>,
 }
 
-impl Confined {
+impl CommandConfinement {
     /// Returns whether what the command changes can be taken back: that needs the layer of a full sandbox.
     pub fn can_be_undone(&self) -> bool {
-        self.required == Level::Full
+        self.required == ConfinementLevel::Full
     }
 
     /// Says what undo would bring back.
-    pub fn undo(&self) -> Undo {
-        Undo { sends: self.network }
+    pub fn undo(&self) -> UndoCoverage {
+        UndoCoverage { sends: self.network }
     }
 }
 
 /// Judges commands in one workspace.
-pub struct Judge {
+pub struct CommandJudge {
     workspace: Workspace,
     scene: CommandScene,
     policy: Policy,
     situation: Situation<'static>,
-    required: Level,
+    required: ConfinementLevel,
     /// Whether all commands have the network.
     network: bool,
     /// Hides what is secret, in the workspace as well.
     redactor: Redactor,
 }
 
-impl Judge {
+impl CommandJudge {
     /// Gets ready for the workspace that the command line names. No state is changed.
     pub fn open(options: &Options) -> anyhow::Result<Self> {
         let LoadedWorkspace { settings, workspace, rulebook, .. } =
@@ -125,7 +125,7 @@ impl Judge {
     }
 
     /// Reads and judges a command.
-    pub fn explain(&self, command: &str) -> Explained {
+    pub fn explain(&self, command: &str) -> CommandExplanation {
         let effects = read_command(command, &self.scene, &self.workspace);
         let arguments = json!({ "command": command });
         let situation = Situation { arguments: Some(&arguments), ..self.situation };
@@ -133,12 +133,12 @@ impl Judge {
         let judged = self.policy.judge_each(TOOL, &effects, situation);
         let has_network = self.network || effects.iter().any(Effect::gives_network);
         let offers = self.policy.offers(TOOL, &effects, situation);
-        let by_name = self.required == Level::Full && !self.network;
+        let by_name = self.required == ConfinementLevel::Full && !self.network;
         let words = |scope: &GrantScope| if by_name { scope.by_name() } else { scope.to_string() };
-        let explained = Explained {
+        let explained = CommandExplanation {
             command: command.to_owned(),
             parts: judged.into_iter().filter_map(|(effect, ruling)| JudgedPart::of(effect, ruling)).collect(),
-            confined: Confined { required: self.required, network: has_network, by_name: self.by_name() },
+            confined: CommandConfinement { required: self.required, network: has_network, by_name: self.by_name() },
             in_session: self.in_session(&effects, ruling.decision, situation),
             grants: offers.iter().map(words).collect(),
             ruling,
@@ -147,15 +147,15 @@ impl Judge {
     }
 }
 
-impl Judge {
+impl CommandJudge {
     /// Returns whether commands reach hosts by name: that needs the full sandbox, and a build that supervises it.
     fn by_name(&self) -> bool {
-        self.required == Level::Full && !self.network && cfg!(all(feature = "sandbox", feature = "model"))
+        self.required == ConfinementLevel::Full && !self.network && cfg!(all(feature = "sandbox", feature = "model"))
     }
 
     /// Judges a command as a session of haft does: with folders and a network of its own.
     fn in_session(&self, effects: &[Effect], by_words: Decision, outside: Situation<'_>) -> Option<InSession> {
-        if self.required != Level::Full {
+        if self.required != ConfinementLevel::Full {
             return None;
         }
         let own_home = Some(Path::new(&self.scene.home));
@@ -171,7 +171,7 @@ impl Judge {
     }
 }
 
-impl Explained {
+impl CommandExplanation {
     /// Hides what is secret in all words, and finds the parts of the command in what is left of it.
     fn hidden_by(mut self, redactor: &Redactor) -> Self {
         let hide = |text: &mut String| {
@@ -200,7 +200,7 @@ impl JudgedPart {
         let Effect::Step(step) = effect else { return None };
         let (from, to) = step.part;
         let lists_workspace =
-            matches!(&step.does, Does::List(Target::Inside(place)) if place.path().as_os_str().is_empty());
+            matches!(&step.does, StepEffect::List(Target::Inside(place)) if place.path().as_os_str().is_empty());
         let (does, sort) = (step.does.to_string(), EffectKind::of(effect));
         Some(Self { does, lists_workspace, part: from..to, sort, ruling })
     }

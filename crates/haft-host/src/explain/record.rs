@@ -5,25 +5,25 @@ use serde_json::{Map, Value, json};
 
 use haft_policy::decision::Decision;
 
-use super::judged::{Explained, Judge, JudgedPart};
+use super::judged::{CommandExplanation, CommandJudge, JudgedPart};
 
 /// Most characters of a part that a record quotes: parts may lie in each other, and each would hold the whole.
 const LONGEST_PART: usize = 400;
 
 /// A command with the id of its line. A key that stands twice is a mistake: another reader may take the other one.
 #[derive(Deserialize)]
-struct Asked {
+struct ExplainRequest {
     id: Option<Value>,
     command: String,
 }
 
 /// Answers a line: a JSON string, or an object with a command.
-pub fn answer(judge: &Judge, line: &[u8]) -> Value {
+pub fn answer(judge: &CommandJudge, line: &[u8]) -> Value {
     // A byte order mark is what some editors begin a file with.
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
     match serde_json::from_slice(line) {
         Ok(Value::String(command)) => of(&judge.explain(&command)),
-        Ok(Value::Object(fields)) => match serde_json::from_slice::<Asked>(line) {
+        Ok(Value::Object(fields)) => match serde_json::from_slice::<ExplainRequest>(line) {
             Ok(asked) => with_id(asked.id.as_ref(), of(&judge.explain(&asked.command))),
             Err(_) if fields.get("command").is_some_and(Value::is_string) => {
                 with_id(fields.get("id"), no_command("The object has a key twice."))
@@ -35,8 +35,8 @@ pub fn answer(judge: &Judge, line: &[u8]) -> Value {
 }
 
 /// Returns the record of a command.
-pub fn of(explained: &Explained) -> Value {
-    let Explained { command, ruling, parts, confined, in_session, grants } = explained;
+pub fn of(explained: &CommandExplanation) -> Value {
+    let CommandExplanation { command, ruling, parts, confined, in_session, grants } = explained;
     let mut record = json!({
         "command": command,
         "decision": ruling.decision.code(),

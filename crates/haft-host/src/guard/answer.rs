@@ -7,7 +7,7 @@ use haft_policy::decision::{Class, Decision, Ruling};
 use haft_runtime::redact::Redactor;
 use serde_json::{Map, Value, json};
 
-use super::form::{Form, PermissionMode, Recipient};
+use super::form::{GuardEventForm, PermissionMode, Recipient};
 use haft_contract::visible::visible;
 
 /// Most characters of a reason.
@@ -15,8 +15,8 @@ const LONGEST_REASON: usize = 1_500;
 
 /// An answer to an event.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Answer {
-    form: Form,
+pub struct GuardAnswer {
+    form: GuardEventForm,
     decision: Decision,
     class: Class,
     /// Why, for the person who is asked and for the model.
@@ -31,7 +31,7 @@ pub fn remark(line: Option<&str>) -> String {
     line.map_or_else(|| json!({}), |line| json!({ "systemMessage": line })).to_string()
 }
 
-impl Answer {
+impl GuardAnswer {
     /// Answers with what was decided.
     pub(super) fn of(recipient: Recipient, ruling: &Ruling, redactor: &Redactor) -> Self {
         let Ruling { decision: judged, class, rule, reason, instead } = ruling;
@@ -93,15 +93,17 @@ impl Answer {
         let mut value = self.value();
         if let Some(input) = &self.input {
             let field = match self.form {
-                Form::Claude | Form::Codex => &mut value["hookSpecificOutput"]["updatedInput"],
-                Form::Gemini => &mut value["hookSpecificOutput"]["tool_input"],
-                Form::Copilot => &mut value["modifiedArgs"],
-                Form::Opencode => &mut value["args"],
-                Form::Permission | Form::Cursor | Form::CursorTool => return value.to_string(),
+                GuardEventForm::Claude | GuardEventForm::Codex => &mut value["hookSpecificOutput"]["updatedInput"],
+                GuardEventForm::Gemini => &mut value["hookSpecificOutput"]["tool_input"],
+                GuardEventForm::Copilot => &mut value["modifiedArgs"],
+                GuardEventForm::Opencode => &mut value["args"],
+                GuardEventForm::Permission | GuardEventForm::Cursor | GuardEventForm::CursorTool => {
+                    return value.to_string();
+                }
             };
             *field = Value::Object(input.clone());
         }
-        if self.form == Form::Codex && self.input.is_some() {
+        if self.form == GuardEventForm::Codex && self.input.is_some() {
             // Codex takes other arguments only from a hook that allows the call. It asks by its own rules all the same.
             value["hookSpecificOutput"]["hookEventName"] = "PreToolUse".into();
             value["hookSpecificOutput"]["permissionDecision"] = Decision::Allow.code().into();
@@ -110,34 +112,34 @@ impl Answer {
     }
 
     fn value(&self) -> Value {
-        let Answer { form, reason, .. } = self;
+        let GuardAnswer { form, reason, .. } = self;
         let decision = self.decision.code();
         let leaves_it = self.decision != Decision::Deny;
         match form {
-            Form::Codex | Form::Permission if leaves_it && !self.permits() => json!({}),
-            Form::Permission => {
+            GuardEventForm::Codex | GuardEventForm::Permission if leaves_it && !self.permits() => json!({}),
+            GuardEventForm::Permission => {
                 let behaviour = match self.decision {
                     Decision::Deny => json!({ "behavior": "deny", "message": reason }),
                     Decision::Allow | Decision::Ask => json!({ "behavior": "allow" }),
                 };
                 json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": behaviour } })
             }
-            Form::Claude | Form::Codex => json!({ "hookSpecificOutput": {
+            GuardEventForm::Claude | GuardEventForm::Codex => json!({ "hookSpecificOutput": {
                 "hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason,
             } }),
             // A person sees the message; Gemini CLI asks by its own rules.
-            Form::Gemini if self.decision == Decision::Ask => json!({ "systemMessage": reason }),
-            Form::Gemini | Form::Opencode => json!({ "decision": decision, "reason": reason }),
-            Form::Cursor | Form::CursorTool => {
+            GuardEventForm::Gemini if self.decision == Decision::Ask => json!({ "systemMessage": reason }),
+            GuardEventForm::Gemini | GuardEventForm::Opencode => json!({ "decision": decision, "reason": reason }),
+            GuardEventForm::Cursor | GuardEventForm::CursorTool => {
                 json!({ "permission": decision, "user_message": reason, "agent_message": reason })
             }
-            Form::Copilot => json!({ "permissionDecision": decision, "permissionDecisionReason": reason }),
+            GuardEventForm::Copilot => json!({ "permissionDecision": decision, "permissionDecisionReason": reason }),
         }
     }
 
     /// Returns whether the agent is told to go on without its own question.
     fn permits(&self) -> bool {
-        self.form == Form::Permission && self.decision == Decision::Allow
+        self.form == GuardEventForm::Permission && self.decision == Decision::Allow
     }
 }
 
@@ -159,7 +161,7 @@ fn dropped(recipient: Recipient) -> &'static str {
 }
 
 /// Says advice in the names that the agent has for tools.
-fn in_names_of(form: Form, advice: &str) -> String {
+fn in_names_of(form: GuardEventForm, advice: &str) -> String {
     let named = |advice: String, tool: &str| match form.name_of(tool) {
         Some(name) => advice.replace(&format!("\"{tool}\""), &format!("\"{name}\"")),
         None => advice,

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::form::{Form, Moment, PermissionMode, Recipient};
+use super::form::{GuardEventForm, GuardEventTiming, PermissionMode, Recipient};
 use super::server_tool::ServerTool;
 use super::unique::Unique;
 
 /// A call that an agent is about to make.
 #[derive(Debug)]
-pub(super) struct Event {
+pub(super) struct GuardEvent {
     pub(super) recipient: Recipient,
     /// The tool, by the agent's name for it.
     pub(super) tool: String,
@@ -25,13 +25,13 @@ pub(super) struct Event {
     pub(super) roots: Vec<PathBuf>,
     /// The tool of a server, where it is one.
     pub(super) server_tool: Option<ServerTool>,
-    pub(super) moment: Moment,
-    pub(super) names: Names,
+    pub(super) moment: GuardEventTiming,
+    pub(super) names: GuardEventNames,
 }
 
 /// The agent's names for its session, turn and call.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct GuardEventNames {
     /// The agent, where the event says it.
     pub(super) agent: Option<String>,
     pub(super) session: Option<String>,
@@ -55,7 +55,7 @@ const CURSOR_AFTER: &str = "postToolUse";
 /// The tool whose argument is a patch.
 pub(super) const PATCHES: &str = "apply_patch";
 
-impl Event {
+impl GuardEvent {
     /// Reads an event.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Unread> {
         let unread = |why: String| Unread { recipient: Recipient::default(), why };
@@ -71,7 +71,8 @@ impl Event {
         let Value::Object(fields) = value else { return Err(unread("the event is not a JSON object".to_owned())) };
         let mode = PermissionMode::of(fields.get("permission_mode"));
         let known = form_of(&fields);
-        let known = known.map_err(|why| Unread { recipient: Recipient { form: Form::default(), mode }, why })?;
+        let known =
+            known.map_err(|why| Unread { recipient: Recipient { form: GuardEventForm::default(), mode }, why })?;
         let (form, moment) = known;
         Fields { recipient: Recipient { form, mode }, moment, fields }.event()
     }
@@ -81,30 +82,30 @@ impl Event {
 fn recipient_of_doubtful(bytes: &[u8]) -> Recipient {
     let Ok(Value::Object(fields)) = serde_json::from_slice::<Value>(bytes) else { return Recipient::default() };
     let mode = PermissionMode::of(fields.get("permission_mode"));
-    Recipient { form: form_of(&fields).map_or_else(|_| Form::default(), |(form, _)| form), mode }
+    Recipient { form: form_of(&fields).map_or_else(|_| GuardEventForm::default(), |(form, _)| form), mode }
 }
 
 /// Says which form an event has, and when it was sent.
-fn form_of(fields: &Map<String, Value>) -> Result<(Form, Moment), String> {
+fn form_of(fields: &Map<String, Value>) -> Result<(GuardEventForm, GuardEventTiming), String> {
     let Some(name) = fields.get("hook_event_name") else {
         let is_copilot = fields.contains_key("toolName") && fields.contains_key("toolArgs");
-        let moment = if fields.contains_key("toolResult") { Moment::After } else { Moment::Before };
+        let moment = if fields.contains_key("toolResult") { GuardEventTiming::After } else { GuardEventTiming::Before };
         let unknown = || "the event has no \"hook_event_name\"".to_owned();
-        return is_copilot.then_some((Form::Copilot, moment)).ok_or_else(unknown);
+        return is_copilot.then_some((GuardEventForm::Copilot, moment)).ok_or_else(unknown);
     };
-    let of_claude = || if is_of_codex(fields) { Form::Codex } else { Form::Claude };
+    let of_claude = || if is_of_codex(fields) { GuardEventForm::Codex } else { GuardEventForm::Claude };
     match name.as_str() {
-        Some("PreToolUse") => Ok((of_claude(), Moment::Before)),
-        Some("PostToolUse" | "PostToolUseFailure") => Ok((of_claude(), Moment::After)),
-        Some("SessionStart") => Ok((of_claude(), Moment::Start)),
-        Some("PermissionRequest") => Ok((Form::Permission, Moment::Before)),
-        Some("BeforeTool") => Ok((Form::Gemini, Moment::Before)),
-        Some("AfterTool") => Ok((Form::Gemini, Moment::After)),
-        Some(CURSOR_COMMAND | CURSOR_SERVER) => Ok((Form::Cursor, Moment::Before)),
-        Some(CURSOR_READ | CURSOR_TOOL) => Ok((Form::CursorTool, Moment::Before)),
-        Some("tool.execute.before") => Ok((Form::Opencode, Moment::Before)),
-        Some("tool.execute.after") => Ok((Form::Opencode, Moment::After)),
-        Some(CURSOR_AFTER) => Ok((Form::CursorTool, Moment::After)),
+        Some("PreToolUse") => Ok((of_claude(), GuardEventTiming::Before)),
+        Some("PostToolUse" | "PostToolUseFailure") => Ok((of_claude(), GuardEventTiming::After)),
+        Some("SessionStart") => Ok((of_claude(), GuardEventTiming::Start)),
+        Some("PermissionRequest") => Ok((GuardEventForm::Permission, GuardEventTiming::Before)),
+        Some("BeforeTool") => Ok((GuardEventForm::Gemini, GuardEventTiming::Before)),
+        Some("AfterTool") => Ok((GuardEventForm::Gemini, GuardEventTiming::After)),
+        Some(CURSOR_COMMAND | CURSOR_SERVER) => Ok((GuardEventForm::Cursor, GuardEventTiming::Before)),
+        Some(CURSOR_READ | CURSOR_TOOL) => Ok((GuardEventForm::CursorTool, GuardEventTiming::Before)),
+        Some("tool.execute.before") => Ok((GuardEventForm::Opencode, GuardEventTiming::Before)),
+        Some("tool.execute.after") => Ok((GuardEventForm::Opencode, GuardEventTiming::After)),
+        Some(CURSOR_AFTER) => Ok((GuardEventForm::CursorTool, GuardEventTiming::After)),
         Some(_) => Err("the event is not one that comes before a call".to_owned()),
         None => Err("\"hook_event_name\" is not a string".to_owned()),
     }
@@ -121,36 +122,38 @@ fn is_of_codex(fields: &Map<String, Value>) -> bool {
 /// The fields of an event whose form is known.
 struct Fields {
     recipient: Recipient,
-    moment: Moment,
+    moment: GuardEventTiming,
     fields: Map<String, Value>,
 }
 
 impl Fields {
-    fn event(mut self) -> Result<Event, Unread> {
+    fn event(mut self) -> Result<GuardEvent, Unread> {
         let names = self.names();
         let (tool, input) = match self.recipient.form {
-            _ if self.moment == Moment::Start => Default::default(),
-            Form::Copilot => self.of_copilot()?,
-            Form::Cursor | Form::CursorTool => self.of_cursor()?,
-            Form::Claude | Form::Permission | Form::Codex | Form::Gemini | Form::Opencode => {
-                (self.text("tool_name")?, self.object("tool_input")?)
-            }
+            _ if self.moment == GuardEventTiming::Start => Default::default(),
+            GuardEventForm::Copilot => self.of_copilot()?,
+            GuardEventForm::Cursor | GuardEventForm::CursorTool => self.of_cursor()?,
+            GuardEventForm::Claude
+            | GuardEventForm::Permission
+            | GuardEventForm::Codex
+            | GuardEventForm::Gemini
+            | GuardEventForm::Opencode => (self.text("tool_name")?, self.object("tool_input")?),
         };
         let roots = self.roots()?;
         let folder = self.folder(&roots)?;
         let server_tool = ServerTool::of(self.recipient.form, &tool, &self.fields);
         let is_of_codex = is_of_codex(&self.fields);
         let (recipient, moment) = (self.recipient, self.moment);
-        Ok(Event { recipient, tool, input, folder, is_of_codex, roots, server_tool, moment, names })
+        Ok(GuardEvent { recipient, tool, input, folder, is_of_codex, roots, server_tool, moment, names })
     }
 
     /// Reads the names that the agent gives to its session, its turn and the call.
-    fn names(&self) -> Names {
+    fn names(&self) -> GuardEventNames {
         let one = |keys: &[&str]| {
             let found = keys.iter().find_map(|key| self.fields.get(*key)?.as_str());
             found.filter(|name| !name.is_empty()).map(str::to_owned)
         };
-        Names {
+        GuardEventNames {
             agent: one(&["agent_name"]),
             session: one(&["session_id", "sessionId", "conversation_id"]),
             turn: one(&["prompt_id", "turn_id", "generation_id"]),

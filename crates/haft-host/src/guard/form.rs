@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// The form of one event and its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum GuardEventForm {
     /// `PreToolUse` of Claude Code, and of agents that copy it. What is not known is answered in it, too.
     #[default]
     Claude,
@@ -27,9 +27,9 @@ pub(super) enum Form {
     Opencode,
 }
 
-/// When an agent sends an event.
+/// The moment at which an agent sends an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
+pub(super) enum GuardEventTiming {
     /// Before a call.
     Before,
     /// After a call, whether it succeeded or not.
@@ -38,31 +38,35 @@ pub(super) enum Moment {
     Start,
 }
 
-impl Form {
+impl GuardEventForm {
     /// Returns whether the answer may have another call in it, which the agent makes instead.
     pub(super) fn takes_rewritten_calls(self) -> bool {
         match self {
-            Form::Claude | Form::Codex | Form::Gemini | Form::Copilot | Form::Opencode => true,
+            GuardEventForm::Claude
+            | GuardEventForm::Codex
+            | GuardEventForm::Gemini
+            | GuardEventForm::Copilot
+            | GuardEventForm::Opencode => true,
             // The agent asks about the call that it will make.
-            Form::Permission => true,
-            Form::Cursor | Form::CursorTool => false,
+            GuardEventForm::Permission => true,
+            GuardEventForm::Cursor | GuardEventForm::CursorTool => false,
         }
     }
 
     /// Returns whether the shell of the agent stays in the folder that a command went to.
     pub(super) fn keeps_folder(self) -> bool {
-        matches!(self, Form::Claude | Form::Copilot)
+        matches!(self, GuardEventForm::Claude | GuardEventForm::Copilot)
     }
 
     /// Returns the name that the agent has for one of haft's tools, for advice that its model reads.
     pub(super) fn name_of(self, tool: &str) -> Option<&'static str> {
         let [read, write, edit] = match self {
-            Form::Claude | Form::Permission => ["Read", "Write", "Edit"],
-            Form::Codex => ["cat", "apply_patch", "apply_patch"],
-            Form::Gemini => ["read_file", "write_file", "replace"],
-            Form::Cursor | Form::CursorTool => ["Read", "Write", "Write"],
-            Form::Copilot => ["view", "create", "edit"],
-            Form::Opencode => ["read", "write", "edit"],
+            GuardEventForm::Claude | GuardEventForm::Permission => ["Read", "Write", "Edit"],
+            GuardEventForm::Codex => ["cat", "apply_patch", "apply_patch"],
+            GuardEventForm::Gemini => ["read_file", "write_file", "replace"],
+            GuardEventForm::Cursor | GuardEventForm::CursorTool => ["Read", "Write", "Write"],
+            GuardEventForm::Copilot => ["view", "create", "edit"],
+            GuardEventForm::Opencode => ["read", "write", "edit"],
         };
         match tool {
             "read_file" => Some(read),
@@ -103,7 +107,7 @@ impl PermissionMode {
 /// The agent that gets an answer: the form that it takes, and the mode that it runs in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recipient {
-    pub(super) form: Form,
+    pub(super) form: GuardEventForm,
     pub(super) mode: PermissionMode,
 }
 
@@ -112,22 +116,24 @@ impl Recipient {
     pub(super) fn can_ask(self) -> bool {
         let is_said = matches!(self.mode, PermissionMode::Asks | PermissionMode::Plans);
         match self.form {
-            Form::Claude | Form::Cursor | Form::Copilot => is_said,
+            GuardEventForm::Claude | GuardEventForm::Cursor | GuardEventForm::Copilot => is_said,
             // The event itself says that the agent is about to ask.
-            Form::Permission => self.mode != PermissionMode::NeverAsks,
+            GuardEventForm::Permission => self.mode != PermissionMode::NeverAsks,
             // Without a terminal Gemini CLI waits for ever for the answer to a hook's question.
-            Form::Codex | Form::Gemini | Form::CursorTool | Form::Opencode => false,
+            GuardEventForm::Codex | GuardEventForm::Gemini | GuardEventForm::CursorTool | GuardEventForm::Opencode => {
+                false
+            }
         }
     }
 
     /// Returns whether the agent never hears of haft's ordinary questions, and answers them by its own rules.
     pub(super) fn is_left_ordinary_questions(self) -> bool {
-        matches!(self.form, Form::Codex | Form::Gemini | Form::Opencode)
+        matches!(self.form, GuardEventForm::Codex | GuardEventForm::Gemini | GuardEventForm::Opencode)
     }
 
     /// Returns whether a question about an event that cannot be read reaches a person. Claude Code names its mode in
     /// each event; where an event is too broken for that, only the question is left to say.
     pub(super) fn can_ask_about_unread(self) -> bool {
-        self.can_ask() || (self.form == Form::Claude && self.mode == PermissionMode::Unsaid)
+        self.can_ask() || (self.form == GuardEventForm::Claude && self.mode == PermissionMode::Unsaid)
     }
 }

@@ -8,7 +8,8 @@
 
 use std::path::PathBuf;
 
-use haft_contract::effect::Step;
+use haft_command::programs::operands::operands_of;
+use haft_contract::effect::CommandStep;
 use haft_workspace::files::StashedSecret;
 
 use super::secret_looks::SecretLooks;
@@ -18,11 +19,12 @@ use super::secrets::{has_letter, has_option};
 const NAMING: &[&str] = &["ls-tree", "rev-parse", "rev-list", "describe", "name-rev", "tag", "branch", "merge-base"];
 
 /// Returns whether a git command may show such an object.
-pub(super) fn shows_other_than_commits(looks: &SecretLooks<'_>, step: &Step) -> bool {
+pub(super) fn shows_other_than_commits(looks: &SecretLooks<'_>, step: &CommandStep) -> bool {
     let words = step.words.iter().skip(1);
-    let has = |words: &[&str]| step.words.iter().any(|word| words.contains(&word.as_str()));
-    let asks_for_kind = has(&["cat-file"]) && has(&["-t", "-s", "-e"]);
-    if asks_for_kind || has(NAMING) {
+    let subcommand = subcommand_of(&step.words).unwrap_or_default();
+    let asks_for_kind =
+        subcommand == "cat-file" && step.words.iter().any(|word| matches!(word.as_str(), "-t" | "-s" | "-e"));
+    if asks_for_kind || NAMING.contains(&subcommand.as_str()) {
         return false;
     }
     let mut names = words.flat_map(|word| word.split("..")).map(name_in).filter(|name| !name.is_empty());
@@ -33,10 +35,10 @@ pub(super) fn shows_other_than_commits(looks: &SecretLooks<'_>, step: &Step) -> 
 const TAKING_IN_STASHES: &[&str] = &["--all", "--reflog", "--walk-reflogs", "--glob", "--stdin", "--alternate-refs"];
 
 /// Returns a secret that a git command, which shows contents, may show out of a stash.
-pub(super) fn stashed(looks: &SecretLooks<'_>, step: &Step) -> Option<PathBuf> {
+pub(super) fn stashed(looks: &SecretLooks<'_>, step: &CommandStep) -> Option<PathBuf> {
     let words = || step.words.iter().skip(1);
     let has = |option: &str| has_option(&step.words, option);
-    let is_of_stash = words().find(|word| !word.starts_with('-')).is_some_and(|sub| sub == "stash");
+    let is_of_stash = subcommand_of(&step.words).is_some_and(|subcommand| subcommand == "stash");
     let takes_untracked = has("--include-untracked") || has("--only-untracked") || has_letter(&step.words, "um");
     // A search in messages finds commits of stashes too.
     let searches = words().take_while(|word| *word != "--").any(|word| word.contains(":/") || word.contains("^{/"));
@@ -52,6 +54,11 @@ pub(super) fn stashed(looks: &SecretLooks<'_>, step: &Step) -> Option<PathBuf> {
     Some(secret.path.clone().unwrap_or_else(|| PathBuf::from("the untracked files of a stash")))
 }
 
+/// Returns the subcommand of a git command. A word before it may be the value of an option: `git -C docs show`.
+pub(super) fn subcommand_of(words: &[String]) -> Option<String> {
+    operands_of("git", words.get(1..)?)?.operands.into_iter().next()
+}
+
 /// Returns what names an object in a word: `v1^{tree}:docs` begins with `v1`.
 fn name_in(word: &str) -> &str {
     let word = word.trim_start_matches(['^', '.']);
@@ -61,6 +68,19 @@ fn name_in(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_value_of_an_option_is_not_the_subcommand() {
+        let options = ["", "-C .", "--git-dir .git", "--git-dir=.git", "--work-tree .", "--namespace x", "-c a.b=c"];
+        let more = ["--no-pager", "-P", "--attr-source HEAD", "--config-env=a=b", "--config-env a=b", "--exec-path=x"];
+        for options in options.into_iter().chain(more) {
+            for (before, behind) in [("", ""), ("--no-pager ", ""), ("", " -C docs")] {
+                let words = format!("git {before}{options}{behind} show HEAD");
+                let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+                assert_eq!(subcommand_of(&words).as_deref(), Some("show"), "{words:?}");
+            }
+        }
+    }
 
     #[test]
     fn a_name_ends_where_a_path_or_a_step_begins() {

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use haft_contract::door::Look;
-use haft_contract::effect::{Does, Step};
-use haft_contract::path::{Extent, Place, Target, one_line};
+use haft_contract::effect::{CommandStep, StepEffect};
+use haft_contract::path::{Extent, FileLocation, Target, one_line};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_workspace::files::{FolderReader, GitSecret, Workspace};
 
@@ -19,12 +19,12 @@ const SHOWING: &[&str] = &["remote", "config", "var", "ls-remote", "bugreport", 
 const HARMLESS: &[&str] = &["user.", "core.", "init.", "branch.", "commit.", "color.", "pull.", "push.", "merge."];
 
 /// Returns the question about a command that shows them.
-pub(super) fn question<'a>(workspace: &Workspace, steps: impl Iterator<Item = &'a Step>) -> Option<Ruling> {
-    let showing: Vec<&Step> = steps.filter(|step| may_show(step)).collect();
+pub(super) fn question<'a>(workspace: &Workspace, steps: impl Iterator<Item = &'a CommandStep>) -> Option<Ruling> {
+    let showing: Vec<&CommandStep> = steps.filter(|step| may_show(step)).collect();
     if showing.is_empty() {
         return None;
     }
-    let root = workspace.real_path(&Target::Inside(Place::new("", Extent::Tree)))?;
+    let root = workspace.real_path(&Target::Inside(FileLocation::new("", Extent::Tree)))?;
     let secrets = workspace.git_secrets();
     let shown = secrets.iter().find(|secret| showing.iter().any(|step| shows(&root, step, secret)))?;
     let file = shown.file.strip_prefix(&root).unwrap_or(&shown.file).to_string_lossy();
@@ -43,19 +43,19 @@ pub(super) fn question<'a>(workspace: &Workspace, steps: impl Iterator<Item = &'
     })
 }
 
-fn may_show(step: &Step) -> bool {
+fn may_show(step: &CommandStep) -> bool {
     match &step.does {
-        Does::Read(Target::Inside(_)) => true,
+        StepEffect::Read(Target::Inside(_)) => true,
         _ => step.words.first().is_some_and(|program| program == "git"),
     }
 }
 
 /// Returns whether a part of a command shows a setting.
-fn shows(root: &Path, step: &Step, secret: &GitSecret) -> bool {
+fn shows(root: &Path, step: &CommandStep, secret: &GitSecret) -> bool {
     if step.words.first().is_some_and(|program| program == "git") {
         return git_shows(&step.words);
     }
-    let Does::Read(Target::Inside(place)) = &step.does else { return false };
+    let StepEffect::Read(Target::Inside(place)) = &step.does else { return false };
     let path = root.join(place.path());
     if path == secret.file {
         return true;

@@ -14,7 +14,7 @@ use haft_contract::door::{Breadth, FileKind, Look};
 use haft_contract::effect::{AgentName, Change, Claim, Effect, Host, RemoteClaim, StateKey};
 use haft_contract::error::AdvanceYes;
 use haft_contract::guarded::is_secret;
-use haft_contract::path::{Extent, Place, RawPath, Target, one_line};
+use haft_contract::path::{Extent, FileLocation, RawPath, Target, one_line};
 use haft_policy::containment::Containment;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::policy::{Mode, Policy, Situation};
@@ -24,9 +24,9 @@ use haft_workspace::files::Workspace;
 use haft_workspace::state::Covers;
 use serde_json::Value;
 
-use super::Reach;
+use super::GuardMode;
 use super::address;
-use super::event::Event;
+use super::event::GuardEvent;
 use super::form::PermissionMode;
 use super::own_rules::OwnRules;
 use super::place;
@@ -34,7 +34,7 @@ use super::secret_looks::SecretLooks;
 use super::secrets;
 use super::served::{is_other_server, serves};
 use super::server_tool::{self, ServerTool};
-use super::wanted::{Deed, Wanted};
+use super::wanted::{AgentCallEffect, AgentFileOperation};
 use crate::hosts::HostsOfSettings;
 use crate::loaded_workspace::LoadedWorkspace;
 use crate::options::Options;
@@ -47,8 +47,8 @@ const COMMANDS: &str = "bash";
 /// haft's own tools that change nothing.
 const LOOKING: &[&str] = &["read_file", "list_dir", "glob", "grep"];
 
-/// What was judged, and what follows if the call is made.
-pub(super) struct Judged {
+/// The ruling on a call of an agent, and what haft does if the call is made.
+pub(super) struct AgentCallJudgement {
     pub(super) ruling: Ruling,
     pub(super) follows: Follows,
 }
@@ -67,14 +67,14 @@ pub(super) enum Follows {
     Edit(Vec<PathBuf>),
 }
 
-impl Judged {
+impl AgentCallJudgement {
     fn only(ruling: Ruling) -> Self {
         Self { ruling, follows: Follows::Nothing }
     }
 }
 
-/// Judges in one workspace.
-pub(super) struct Judge {
+/// Judges the calls of an agent in one workspace.
+pub(super) struct AgentCallJudge {
     pub(super) settings: Settings,
     pub(super) workspace: Workspace,
     /// The options with which the workspace was opened.
@@ -101,12 +101,12 @@ pub(super) struct Judge {
     is_served: bool,
 }
 
-impl Judge {
+impl AgentCallJudge {
     /// Prepares for the workspace that an event is about. It changes no state and asks no question.
-    pub(super) fn open((options, reach): (&Options, Reach), event: &Event) -> anyhow::Result<Self> {
+    pub(super) fn open((options, reach): (&Options, GuardMode), event: &GuardEvent) -> anyhow::Result<Self> {
         let options = place::workspace(options, event);
-        let rewrites = reach == Reach::Contains && event.recipient.form.takes_rewritten_calls();
-        let text = Wanted::of(event).ok().and_then(Wanted::into_command).filter(|_| rewrites);
+        let rewrites = reach == GuardMode::Contains && event.recipient.form.takes_rewritten_calls();
+        let text = AgentCallEffect::of(event).ok().and_then(AgentCallEffect::into_command).filter(|_| rewrites);
         let LoadedWorkspace { settings, workspace, rulebook, files, .. } =
             LoadedWorkspace::open(&options, OnUntrusted::Report)?;
         let own_rules = || OwnRules::of(event, (&settings.surroundings.home, workspace.path()));
@@ -154,71 +154,71 @@ impl Judge {
     }
 
     /// Judges an event; fails with why that cannot be done.
-    pub(super) fn judge(&self, event: &Event) -> anyhow::Result<Judged> {
+    pub(super) fn judge(&self, event: &GuardEvent) -> anyhow::Result<AgentCallJudgement> {
         let folder = self.folder(&event.folder)?;
         if let Some(tool) = &event.server_tool {
             let ruling = self.server_tool(tool);
-            return Ok(Judged::only(self.answered(ruling, AdvanceYes::ToAll)));
+            return Ok(AgentCallJudgement::only(self.answered(ruling, AdvanceYes::ToAll)));
         }
         let mut needed = AdvanceYes::ToUndoable;
-        let ruling = match Wanted::of(event).map_err(|why| anyhow!(why))? {
-            Wanted::Command { text, folder: elsewhere, leaves_sandbox } => {
+        let ruling = match AgentCallEffect::of(event).map_err(|why| anyhow!(why))? {
+            AgentCallEffect::Command { text, folder: elsewhere, leaves_sandbox } => {
                 let folder = elsewhere.map_or(Ok(folder.clone()), |elsewhere| self.folder(&folder.join(elsewhere)))?;
                 let text = self.own_line(event, text);
                 let judged = self.command(&text, &folder)?;
-                return Ok(Judged { ruling: command::leaving(judged.ruling, leaves_sandbox), ..judged });
+                return Ok(AgentCallJudgement { ruling: command::leaving(judged.ruling, leaves_sandbox), ..judged });
             }
-            Wanted::Files(files) => {
+            AgentCallEffect::Files(files) => {
                 let ruling = self.answered(self.files(&files, &folder)?, needed);
                 let places = self.changed_places(&files, &folder);
-                return Ok(Judged { ruling, follows: Follows::Edit(places) });
+                return Ok(AgentCallJudgement { ruling, follows: Follows::Edit(places) });
             }
-            Wanted::ManyFiles(patterns) => self.many_files(&patterns, &folder)?,
-            Wanted::Search { tool, folder: below, only, tells_content } => {
+            AgentCallEffect::ManyFiles(patterns) => self.many_files(&patterns, &folder)?,
+            AgentCallEffect::Search { tool, folder: below, only, tells_content } => {
                 let below = below.unwrap_or_else(|| ".".to_owned());
                 let mut effects = self.searched(&folder, &below, only.as_deref())?;
                 if let (true, Some(Effect::Read(Target::Inside(place)))) = (tells_content, effects.first()) {
                     let secret = secrets::found_by_search(&self.workspace, place.path(), only.as_deref());
-                    let place = secret.map(|secret| Place::new(secret, Extent::Entry));
+                    let place = secret.map(|secret| FileLocation::new(secret, Extent::Entry));
                     effects.extend(place.map(|place| Effect::Read(Target::Inside(place))));
                 }
                 let ruling = self.by_effects(tool, &effects);
                 if tool == "grep" { self.stricter_for_other_names(ruling, &effects) } else { ruling }
             }
-            Wanted::Fetch(addresses) => {
+            AgentCallEffect::Fetch(addresses) => {
                 needed = AdvanceYes::ToAll;
                 self.fetch(&addresses)?
             }
-            Wanted::WebSearch => {
+            AgentCallEffect::WebSearch => {
                 needed = AdvanceYes::ToAll;
                 self.by_effects("web_search", &[Effect::Connect(Host("the web search of the agent".to_owned()))])
             }
-            Wanted::Delegate(agent) => self.by_effects("agent", &[Effect::Delegate(AgentName(shown(&agent)))]),
-            Wanted::TypedInput(text) => {
-                return Ok(Judged::only(command::typed(self.command(&text, &folder)?.ruling)));
+            AgentCallEffect::Delegate(agent) => self.by_effects("agent", &[Effect::Delegate(AgentName(shown(&agent)))]),
+            AgentCallEffect::TypedInput(text) => {
+                return Ok(AgentCallJudgement::only(command::typed(self.command(&text, &folder)?.ruling)));
             }
-            Wanted::Notes => self.by_effects("todo", &[Effect::Session(StateKey("notes".to_owned()))]),
-            Wanted::Unknown => {
+            AgentCallEffect::Notes => self.by_effects("todo", &[Effect::Session(StateKey("notes".to_owned()))]),
+            AgentCallEffect::Unknown => {
                 needed = AdvanceYes::ToAll;
                 self.unknown(&event.tool)
             }
         };
-        Ok(Judged::only(self.answered(ruling, needed)))
+        Ok(AgentCallJudgement::only(self.answered(ruling, needed)))
     }
 
     /// Returns the files that a call of a file tool changes, by their paths from the root. Files outside are left to the
     /// rules: no change set covers them.
-    pub(super) fn changed_places(&self, files: &[(Deed, String)], folder: &Path) -> Vec<PathBuf> {
-        let changed = files.iter().filter(|(deed, _)| *deed != Deed::Read);
-        let target = |(_, path): &(Deed, String)| self.locate(folder, path, Extent::Entry).ok();
+    pub(super) fn changed_places(&self, files: &[(AgentFileOperation, String)], folder: &Path) -> Vec<PathBuf> {
+        let changed = files.iter().filter(|(deed, _)| *deed != AgentFileOperation::Read);
+        let target = |(_, path): &(AgentFileOperation, String)| self.locate(folder, path, Extent::Entry).ok();
         let inside = changed.filter_map(target).filter(Target::is_inside);
         inside.map(|target| target.place().path().to_owned()).collect()
     }
 
     /// Returns the places that the call of an event changes.
-    pub(super) fn places_of(&self, event: &Event) -> Vec<PathBuf> {
-        match (Wanted::of(event), self.folder(&event.folder)) {
-            (Ok(Wanted::Files(files)), Ok(folder)) => self.changed_places(&files, &folder),
+    pub(super) fn places_of(&self, event: &GuardEvent) -> Vec<PathBuf> {
+        match (AgentCallEffect::of(event), self.folder(&event.folder)) {
+            (Ok(AgentCallEffect::Files(files)), Ok(folder)) => self.changed_places(&files, &folder),
             _ => Vec::new(),
         }
     }
@@ -250,17 +250,17 @@ impl Judge {
         self.workspace.planted(&effects.iter().filter_map(Effect::changed).collect::<Vec<_>>())
     }
 
-    fn files(&self, files: &[(Deed, String)], folder: &Path) -> anyhow::Result<Ruling> {
-        let effect = |(deed, path): &(Deed, String)| {
+    fn files(&self, files: &[(AgentFileOperation, String)], folder: &Path) -> anyhow::Result<Ruling> {
+        let effect = |(deed, path): &(AgentFileOperation, String)| {
             let target = self.locate(folder, path, Extent::Entry)?;
             let (tool, effect) = match deed {
-                Deed::Read => ("read_file", Effect::Read(target)),
-                Deed::Write | Deed::Edit => {
-                    let tool = if *deed == Deed::Write { "write_file" } else { "edit_file" };
+                AgentFileOperation::Read => ("read_file", Effect::Read(target)),
+                AgentFileOperation::Write | AgentFileOperation::Edit => {
+                    let tool = if *deed == AgentFileOperation::Write { "write_file" } else { "edit_file" };
                     let is_there = !target.is_inside() || self.workspace.stamp(&target).is_some();
                     (tool, Effect::Change(target, if is_there { Change::Replace } else { Change::Create }))
                 }
-                Deed::Remove => ("edit_file", Effect::Change(target, Change::Remove)),
+                AgentFileOperation::Remove => ("edit_file", Effect::Change(target, Change::Remove)),
             };
             anyhow::Ok((tool, effect))
         };
@@ -287,17 +287,17 @@ impl Judge {
 
     /// Judges the reading of files by patterns: each as the path that it is, and as the secret that it finds.
     fn many_files(&self, patterns: &[String], folder: &Path) -> anyhow::Result<Ruling> {
-        let mut files: Vec<(Deed, String)> = Vec::new();
+        let mut files: Vec<(AgentFileOperation, String)> = Vec::new();
         for pattern in patterns {
             let target = self.locate(folder, pattern, Extent::Tree)?;
-            files.push((Deed::Read, pattern.clone()));
+            files.push((AgentFileOperation::Read, pattern.clone()));
             if !target.is_inside() {
                 continue;
             }
             let secret = secrets::found_by_path(&self.workspace, target.place().path());
-            let secret = secret.map(|secret| Target::Inside(Place::new(secret, Extent::Entry)));
+            let secret = secret.map(|secret| Target::Inside(FileLocation::new(secret, Extent::Entry)));
             let path = secret.and_then(|secret| self.workspace.real_path(&secret));
-            files.extend(path.map(|path| (Deed::Read, path.to_string_lossy().into_owned())));
+            files.extend(path.map(|path| (AgentFileOperation::Read, path.to_string_lossy().into_owned())));
         }
         self.files(&files, folder)
     }
@@ -310,7 +310,7 @@ impl Judge {
         let plain = only.map(|only| only.replace(['*', '{', '}', '[', ']'], ""));
         let is_for_secret = |name: &&str| is_secret(Path::new(name));
         if let Some(name) = only.into_iter().chain(plain.as_deref()).find(is_for_secret) {
-            let place = Place::new(tree.place().path().join(name), Extent::Entry);
+            let place = FileLocation::new(tree.place().path().join(name), Extent::Entry);
             effects.push(Effect::Read(if tree.is_inside() { Target::Inside(place) } else { Target::Outside(place) }));
         }
         Ok(effects)

@@ -11,8 +11,8 @@ use haft_config::environment::variable;
 use haft_workspace::state::{list_config_folder, read_project_file};
 use serde_json::Value;
 
-use super::event::Event;
-use super::form::Form;
+use super::event::GuardEvent;
+use super::form::GuardEventForm;
 
 /// Where administrators put settings of Claude Code.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
@@ -23,33 +23,33 @@ pub(super) struct OwnRules(Vec<String>);
 
 impl OwnRules {
     /// Reads the rules of the agent that sent an event.
-    pub(super) fn of(event: &Event, (home, project): (&Path, &Path)) -> Self {
+    pub(super) fn of(event: &GuardEvent, (home, project): (&Path, &Path)) -> Self {
         let folder = |name: &str, usual: &str| variable(name).map_or_else(|| home.join(usual), PathBuf::from);
         match event.recipient.form {
-            Form::Claude | Form::Permission if !event.is_of_codex => {
+            GuardEventForm::Claude | GuardEventForm::Permission if !event.is_of_codex => {
                 let own = folder("CLAUDE_CONFIG_DIR", ".claude").join("settings.json");
                 let of_project =
                     [".claude/settings.json", ".claude/settings.local.json"].map(|name| project.join(name));
                 let files = [PathBuf::from(MANAGED), own].into_iter().chain(of_project);
                 Self(files.filter_map(|file| json_of(&file)).flat_map(|settings| of_claude(&settings)).collect())
             }
-            Form::Claude | Form::Permission | Form::Codex => {
+            GuardEventForm::Claude | GuardEventForm::Permission | GuardEventForm::Codex => {
                 let folders =
                     [folder("CODEX_HOME", ".codex"), project.join(".codex")].map(|folder| folder.join("rules"));
                 let files = folders.iter().flat_map(|folder| files_in(folder));
                 Self(files.filter_map(|file| text_of(&file)).flat_map(|text| of_codex(&text)).collect())
             }
-            Form::Gemini => {
+            GuardEventForm::Gemini => {
                 let settings = [home.join(".gemini/settings.json"), project.join(".gemini/settings.json")];
                 let lists = settings.iter().filter_map(|file| json_of(file));
                 let texts = files_in(&home.join(".gemini/policies")).into_iter().filter_map(|file| text_of(&file));
                 Self(lists.flat_map(|found| of_gemini(&found)).chain(texts.flat_map(|text| prefixes(&text))).collect())
             }
-            Form::Opencode => {
+            GuardEventForm::Opencode => {
                 let settings = [home.join(".config/opencode/opencode.json"), project.join("opencode.json")];
                 Self(settings.iter().filter_map(|file| json_of(file)).flat_map(|found| of_opencode(&found)).collect())
             }
-            Form::Cursor | Form::CursorTool | Form::Copilot => Self::default(),
+            GuardEventForm::Cursor | GuardEventForm::CursorTool | GuardEventForm::Copilot => Self::default(),
         }
     }
 

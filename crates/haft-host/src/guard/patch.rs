@@ -1,16 +1,16 @@
 //! Finds the files that a patch of `apply_patch` touches, by its headings.
 
-use super::wanted::Deed;
+use super::wanted::AgentFileOperation;
 
 /// Returns what a patch would do to which files; nothing where it names none.
-pub(super) fn touched(patch: &str) -> Option<Vec<(Deed, String)>> {
+pub(super) fn touched(patch: &str) -> Option<Vec<(AgentFileOperation, String)>> {
     let headings = [
-        ("*** Add File:", Deed::Write),
-        ("*** Update File:", Deed::Edit),
-        ("*** Delete File:", Deed::Remove),
-        ("*** Move to:", Deed::Write),
+        ("*** Add File:", AgentFileOperation::Write),
+        ("*** Update File:", AgentFileOperation::Edit),
+        ("*** Delete File:", AgentFileOperation::Remove),
+        ("*** Move to:", AgentFileOperation::Write),
     ];
-    let mut touched: Vec<(Deed, String)> = Vec::new();
+    let mut touched: Vec<(AgentFileOperation, String)> = Vec::new();
     for line in patch.lines().map(str::trim) {
         let heading = headings.iter().find_map(|(words, deed)| Some((*deed, line.strip_prefix(words)?.trim())));
         let Some((deed, path)) = heading.filter(|(_, path)| !path.is_empty()) else { continue };
@@ -18,7 +18,7 @@ pub(super) fn touched(patch: &str) -> Option<Vec<(Deed, String)>> {
         if line.starts_with("*** Move to:")
             && let Some((before, _)) = touched.last_mut()
         {
-            *before = Deed::Remove;
+            *before = AgentFileOperation::Remove;
         }
         touched.push((deed, path.to_owned()));
     }
@@ -32,7 +32,12 @@ mod tests {
     #[test]
     fn every_file_that_a_patch_names_is_found() {
         let patch = "*** Begin Patch\n*** Add File: a b.txt\n+*** kept\n*** Update File: c\n*** Move to: d\n@@\n-x\n+y\n*** Delete File: /e\n*** End Patch";
-        let wanted = [(Deed::Write, "a b.txt"), (Deed::Remove, "c"), (Deed::Write, "d"), (Deed::Remove, "/e")];
+        let wanted = [
+            (AgentFileOperation::Write, "a b.txt"),
+            (AgentFileOperation::Remove, "c"),
+            (AgentFileOperation::Write, "d"),
+            (AgentFileOperation::Remove, "/e"),
+        ];
         let touched = touched(patch).expect("it names files");
         assert_eq!(touched, wanted.map(|(deed, path)| (deed, path.to_owned())));
         assert_eq!(super::touched("*** Begin Patch\n*** End Patch"), None);

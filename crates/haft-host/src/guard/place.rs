@@ -6,8 +6,8 @@ use haft_config::environment::{current_folder, variable};
 
 use haft_workspace::files::is_guarded_folder;
 
-use super::event::Event;
-use super::form::Form;
+use super::event::GuardEvent;
+use super::form::GuardEventForm;
 use crate::options::Options;
 
 /// Where Claude Code says which project it was started in: the folder of an event changes with `cd`.
@@ -17,7 +17,7 @@ const COPIES: &str = ".claude/worktrees";
 
 /// Returns the command line of the workspace that an event is about: the one that was named, the one that the agent
 /// says it works on, or the folder that it is in.
-pub(super) fn workspace(options: &Options, event: &Event) -> Options {
+pub(super) fn workspace(options: &Options, event: &GuardEvent) -> Options {
     if options.folder.is_some() {
         return options.clone();
     }
@@ -32,13 +32,13 @@ pub(super) fn workspace(options: &Options, event: &Event) -> Options {
     Options { folder: Some(first), added, ..options.clone() }
 }
 
-fn project(event: &Event) -> Option<PathBuf> {
+fn project(event: &GuardEvent) -> Option<PathBuf> {
     // Codex starts its hooks in the folder of the session. Where it is `/`, a program in between has changed it.
     if event.is_of_codex {
         return current_folder().filter(|folder| folder.parent().is_some());
     }
     // Others hand the variable on to whatever they start, also to another agent.
-    if !matches!(event.recipient.form, Form::Claude | Form::Permission) {
+    if !matches!(event.recipient.form, GuardEventForm::Claude | GuardEventForm::Permission) {
         return None;
     }
     let project = PathBuf::from(variable(PROJECT)?);

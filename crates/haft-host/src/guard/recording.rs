@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use haft_config::environment::{own_program, variable};
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, OldChanges, Purpose, SessionName};
+use haft_contract::door::{OldChanges, Provenance, Purpose, SessionName};
 use haft_runtime::redact::Redactor;
 use haft_workspace::files::{AgentEdit, AgentTurn};
 use haft_workspace::state::sessions::SessionId;
 use haft_workspace::state::{AgentProcess, Covers, JudgedCall, WorkspaceState};
 use serde_json::{Map, Value};
 
-use super::event::Event;
-use super::form::{Form, Recipient};
-use super::judged::{Follows, Judge};
+use super::event::GuardEvent;
+use super::form::{GuardEventForm, Recipient};
+use super::judged::{AgentCallJudge, Follows};
 use super::rewrite::{self, Prefix, Spelling};
 
 /// Where Claude Code says which process it is.
@@ -25,8 +25,8 @@ const CLAUDE_PROCESS: &str = "CLAUDE_PID";
 
 /// The calls of one agent in one workspace.
 pub(super) struct Recording<'a> {
-    judge: &'a Judge,
-    event: &'a Event,
+    judge: &'a AgentCallJudge,
+    event: &'a GuardEvent,
     state: WorkspaceState,
     run: String,
     turn: u64,
@@ -35,10 +35,10 @@ pub(super) struct Recording<'a> {
 
 impl<'a> Recording<'a> {
     /// Looks up the session and the turn of an event.
-    pub(super) fn of(judge: &'a Judge, event: &'a Event) -> Self {
+    pub(super) fn of(judge: &'a AgentCallJudge, event: &'a GuardEvent) -> Self {
         let state = judge.state();
         let agent = variable(CLAUDE_PROCESS)
-            .filter(|_| event.recipient.form == Form::Claude)
+            .filter(|_| event.recipient.form == GuardEventForm::Claude)
             .and_then(|pid| AgentProcess::of(pid.parse().ok()?))
             .or_else(AgentProcess::above_this);
         let unnamed = || agent.map_or_else(|| "agent".to_owned(), |agent| format!("agent-{}", agent.pid));
@@ -85,7 +85,7 @@ impl<'a> Recording<'a> {
     ) -> anyhow::Result<Option<Map<String, Value>>> {
         let form = self.event.recipient.form;
         // The agent's own question is about a call that was rewritten before.
-        if form == Form::Permission || rewrite::only_goes(form, text) {
+        if form == GuardEventForm::Permission || rewrite::only_goes(form, text) {
             return Ok(None);
         }
         let (going, line, folder) = self.with_lasting_folder(text, folder);
@@ -132,8 +132,8 @@ impl<'a> Recording<'a> {
         }
     }
 
-    fn errand(&self) -> Errand {
-        Errand {
+    fn errand(&self) -> Provenance {
+        Provenance {
             call: CallId::new(self.call()),
             tool: self.event.tool.clone(),
             session: SessionName::new(&SessionId::of_agent(&self.run).to_string()),
@@ -161,12 +161,12 @@ impl<'a> Recording<'a> {
 /// Returns what people call the agent that sends a form.
 pub(super) fn agent_name(recipient: Recipient, is_of_codex: bool) -> &'static str {
     match recipient.form {
-        Form::Codex => "Codex",
-        Form::Claude | Form::Permission if is_of_codex => "Codex",
-        Form::Claude | Form::Permission => "Claude Code",
-        Form::Gemini => "Gemini CLI",
-        Form::Cursor | Form::CursorTool => "Cursor",
-        Form::Copilot => "Copilot CLI",
-        Form::Opencode => "opencode",
+        GuardEventForm::Codex => "Codex",
+        GuardEventForm::Claude | GuardEventForm::Permission if is_of_codex => "Codex",
+        GuardEventForm::Claude | GuardEventForm::Permission => "Claude Code",
+        GuardEventForm::Gemini => "Gemini CLI",
+        GuardEventForm::Cursor | GuardEventForm::CursorTool => "Cursor",
+        GuardEventForm::Copilot => "Copilot CLI",
+        GuardEventForm::Opencode => "opencode",
     }
 }

@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use haft_runtime::redact::Redactor;
 use serde_json::{Map, Value};
 
-use super::event::Event;
-use super::form::Form;
+use super::event::GuardEvent;
+use super::form::GuardEventForm;
 use super::setup_lines::quoted;
 
 /// Where agents have the text of a command.
@@ -51,7 +51,7 @@ impl Spelling {
 }
 
 /// Returns the arguments of the call with the command that haft runs. Nothing if the call has no text to replace.
-pub(super) fn rewritten(event: &Event, line: &str, prefix: &Prefix) -> Option<Map<String, Value>> {
+pub(super) fn rewritten(event: &GuardEvent, line: &str, prefix: &Prefix) -> Option<Map<String, Value>> {
     let old = event.input.get(COMMAND)?;
     let command = prefix.before(event, line);
     let new = match old {
@@ -69,7 +69,7 @@ pub(super) fn rewritten(event: &Event, line: &str, prefix: &Prefix) -> Option<Ma
 }
 
 impl Prefix {
-    fn before(&self, event: &Event, line: &str) -> String {
+    fn before(&self, event: &GuardEvent, line: &str) -> String {
         let (workspace, added) = &self.workspace;
         // The ticket comes first: the exception in the rules of Codex is for commands that begin like this.
         let mut command = format!("{} exec{TICKET}{} --session {}", quoted(&self.program), self.ticket, self.session);
@@ -85,21 +85,21 @@ impl Prefix {
 }
 
 /// Returns the line as one word; nothing if the agent would not read it as one. The ticket has the line, too.
-fn word_of(form: Form, line: &str) -> Option<String> {
+fn word_of(form: GuardEventForm, line: &str) -> Option<String> {
     if line.len() > LONGEST {
         return None;
     }
     // The rules of Codex know a word with one pair of quotes, and no joined ones.
-    if form == Form::Codex && line.contains('\'') {
+    if form == GuardEventForm::Codex && line.contains('\'') {
         let is_plain = !line.contains(['"', '$', '`', '\\', '!']);
         return is_plain.then(|| format!("\"{line}\""));
     }
     Some(format!("'{}'", line.replace('\'', r"'\''")))
 }
 
-/// A command that changes the folder first.
+/// A command that first changes the folder.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Going<'t> {
+pub(super) struct CdCommand<'t> {
     /// The change of the folder, up to the rest.
     pub(super) before: &'t str,
     /// Where it leads.
@@ -110,7 +110,7 @@ pub(super) struct Going<'t> {
 
 /// Returns how a command changes the folder for the commands after it, if the rest is the same without that beginning.
 /// Agents with one shell remember that folder, and haft cannot change it for them.
-pub(super) fn lasting_folder(form: Form, text: &str) -> Option<Going<'_>> {
+pub(super) fn lasting_folder(form: GuardEventForm, text: &str) -> Option<CdCommand<'_>> {
     let behind = text.strip_prefix("cd ").filter(|_| form.keeps_folder())?;
     let word = match behind.chars().next() {
         Some(quote @ ('\'' | '"')) => &behind[..behind[1..].find(quote)? + 2],
@@ -122,7 +122,7 @@ pub(super) fn lasting_folder(form: Form, text: &str) -> Option<Going<'_>> {
     let rest = behind[word.len()..].trim_start_matches([' ', '\t']).strip_prefix("&&")?;
     let rest = rest.trim_start_matches([' ', '\t']);
     let is_same = !rest.trim().is_empty() && !knows_where_it_came_from(rest) && !goes_on_beside(rest);
-    (is_folder && is_same).then(|| Going { before: &text[..text.len() - rest.len()], folder, rest })
+    (is_folder && is_same).then(|| CdCommand { before: &text[..text.len() - rest.len()], folder, rest })
 }
 
 /// Returns whether a text may ask for the folder before the last one.
@@ -153,7 +153,7 @@ pub(super) fn joined(folder: &Path, words: &str) -> PathBuf {
 }
 
 /// Returns whether a command only changes the folder for the commands after it: haft leaves it to the agent's shell.
-pub(super) fn only_goes(form: Form, text: &str) -> bool {
+pub(super) fn only_goes(form: GuardEventForm, text: &str) -> bool {
     let word = text.trim().strip_prefix("cd").map(str::trim_start);
     form.keeps_folder() && word.is_some_and(|word| word.chars().all(|c| c.is_alphanumeric() || "/._-~".contains(c)))
 }

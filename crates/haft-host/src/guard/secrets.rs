@@ -7,9 +7,9 @@
 use std::path::{Path, PathBuf};
 
 use haft_contract::door::{FileKind, Look};
-use haft_contract::effect::{Does, Effect, Step};
+use haft_contract::effect::{CommandStep, Effect, StepEffect};
 use haft_contract::guarded::is_secret;
-use haft_contract::path::{Extent, Place, Target, one_line};
+use haft_contract::path::{Extent, FileLocation, Target, one_line};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_workspace::files::{FolderReader, Workspace};
 
@@ -48,7 +48,7 @@ pub(super) fn of_named(ruling: Ruling, effects: &[Effect]) -> Ruling {
 pub(super) fn question(workspace: &Workspace, effects: &[Effect]) -> Option<Ruling> {
     let looks = SecretLooks::at(workspace);
     let steps = || effects.iter().filter_map(|effect| if let Effect::Step(step) = effect { Some(step) } else { None });
-    let read = steps().filter_map(|step| if let Does::Read(target) = &step.does { Some(target) } else { None });
+    let read = steps().filter_map(|step| if let StepEffect::Read(target) = &step.does { Some(target) } else { None });
     if let Some(question) = read.filter_map(|target| of_other_name(&looks, target)).next() {
         return Some(question);
     }
@@ -71,7 +71,7 @@ pub(super) fn question(workspace: &Workspace, effects: &[Effect]) -> Option<Ruli
              hide its values",
         ));
     }
-    let is_unknown = steps().any(|step| matches!(step.does, Does::ReadUnknown));
+    let is_unknown = steps().any(|step| matches!(step.does, StepEffect::ReadUnknown));
     let any = || looks.read_by(Path::new(""), FolderReader::Everything).into_iter().next();
     let secret = is_unknown.then(any).flatten()?;
     Some(asked(
@@ -175,9 +175,9 @@ fn finds_of(effects: &[Effect]) -> Finds {
 }
 
 /// Returns whether a program that is asked about anyway is only asked for its version or help.
-fn only_tells_of_itself(step: &Step, effects: &[Effect]) -> bool {
+fn only_tells_of_itself(step: &CommandStep, effects: &[Effect]) -> bool {
     let is_asked = |effect: &Effect| match effect {
-        Effect::Step(other) => other.words == step.words && matches!(other.does, Does::Code(_)),
+        Effect::Step(other) => other.words == step.words && matches!(other.does, StepEffect::Code(_)),
         _ => false,
     };
     let tells = step.words.last().is_some_and(|word| word == "--help" || word == "--version");
@@ -191,7 +191,11 @@ fn prints_composed(words: &[String]) -> bool {
 }
 
 /// Returns a secret that a part of a command reads without naming it.
-fn read_along(looks: &SecretLooks<'_>, step: &Step, (finds, known_to_git): (Finds, FolderReader)) -> Option<PathBuf> {
+fn read_along(
+    looks: &SecretLooks<'_>,
+    step: &CommandStep,
+    (finds, known_to_git): (Finds, FolderReader),
+) -> Option<PathBuf> {
     if step.words.first().is_some_and(|program| program == "git") {
         // Git shows all that it knows, from whichever folder.
         let reader = match git_reader(step) {
@@ -207,7 +211,7 @@ fn read_along(looks: &SecretLooks<'_>, step: &Step, (finds, known_to_git): (Find
     if prints_composed(&step.words) {
         return looks.read_by(Path::new(""), FolderReader::Everything).into_iter().next();
     }
-    let Does::Read(Target::Inside(place)) = &step.does else { return None };
+    let StepEffect::Read(Target::Inside(place)) = &step.does else { return None };
     let path = place.path();
     let is_pattern = path.to_string_lossy().contains('*');
     let is_folder = || {
@@ -229,7 +233,7 @@ fn read_along(looks: &SecretLooks<'_>, step: &Step, (finds, known_to_git): (Find
     let selection = Selection::of(&step.words);
     let mut secrets = looks.read_by(&folder, selection.reader);
     let is_other_name = |secret: &Path| {
-        let target = Target::Inside(Place::new(secret, Extent::Entry));
+        let target = Target::Inside(FileLocation::new(secret, Extent::Entry));
         looks.secret_of_same_file(&target).is_some()
     };
     secrets.retain(|secret| is_secret(secret) || !passes_links_by || is_other_name(secret));
@@ -245,7 +249,7 @@ fn read_along(looks: &SecretLooks<'_>, step: &Step, (finds, known_to_git): (Find
 
 /// Says which files a command of git shows the content of, if any. Where options decide whether it does (`git log -p`),
 /// the table of programs says that it reads then, and lists otherwise.
-fn git_reader(step: &Step) -> Option<FolderReader> {
+fn git_reader(step: &CommandStep) -> Option<FolderReader> {
     const SHOWING: &[&str] = &[
         "grep",
         "blame",
@@ -279,11 +283,11 @@ fn git_reader(step: &Step) -> Option<FolderReader> {
     let words = &step.words;
     // A search in differences tells whether a text is in them, letter by letter.
     let searches = words.iter().any(|word| word.starts_with("-S") || word.starts_with("-G"));
-    let reads = searches || matches!(step.does, Does::Read(_) | Does::ReadUnknown);
+    let reads = searches || matches!(step.does, StepEffect::Read(_) | StepEffect::ReadUnknown);
     let is_verbose = has_letter(words, "vpie")
         || ["--verbose", "--patch", "--interactive", "--edit"].iter().any(|flag| has_option(words, flag));
     let takes_untracked = has_option(words, "--no-index") || has_option(words, "--untracked");
-    let sub = words.iter().skip(1).find(|word| !word.starts_with('-') && !word.contains('/') && !word.contains('='))?;
+    let sub = git_objects::subcommand_of(words)?;
     match sub.as_str() {
         // Where only names are asked for, nothing is read of what it takes in.
         "diff" if takes_untracked && !reads => None,

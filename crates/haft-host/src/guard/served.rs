@@ -11,10 +11,10 @@ use haft_contract::tool::Tool;
 use haft_tools::dialect::foreign_tools;
 use haft_tools::skill::Skill;
 
-use crate::described_tools::Found;
+use crate::described_tools::ToolDescriptions;
 use crate::dialects::own_dialects;
 use crate::project_files::ProjectFiles;
-use crate::servers::{Reach, ServerScope, configured};
+use crate::servers::{ServerScope, ServerTransport, configured};
 
 /// The name under which haft's own server stands in the settings of agents.
 const OWN_NAME: &str = "haft";
@@ -27,15 +27,18 @@ pub(super) fn serves(tool: &str, (config, workspace): (&Path, &Path), files: Opt
         || tool == Skill::NAME
         || foreign_tools().any(|(_, known)| known.name() == tool)
         || own_dialects(config, &files).iter().any(|dialect| is_meant(dialect.as_ref()))
-        || Found::in_folders(config, workspace, files).tools.iter().any(|known| known.definition.name == tool)
+        || ToolDescriptions::in_folders(config, workspace, files)
+            .tools
+            .iter()
+            .any(|known| known.definition.name == tool)
 }
 
 /// Returns whether a file of an agent gives the name of haft's server to another one. A project can bring such a file.
 pub(super) fn is_other_server(settings: &Settings, workspace: &Path) -> bool {
     let (servers, _) = configured(&ServerScope::new(settings.clone(), workspace.to_owned()));
-    let is_haft = |reach: &Reach| match reach {
-        Reach::Command { words, .. } => starts_haft(words, workspace),
-        Reach::Url(_) => false,
+    let is_haft = |reach: &ServerTransport| match reach {
+        ServerTransport::Command { words, .. } => starts_haft(words, workspace),
+        ServerTransport::Url(_) => false,
     };
     let mut named = servers.iter().filter(|server| server.name == OWN_NAME);
     named.any(|server| server.spec.as_ref().map_or(true, |spec| !is_haft(&spec.reach)))

@@ -9,7 +9,7 @@ use haft_config::environment::own_program;
 use serde_json::{Map, Value};
 
 use super::event::{CURSOR_SERVER, PATCHES};
-use super::form::Form;
+use super::form::GuardEventForm;
 
 /// The server's name in a reading of a name that has none.
 const UNNAMED: &str = "unnamed";
@@ -27,9 +27,9 @@ pub(super) enum ServerTool {
 
 impl ServerTool {
     /// Reads the name of a tool, with what the event says beside it. None for a tool of the agent itself.
-    pub(super) fn of(form: Form, tool: &str, fields: &Map<String, Value>) -> Option<Self> {
+    pub(super) fn of(form: GuardEventForm, tool: &str, fields: &Map<String, Value>) -> Option<Self> {
         let one = |server: &str, tool: &str| Self::Named(vec![(server.to_owned(), tool.to_owned())]);
-        let context = fields.get("mcp_context").filter(|_| form == Form::Gemini);
+        let context = fields.get("mcp_context").filter(|_| form == GuardEventForm::Gemini);
         if let Some(server) = context.and_then(|context| text(context.get("server_name"))) {
             let prefix = format!("mcp_{server}_");
             let bare = context.and_then(|context| text(context.get("tool_name")));
@@ -39,14 +39,14 @@ impl ServerTool {
             return Some(one(server, tool));
         }
         match form {
-            Form::Gemini => {
+            GuardEventForm::Gemini => {
                 let named = tool.strip_prefix("mcp_").and_then(|name| split(name, "_"));
                 named.or_else(|| split(tool, "__")).map(|(server, tool)| one(server, tool))
             }
-            Form::Codex | Form::Claude | Form::Permission => {
+            GuardEventForm::Codex | GuardEventForm::Claude | GuardEventForm::Permission => {
                 ["__", "."].iter().find_map(|sign| split(tool, sign)).map(|(server, tool)| one(server, tool))
             }
-            Form::Cursor | Form::CursorTool => {
+            GuardEventForm::Cursor | GuardEventForm::CursorTool => {
                 let is_of_server = fields.get("hook_event_name").is_some_and(|name| name == CURSOR_SERVER);
                 let bare = tool.strip_prefix("MCP:");
                 let tool = bare.or(is_of_server.then_some(tool))?;
@@ -54,9 +54,9 @@ impl ServerTool {
                 Some(server.map_or_else(|| Self::Unnamed(tool.to_owned()), |server| one(server, tool)))
             }
             // Its own tools have no sign in their names, but for one.
-            Form::Opencode if tool == PATCHES => None,
-            Form::Copilot | Form::Opencode => {
-                let sign = if form == Form::Copilot { "-" } else { "_" };
+            GuardEventForm::Opencode if tool == PATCHES => None,
+            GuardEventForm::Copilot | GuardEventForm::Opencode => {
+                let sign = if form == GuardEventForm::Copilot { "-" } else { "_" };
                 let readings: Vec<(String, String)> =
                     tool.match_indices(sign).filter_map(|(at, _)| parts(tool, at, sign)).collect();
                 (!readings.is_empty()).then_some(Self::Named(readings))
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn readings(form: Form, tool: &str, fields: &Value) -> Vec<String> {
+    fn readings(form: GuardEventForm, tool: &str, fields: &Value) -> Vec<String> {
         let fields = fields.as_object().cloned().unwrap_or_default();
         let tool = ServerTool::of(form, tool, &fields);
         let readings = tool.map(|tool| tool.readings(&["db".to_owned()])).unwrap_or_default();
@@ -138,22 +138,22 @@ mod tests {
         let server_only = json!({ "mcp_context": { "server_name": "db" } });
         let cursor = json!({ "hook_event_name": CURSOR_SERVER, "mcp_server_name": "db" });
         for (form, tool, fields) in [
-            (Form::Claude, "mcp__db__query", &json!({})),
-            (Form::Permission, "mcp__db__query", &json!({})),
-            (Form::Codex, "mcp__db__query", &json!({})),
-            (Form::Codex, "db__query", &json!({})),
-            (Form::Codex, "db.query", &json!({})),
-            (Form::Gemini, "mcp_db_query", &context),
-            (Form::Gemini, "query", &context),
-            (Form::Gemini, "mcp_db_query", &server_only),
-            (Form::Gemini, "mcp_db_query", &json!({})),
-            (Form::Gemini, "db__query", &json!({})),
-            (Form::Copilot, "db-query", &json!({})),
-            (Form::Copilot, "mcp__db__query", &json!({})),
-            (Form::Cursor, "query", &cursor),
-            (Form::Cursor, "MCP:query", &cursor),
-            (Form::CursorTool, "MCP:query", &json!({ "mcp_server_name": "db" })),
-            (Form::CursorTool, "mcp__db__query", &json!({})),
+            (GuardEventForm::Claude, "mcp__db__query", &json!({})),
+            (GuardEventForm::Permission, "mcp__db__query", &json!({})),
+            (GuardEventForm::Codex, "mcp__db__query", &json!({})),
+            (GuardEventForm::Codex, "db__query", &json!({})),
+            (GuardEventForm::Codex, "db.query", &json!({})),
+            (GuardEventForm::Gemini, "mcp_db_query", &context),
+            (GuardEventForm::Gemini, "query", &context),
+            (GuardEventForm::Gemini, "mcp_db_query", &server_only),
+            (GuardEventForm::Gemini, "mcp_db_query", &json!({})),
+            (GuardEventForm::Gemini, "db__query", &json!({})),
+            (GuardEventForm::Copilot, "db-query", &json!({})),
+            (GuardEventForm::Copilot, "mcp__db__query", &json!({})),
+            (GuardEventForm::Cursor, "query", &cursor),
+            (GuardEventForm::Cursor, "MCP:query", &cursor),
+            (GuardEventForm::CursorTool, "MCP:query", &json!({ "mcp_server_name": "db" })),
+            (GuardEventForm::CursorTool, "mcp__db__query", &json!({})),
         ] {
             assert_eq!(readings(form, tool, fields), ["mcp__db__query"], "{form:?} {tool}");
         }
@@ -161,10 +161,12 @@ mod tests {
 
     #[test]
     fn a_name_that_does_not_say_where_the_server_ends_has_all_readings() {
-        assert_eq!(readings(Form::Copilot, "a-b-c", &json!({})), ["mcp__a__b-c", "mcp__a-b__c"]);
+        assert_eq!(readings(GuardEventForm::Copilot, "a-b-c", &json!({})), ["mcp__a__b-c", "mcp__a-b__c"]);
         let unnamed = json!({ "hook_event_name": CURSOR_SERVER, "command": "npx x" });
-        assert_eq!(readings(Form::Cursor, "query", &unnamed), ["mcp__db__query", "mcp__unnamed__query"]);
-        for (form, tool) in [(Form::Copilot, "bash"), (Form::Codex, "Bash"), (Form::Gemini, "read_file")] {
+        assert_eq!(readings(GuardEventForm::Cursor, "query", &unnamed), ["mcp__db__query", "mcp__unnamed__query"]);
+        for (form, tool) in
+            [(GuardEventForm::Copilot, "bash"), (GuardEventForm::Codex, "Bash"), (GuardEventForm::Gemini, "read_file")]
+        {
             assert_eq!(readings(form, tool, &json!({})), [""; 0], "{tool}");
         }
     }

@@ -9,16 +9,16 @@ use haft_config::environment::own_program;
 use haft_policy::policy::Mode;
 use serde_json::{Value, json};
 
-use super::Reach;
+use super::GuardMode;
 use crate::options::Options;
 
 /// The agents whose lines are wanted.
 #[derive(Clone, Debug)]
-pub struct Agents(pub Vec<&'static Agent>);
+pub struct Agents(pub Vec<&'static HookAgent>);
 
-/// An agent that asks hooks.
+/// An agent that asks a hook before each call.
 #[derive(Debug)]
-pub struct Agent {
+pub struct HookAgent {
     /// Its name on the command line.
     pub name: &'static str,
     /// What people call it.
@@ -32,8 +32,8 @@ pub struct Agent {
     lines: fn(&str) -> Value,
 }
 
-const AGENTS: &[Agent] = &[
-    Agent {
+const AGENTS: &[HookAgent] = &[
+    HookAgent {
         name: "claude",
         title: "Claude Code",
         file: "~/.claude/settings.json, or .claude/settings.json of one project",
@@ -41,7 +41,7 @@ const AGENTS: &[Agent] = &[
         not_covered: "Task, Agent, Workflow and SendMessage (the calls of a sub-agent are covered), ListAgents, Skill, SlashCommand, ToolSearch, ExitPlanMode, EnterWorktree, ExitWorktree, AskUserQuestion, TodoWrite, TaskStop, ReportFindings, ScheduleWakeup, CronCreate, CronDelete, CronList, files named with @, and MCP resources (ListMcpResourcesTool, ReadMcpResourceTool, ReadMcpResourceDirTool).",
         lines: claude,
     },
-    Agent {
+    HookAgent {
         name: "codex",
         title: "Codex",
         file: "~/.codex/hooks.json",
@@ -49,7 +49,7 @@ const AGENTS: &[Agent] = &[
         not_covered: "write_stdin (Codex 0.166 does not ask about text that it types into a running program; haft denies commands that run such text), web_search, tool_search, update_plan, goals (create_goal, get_goal, update_goal), request_user_input, request_user_input_async, sub-agents (spawn_agent, send_input, send_message, followup_task, interrupt_agent, wait_agent, close_agent, resume_agent, list_agents; their calls are covered), exec (the calls in its code are covered), wait, sleep, and MCP resources (list_mcp_resources, list_mcp_resource_templates, read_mcp_resource).",
         lines: codex,
     },
-    Agent {
+    HookAgent {
         name: "copilot",
         title: "Copilot CLI",
         file: "~/.copilot/hooks/haft.json",
@@ -57,7 +57,7 @@ const AGENTS: &[Agent] = &[
         not_covered: "files named with @; every tool is covered.",
         lines: copilot,
     },
-    Agent {
+    HookAgent {
         name: "cursor",
         title: "Cursor",
         file: "~/.cursor/hooks.json, or .cursor/hooks.json of one project",
@@ -65,7 +65,7 @@ const AGENTS: &[Agent] = &[
         not_covered: "Task, searches by meaning and on the web, completions of Tab, and files that you attach.",
         lines: cursor,
     },
-    Agent {
+    HookAgent {
         name: "gemini",
         title: "Gemini CLI",
         file: "~/.gemini/settings.json, or .gemini/settings.json of one project",
@@ -75,7 +75,7 @@ const AGENTS: &[Agent] = &[
     },
 ];
 
-impl Agent {
+impl HookAgent {
     /// Returns the lines that make the agent run this command.
     #[must_use]
     pub fn lines(&self, command: &str) -> Value {
@@ -98,7 +98,7 @@ const TIMEOUT: u64 = 10;
 ///
 /// Lists the agents where there is none of that name.
 pub fn agents(name: &str) -> Result<Agents, String> {
-    let meant: Vec<&Agent> = AGENTS.iter().filter(|agent| name == "all" || agent.name == name).collect();
+    let meant: Vec<&HookAgent> = AGENTS.iter().filter(|agent| name == "all" || agent.name == name).collect();
     if meant.is_empty() {
         let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
         return Err(format!("haft does not know that agent; choose one of {}", names.join(", ")));
@@ -111,7 +111,7 @@ pub fn agents(name: &str) -> Result<Agents, String> {
 /// # Errors
 ///
 /// Fails when a path is not text, or haft does not know its own place.
-pub fn hook_command(options: &Options, reach: Reach) -> anyhow::Result<String> {
+pub fn hook_command(options: &Options, reach: GuardMode) -> anyhow::Result<String> {
     let program = own_program().context("haft cannot find its own program")?;
     let text = |path: &Path| {
         let text = path.to_str().map(quoted);
@@ -131,7 +131,7 @@ pub fn hook_command(options: &Options, reach: Reach) -> anyhow::Result<String> {
     }
     words.extend(options.yes.map(|yes| yes.to_string()));
     words.extend((options.mode == Mode::Plan).then(|| "--plan".to_owned()));
-    words.extend((reach == Reach::Judges).then(|| "--judge-only".to_owned()));
+    words.extend((reach == GuardMode::Judges).then(|| "--judge-only".to_owned()));
     Ok(words.join(" "))
 }
 

@@ -1,15 +1,15 @@
 //! The line for the user when an agent starts: how far haft covers the agent.
 
-use super::event::Event;
-use super::judged::Judge;
+use super::event::GuardEvent;
+use super::judged::AgentCallJudge;
 use super::recording::agent_name;
-use super::{Options, Reach};
+use super::{GuardMode, Options};
 use crate::setup::runs_outside_codex;
 
 /// Returns the line.
-pub(super) fn line((options, reach): (&Options, Reach), event: &Event) -> String {
+pub(super) fn line((options, reach): (&Options, GuardMode), event: &GuardEvent) -> String {
     let agent = agent_name(event.recipient, event.is_of_codex);
-    let judge = match Judge::open((options, reach), event) {
+    let judge = match AgentCallJudge::open((options, reach), event) {
         Ok(judge) => judge,
         Err(error) => {
             return format!("haft cannot judge here: {error:#}. It asks about every call, or refuses it.");
@@ -18,7 +18,7 @@ pub(super) fn line((options, reach): (&Options, Reach), event: &Event) -> String
     let is_kept_out = event.is_of_codex && !runs_outside_codex(&judge.settings.surroundings.home);
     let takes_calls = event.recipient.form.takes_rewritten_calls();
     match () {
-        () if reach == Reach::Judges => {
+        () if reach == GuardMode::Judges => {
             format!("haft only judges the calls of {agent}: nothing is sandboxed, nothing can be undone.")
         }
         () if !takes_calls || is_kept_out => format!(

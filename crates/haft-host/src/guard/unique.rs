@@ -11,13 +11,14 @@ pub(super) struct Unique(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Unique {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader).map(Unique)
+        deserializer.deserialize_any(UniqueKeyVisitor).map(Unique)
     }
 }
 
-struct Reader;
+/// Visits a JSON value and refuses a key that stands twice.
+struct UniqueKeyVisitor;
 
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for UniqueKeyVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,18 +5,18 @@
 
 use serde_json::{Map, Value};
 
-use super::event::{Event, PATCHES};
-use super::form::Form;
+use super::event::{GuardEvent, PATCHES};
+use super::form::GuardEventForm;
 use super::patch;
 use super::setup_lines::quoted as shell_word;
 
-/// The effect of a call.
+/// The effect of a call of an agent's tool.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum AgentCallEffect {
     /// Runs a command, in the folder of the agent or another one.
     Command { text: String, folder: Option<String>, leaves_sandbox: bool },
     /// Does something to files.
-    Files(Vec<(Deed, String)>),
+    Files(Vec<(AgentFileOperation, String)>),
     /// Reads the files that these patterns find, and those in folders.
     ManyFiles(Vec<String>),
     /// Looks for names or text below a folder; only in files of this name, where one is given.
@@ -35,20 +35,20 @@ pub(super) enum Wanted {
     Unknown,
 }
 
-/// An operation on a file.
+/// An operation of an agent's tool on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum AgentFileOperation {
     Read,
     Write,
     Edit,
     Remove,
 }
 
-/// What the tools of agents do.
+/// The kind of an agent's tool.
 #[derive(Clone, Copy, Debug)]
-enum Sort {
+enum AgentToolKind {
     Command,
-    Files(Deed),
+    Files(AgentFileOperation),
     ManyFiles,
     Patch,
     Search(&'static str),
@@ -61,27 +61,30 @@ enum Sort {
 
 /// Each tool that is known, by the names that agents have for it: Claude Code, then Gemini CLI, Cursor, Copilot CLI,
 /// Codex and opencode.
-const TOOLS: &[(&[&str], Sort)] = &[
+const TOOLS: &[(&[&str], AgentToolKind)] = &[
     (
         &["Bash", "Monitor", "run_shell_command", "Shell", "bash", "shell", "shell_command", "exec_command"],
-        Sort::Command,
+        AgentToolKind::Command,
     ),
-    (&["write_stdin", "write_bash"], Sort::TypedInput),
-    (&["Read", "NotebookRead", "read_file", "view", "show_file", "view_image", "read"], Sort::Files(Deed::Read)),
-    (&["read_many_files"], Sort::ManyFiles),
-    (&["Write", "write_file", "create", "write"], Sort::Files(Deed::Write)),
+    (&["write_stdin", "write_bash"], AgentToolKind::TypedInput),
+    (
+        &["Read", "NotebookRead", "read_file", "view", "show_file", "view_image", "read"],
+        AgentToolKind::Files(AgentFileOperation::Read),
+    ),
+    (&["read_many_files"], AgentToolKind::ManyFiles),
+    (&["Write", "write_file", "create", "write"], AgentToolKind::Files(AgentFileOperation::Write)),
     (
         &["Edit", "MultiEdit", "NotebookEdit", "replace", "StrReplace", "edit", "str_replace_editor"],
-        Sort::Files(Deed::Edit),
+        AgentToolKind::Files(AgentFileOperation::Edit),
     ),
-    (&["Delete"], Sort::Files(Deed::Remove)),
-    (&[PATCHES], Sort::Patch),
-    (&["LS", "list_directory", "list_dir", "list"], Sort::Search("list_dir")),
-    (&["Glob", "glob"], Sort::Search("glob")),
-    (&["Grep", "grep_search", "search_file_content", "grep", "rg", "grep_files"], Sort::Search("grep")),
-    (&["WebFetch", "web_fetch", "webfetch"], Sort::Fetch),
-    (&["WebSearch", "google_web_search", "web_search", "websearch"], Sort::WebSearch),
-    (&["Task", "Agent", "invoke_agent", "task", "write_agent"], Sort::Delegate),
+    (&["Delete"], AgentToolKind::Files(AgentFileOperation::Remove)),
+    (&[PATCHES], AgentToolKind::Patch),
+    (&["LS", "list_directory", "list_dir", "list"], AgentToolKind::Search("list_dir")),
+    (&["Glob", "glob"], AgentToolKind::Search("glob")),
+    (&["Grep", "grep_search", "search_file_content", "grep", "rg", "grep_files"], AgentToolKind::Search("grep")),
+    (&["WebFetch", "web_fetch", "webfetch"], AgentToolKind::Fetch),
+    (&["WebSearch", "google_web_search", "web_search", "websearch"], AgentToolKind::WebSearch),
+    (&["Task", "Agent", "invoke_agent", "task", "write_agent"], AgentToolKind::Delegate),
     (
         &[
             "TodoWrite",
@@ -93,10 +96,13 @@ const TOOLS: &[(&[&str], Sort)] = &[
             "report_intent",
             "update_plan",
         ],
-        Sort::Notes,
+        AgentToolKind::Notes,
     ),
-    (&["BashOutput", "KillShell", "TaskOutput", "TaskStop", "read_bash", "stop_bash", "list_bash"], Sort::Notes),
-    (&["read_agent", "list_agents"], Sort::Notes),
+    (
+        &["BashOutput", "KillShell", "TaskOutput", "TaskStop", "read_bash", "stop_bash", "list_bash"],
+        AgentToolKind::Notes,
+    ),
+    (&["read_agent", "list_agents"], AgentToolKind::Notes),
 ];
 
 const PATHS: &[&str] = &["file_path", "notebook_path", "path", "target_file", "absolute_path", "filePath"];
@@ -104,45 +110,45 @@ const FOLDERS: &[&str] = &["path", "dir_path"];
 const COMMAND_FOLDERS: &[&str] = &["dir_path", "directory", "working_directory", "workdir", "cwd"];
 const ONLY: &[&str] = &["glob", "include_pattern", "include"];
 
-impl Wanted {
+impl AgentCallEffect {
     /// Returns the text of a command.
     pub(super) fn into_command(self) -> Option<String> {
         match self {
-            Wanted::Command { text, .. } => Some(text),
+            AgentCallEffect::Command { text, .. } => Some(text),
             _ => None,
         }
     }
 
     /// Says what a call would do; fails with why its arguments cannot be read.
-    pub(super) fn of(event: &Event) -> Result<Self, String> {
+    pub(super) fn of(event: &GuardEvent) -> Result<Self, String> {
         let known = TOOLS.iter().find(|(names, _)| names.contains(&event.tool.as_str()));
-        let Some((_, sort)) = known else { return Ok(Wanted::Unknown) };
-        sort.of(&Input { tool: &event.tool, fields: &event.input, form: event.recipient.form })
+        let Some((_, sort)) = known else { return Ok(AgentCallEffect::Unknown) };
+        sort.of(&AgentToolInput { tool: &event.tool, fields: &event.input, form: event.recipient.form })
     }
 }
 
-impl Sort {
-    fn of(self, input: &Input<'_>) -> Result<Wanted, String> {
+impl AgentToolKind {
+    fn of(self, input: &AgentToolInput<'_>) -> Result<AgentCallEffect, String> {
         Ok(match self {
-            Sort::Command => Wanted::Command {
+            AgentToolKind::Command => AgentCallEffect::Command {
                 text: input.command()?,
                 folder: input.one(COMMAND_FOLDERS)?,
                 leaves_sandbox: input.says("dangerouslyDisableSandbox"),
             },
-            Sort::Files(deed) => Wanted::Files(vec![(deed, input.needed(PATHS)?)]),
-            Sort::ManyFiles => {
+            AgentToolKind::Files(deed) => AgentCallEffect::Files(vec![(deed, input.needed(PATHS)?)]),
+            AgentToolKind::ManyFiles => {
                 let keys = ["include", "paths"].into_iter().filter(|key| input.says(key));
                 let lists: Vec<Vec<String>> = keys.map(|key| input.list(key)).collect::<Result<_, _>>()?;
                 if lists.is_empty() {
                     return Err("the call has no \"include\"".to_owned());
                 }
-                Wanted::ManyFiles(lists.concat())
+                AgentCallEffect::ManyFiles(lists.concat())
             }
-            Sort::Patch => {
+            AgentToolKind::Patch => {
                 let text = input.needed(&["command", "input", "patch"])?;
-                Wanted::Files(patch::touched(&text).ok_or("the patch names no file")?)
+                AgentCallEffect::Files(patch::touched(&text).ok_or("the patch names no file")?)
             }
-            Sort::Search(tool) => {
+            AgentToolKind::Search(tool) => {
                 // Of a pattern for names the folders in front belong to the place that is looked at.
                 let pattern = if tool == "glob" { input.one(&["pattern"])? } else { None };
                 let folder = input.one(FOLDERS)?;
@@ -153,7 +159,7 @@ impl Sort {
                 };
                 // Claude Code names files unless it is told to show lines; Cursor has a tool of the same name that shows them.
                 let shows = input.one(&["output_mode"])?;
-                let is_of_cursor = matches!(input.form, Form::Cursor | Form::CursorTool);
+                let is_of_cursor = matches!(input.form, GuardEventForm::Cursor | GuardEventForm::CursorTool);
                 let names_files = match shows.as_deref() {
                     None => input.tool == "Grep" && !is_of_cursor,
                     Some(mode) => matches!(mode, "files_with_matches" | "count"),
@@ -161,24 +167,24 @@ impl Sort {
                 let only = input.one(ONLY)?;
                 // The name of a file with a match tells what is in it too, letter by letter, where the search is for few files.
                 let tells_content = tool == "grep" && (!names_files || only.is_some());
-                Wanted::Search { tool, folder, only, tells_content }
+                AgentCallEffect::Search { tool, folder, only, tells_content }
             }
-            Sort::Fetch => Wanted::Fetch(input.addresses()?),
-            Sort::WebSearch => Wanted::WebSearch,
-            Sort::Delegate => {
+            AgentToolKind::Fetch => AgentCallEffect::Fetch(input.addresses()?),
+            AgentToolKind::WebSearch => AgentCallEffect::WebSearch,
+            AgentToolKind::Delegate => {
                 let name = input.one(&["subagent_type", "agent_name", "agent_type"])?;
-                Wanted::Delegate(name.unwrap_or_else(|| "another agent".to_owned()))
+                AgentCallEffect::Delegate(name.unwrap_or_else(|| "another agent".to_owned()))
             }
-            Sort::TypedInput => match input.one(&["chars", "input"])? {
+            AgentToolKind::TypedInput => match input.one(&["chars", "input"])? {
                 Some(text) if text.contains("{backspace}") => {
                     return Err(format!("the text {text:?} deletes what was typed before"));
                 }
                 // Copilot CLI writes keys so.
-                Some(text) if !text.is_empty() => Wanted::TypedInput(text.replace("{enter}", "\n")),
+                Some(text) if !text.is_empty() => AgentCallEffect::TypedInput(text.replace("{enter}", "\n")),
                 // Without text the agent only waits for output.
-                Some(_) | None => Wanted::Notes,
+                Some(_) | None => AgentCallEffect::Notes,
             },
-            Sort::Notes => Wanted::Notes,
+            AgentToolKind::Notes => AgentCallEffect::Notes,
         })
     }
 }
@@ -198,14 +204,14 @@ fn folders_of(pattern: &str) -> Option<String> {
     }
 }
 
-/// The arguments of a call.
-struct Input<'a> {
+/// The arguments of a call of an agent's tool.
+struct AgentToolInput<'a> {
     tool: &'a str,
     fields: &'a Map<String, Value>,
-    form: Form,
+    form: GuardEventForm,
 }
 
-impl Input<'_> {
+impl AgentToolInput<'_> {
     /// Returns the text of the one of these arguments that is there. Two that differ say nothing.
     fn one(&self, keys: &[&str]) -> Result<Option<String>, String> {
         let mut found: Option<(&str, &str)> = None;
@@ -225,7 +231,10 @@ impl Input<'_> {
 
     /// Returns the text of a command; Codex may write a list of words.
     fn command(&self) -> Result<String, String> {
-        let list = self.fields.get("command").filter(|_| matches!(self.form, Form::Codex | Form::Permission));
+        let list = self
+            .fields
+            .get("command")
+            .filter(|_| matches!(self.form, GuardEventForm::Codex | GuardEventForm::Permission));
         let Some(Value::Array(list)) = list else { return self.needed(&["command", "cmd"]) };
         let words: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
         match words.as_deref() {

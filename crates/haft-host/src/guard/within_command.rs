@@ -7,7 +7,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use haft_contract::effect::{Change, Does, Effect, Step};
+use haft_contract::effect::{Change, CommandStep, Effect, StepEffect};
 use haft_contract::path::Target;
 use haft_workspace::files::FolderReader;
 
@@ -21,7 +21,7 @@ const READING_STASHES: &[&str] = &["list", "show", "drop", "clear", "pop", "appl
 /// Options of git that choose another folder, whose ignore files do not hold.
 const ELSEWHERE: &[&str] = &["--git-dir", "--work-tree"];
 
-fn steps(effects: &[Effect]) -> impl Iterator<Item = &Step> {
+fn steps(effects: &[Effect]) -> impl Iterator<Item = &CommandStep> {
     effects.iter().filter_map(|effect| if let Effect::Step(step) = effect { Some(step) } else { None })
 }
 
@@ -38,7 +38,7 @@ pub(super) fn known_to_git(effects: &[Effect]) -> FolderReader {
     }
 }
 
-fn adds(step: &Step) -> bool {
+fn adds(step: &CommandStep) -> bool {
     let mut words = step.words.iter().map(String::as_str);
     let is_adding = |word: &str| ADDING.contains(&word) || word == "stash" && stashes_untracked(&step.words);
     words.next().is_some_and(|program| program == "git") && words.any(is_adding)
@@ -51,7 +51,7 @@ fn stashes_untracked(words: &[String]) -> bool {
     !only_reads && (has_letter(words, "ua") || has_option(words, "--include-untracked") || has_option(words, "--all"))
 }
 
-fn takes_ignored(step: &Step) -> bool {
+fn takes_ignored(step: &CommandStep) -> bool {
     let words = &step.words;
     let is = |word: &str| words.iter().any(|said| said == word);
     let is_elsewhere = words.iter().any(|word| word == "-C" || ELSEWHERE.iter().any(|option| word.starts_with(option)));
@@ -61,15 +61,15 @@ fn takes_ignored(step: &Step) -> bool {
 }
 
 /// Returns whether a part changes an ignore file, or how git finds one.
-fn changes_what_is_ignored(step: &Step) -> bool {
+fn changes_what_is_ignored(step: &CommandStep) -> bool {
     let is_ignore_file = |path: &Path| path.ends_with(".gitignore") || path.ends_with("info/exclude");
-    let changes = matches!(&step.does, Does::Change(target, _) if is_ignore_file(target.place().path()));
+    let changes = matches!(&step.does, StepEffect::Change(target, _) if is_ignore_file(target.place().path()));
     changes || step.words.iter().any(|word| word.starts_with("GIT_") || word.contains("core.excludes"))
 }
 
 /// Returns a secret in a folder that one part copies, moves or links, and another one reads by its new name.
 pub(super) fn copied(looks: &SecretLooks<'_>, effects: &[Effect]) -> Option<PathBuf> {
-    let is_copier = |step: &&Step| step.words.first().is_some_and(|program| COPIERS.contains(&program.as_str()));
+    let is_copier = |step: &&CommandStep| step.words.first().is_some_and(|program| COPIERS.contains(&program.as_str()));
     for copier in steps(effects).filter(is_copier) {
         let operands = copier.words.iter().skip(1).filter(|word| !word.starts_with('-'));
         let folders = operands.map(|word| Path::new(word.trim_start_matches("./").trim_end_matches('/')));
@@ -79,10 +79,10 @@ pub(super) fn copied(looks: &SecretLooks<'_>, effects: &[Effect]) -> Option<Path
         else {
             continue;
         };
-        let of_copier = |step: &&Step| step.words == copier.words;
+        let of_copier = |step: &&CommandStep| step.words == copier.words;
         let made: Vec<&Path> = steps(effects).filter(of_copier).filter_map(made_by).collect();
-        let reads = |step: &Step| match &step.does {
-            Does::Read(target) => made.iter().any(|made| touches(target.place().path(), made)),
+        let reads = |step: &CommandStep| match &step.does {
+            StepEffect::Read(target) => made.iter().any(|made| touches(target.place().path(), made)),
             _ => false,
         };
         if steps(effects).filter(|step| !of_copier(step)).any(reads) {
@@ -95,13 +95,14 @@ pub(super) fn copied(looks: &SecretLooks<'_>, effects: &[Effect]) -> Option<Path
 /// Returns a secret in a folder that one part copies, moves or links to a place outside of the workspace, where later
 /// commands read it and haft does not look.
 pub(super) fn copied_out(looks: &SecretLooks<'_>, effects: &[Effect]) -> Option<PathBuf> {
-    let leaves =
-        |step: &&Step| matches!(&step.does, Does::Change(Target::Outside(_), Change::Create | Change::Replace));
+    let leaves = |step: &&CommandStep| {
+        matches!(&step.does, StepEffect::Change(Target::Outside(_), Change::Create | Change::Replace))
+    };
     steps(effects).filter(leaves).filter(|step| copies_folders(step)).find_map(|leaving| {
         let of_same = steps(effects).filter(|step| step.words == leaving.words);
         let named = of_same.filter_map(|step| match &step.does {
-            Does::Read(Target::Inside(place)) | Does::List(Target::Inside(place)) => Some(place.path()),
-            Does::Change(Target::Inside(place), Change::Remove) => Some(place.path()),
+            StepEffect::Read(Target::Inside(place)) | StepEffect::List(Target::Inside(place)) => Some(place.path()),
+            StepEffect::Change(Target::Inside(place), Change::Remove) => Some(place.path()),
             _ => None,
         });
         // A link only names what it leads to.
@@ -135,7 +136,7 @@ fn is_plain(part: &Component<'_>) -> bool {
 }
 
 /// Returns whether a program makes other names for whole folders.
-fn copies_folders(step: &Step) -> bool {
+fn copies_folders(step: &CommandStep) -> bool {
     let is = |word: &str| step.words.iter().any(|said| said == word);
     match step.words.first().map(String::as_str) {
         Some("git") => is("clone") || is("worktree"),
@@ -144,9 +145,9 @@ fn copies_folders(step: &Step) -> bool {
     }
 }
 
-fn made_by(step: &Step) -> Option<&Path> {
+fn made_by(step: &CommandStep) -> Option<&Path> {
     match &step.does {
-        Does::Change(target, Change::Create | Change::Replace) => Some(target.place().path()),
+        StepEffect::Change(target, Change::Create | Change::Replace) => Some(target.place().path()),
         _ => None,
     }
 }

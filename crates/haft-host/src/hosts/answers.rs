@@ -12,7 +12,7 @@ const NEAR: usize = 6;
 const AROUND: usize = 400;
 
 /// Reads addresses out of a text.
-pub(super) type Read = fn(&str) -> Vec<String>;
+pub(super) type AddressReader = fn(&str) -> Vec<String>;
 
 /// Returns the host of an address such as `sparse+https://user:password@host:8443/path`; its port where it is unusual.
 pub(super) fn host_of(address: &str) -> Option<HostPattern> {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn each_way_to_name_a_registry_is_read() {
-        let cases: [(Read, &str, &[&str]); 13] = [
+        let cases: [(AddressReader, &str, &[&str]); 13] = [
             (addresses, "https://npm.r.example/\n", &["npm.r.example"]),
             (addresses, "undefined\n", &[]),
             (

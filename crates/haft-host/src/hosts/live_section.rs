@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft_config::network::{Allowed, NetworkSection};
+use haft_config::network::{HostSelector, NetworkSection};
 use haft_config::settings::Settings;
-use haft_contract::stamp::Stamp;
+use haft_contract::stamp::FileStamp;
 use haft_workspace::state::{read_config_file, stamps_of};
 
 /// The section, read again whenever its file has changed. A file with a mistake changes nothing.
@@ -13,21 +13,22 @@ pub(super) struct LiveSection {
     /// The user's file; nothing for what never changes.
     file: Option<PathBuf>,
     /// What a project denies beside the file.
-    denied_by_project: Vec<Allowed>,
+    denied_by_project: Vec<HostSelector>,
     /// Whether only what is denied counts.
     only_denies: bool,
-    known: Mutex<Known>,
+    known: Mutex<NetworkSectionSnapshot>,
 }
 
-struct Known {
-    stamp: Option<Stamp>,
+/// The `[network]` section as it was last read, with the stamp of its file.
+struct NetworkSectionSnapshot {
+    stamp: Option<FileStamp>,
     section: Arc<NetworkSection>,
 }
 
 impl LiveSection {
     pub(super) fn of(settings: &Settings) -> Self {
         let file = settings.config_file.clone();
-        let known = Known { stamp: stamp(&file), section: Arc::new(settings.network.clone()) };
+        let known = NetworkSectionSnapshot { stamp: stamp(&file), section: Arc::new(settings.network.clone()) };
         let denied_by_project = settings.denied_by_project.clone();
         Self { file: Some(file), denied_by_project, only_denies: false, known: Mutex::new(known) }
     }
@@ -50,7 +51,7 @@ impl LiveSection {
     /// A section that stays as it is.
     #[cfg(test)]
     pub(super) fn fixed(section: NetworkSection) -> Self {
-        let known = Mutex::new(Known { stamp: None, section: Arc::new(section) });
+        let known = Mutex::new(NetworkSectionSnapshot { stamp: None, section: Arc::new(section) });
         Self { file: None, denied_by_project: Vec::new(), only_denies: false, known }
     }
 
@@ -79,6 +80,6 @@ impl LiveSection {
     }
 }
 
-fn stamp(file: &PathBuf) -> Option<Stamp> {
+fn stamp(file: &PathBuf) -> Option<FileStamp> {
     stamps_of(std::slice::from_ref(file)).remove(file).flatten()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use haft_config::network::{Allowed, Group, HostPattern};
+use haft_config::network::{Group, HostPattern, HostSelector};
 use haft_config::settings::Settings;
 use haft_contract::connection::{HostOutcome, ReachedHost};
 use haft_contract::result::ToolResult;
@@ -35,7 +35,7 @@ pub fn new_hosts(host: &Host, result: &ToolResult, group: Group) -> Vec<String> 
 
 /// Says in a word what the settings say of a group; nothing where they say nothing.
 pub fn state(settings: &Settings, group: Group) -> &'static str {
-    let has = |listed: &[Allowed]| listed.contains(&Allowed::Group(group));
+    let has = |listed: &[HostSelector]| listed.contains(&HostSelector::Group(group));
     match (has(&settings.network.deny), has(&settings.network.allow)) {
         (true, _) => "denied",
         (false, true) => "allowed",
@@ -59,7 +59,7 @@ pub fn group_record(settings: &Settings, groups: &Groups, group: Group) -> Value
 /// Returns the groups and the lists of the settings, for programs.
 pub fn record(settings: &Settings, groups: &Groups) -> Value {
     let of_groups = Group::ALL.map(|group| (group.name().to_owned(), group_record(settings, groups, group)));
-    let listed = |listed: &[Allowed]| listed.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let listed = |listed: &[HostSelector]| listed.iter().map(ToString::to_string).collect::<Vec<_>>();
     json!({
         "v": 1,
         "groups": Value::Object(of_groups.into_iter().collect()),

@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::host_of;
 use super::groups::GroupHost;
-use super::settings_files::{Places, in_variables};
+use super::settings_files::{ToolSettingsFolders, in_variables};
 #[cfg(feature = "sandbox")]
-use super::tools::Tools;
+use super::tools::RegistryTools;
 
 /// The file in the state folder.
 const FILE: &str = "registries.json";
@@ -35,8 +35,9 @@ pub(super) struct Registries {
     workspace: PathBuf,
 }
 
+/// The hosts of registries that the last search found, as they are stored.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Remembered {
+struct RegistryCache {
     v: u32,
     stamp: String,
     /// When, in seconds since 1970.
@@ -69,11 +70,11 @@ impl Registries {
     /// Returns the hosts: those that are remembered, where nothing has changed since.
     pub(super) fn find(&self) -> Vec<GroupHost> {
         let variables = variables_of_tools();
-        let places = Places::of(&self.home, &variables);
-        let search = Search { variables: &variables, places: &places, registries: self };
+        let places = ToolSettingsFolders::of(&self.home, &variables);
+        let search = RegistrySearch { variables: &variables, places: &places, registries: self };
         let stamp = search.stamp();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let is_fresh = |kept: &Remembered| {
+        let is_fresh = |kept: &RegistryCache| {
             let is_whole = kept.silent.is_empty() || now.saturating_sub(kept.at) < UNTIL_ASKED_AGAIN;
             kept.v == 1 && kept.stamp == stamp && is_whole
         };
@@ -82,7 +83,7 @@ impl Registries {
         }
         let (hosts, silent) = search.find();
         let hosts = hosts.into_iter().map(|(host, source)| RememberedHost { host, source }).collect();
-        let found = Remembered { v: 1, stamp, at: now, hosts, silent };
+        let found = RegistryCache { v: 1, stamp, at: now, hosts, silent };
         // Who cannot remember asks again the next time.
         let _ = serde_json::to_string_pretty(&found).map(|text| replace_own_file(&self.file, &text));
         found.group_hosts()
@@ -98,12 +99,12 @@ impl Registries {
         self.kept().map(|kept| kept.silent).unwrap_or_default()
     }
 
-    fn kept(&self) -> Option<Remembered> {
+    fn kept(&self) -> Option<RegistryCache> {
         serde_json::from_str(&read_state_file(&self.file)?).ok()
     }
 }
 
-impl Remembered {
+impl RegistryCache {
     fn group_hosts(&self) -> Vec<GroupHost> {
         let host =
             |kept: &RememberedHost| Some(GroupHost { hosts: kept.host.parse().ok()?, source: kept.source.clone() });
@@ -111,14 +112,14 @@ impl Remembered {
     }
 }
 
-/// One search.
-struct Search<'a> {
+/// One search for the hosts of registries.
+struct RegistrySearch<'a> {
     variables: &'a [(OsString, OsString)],
-    places: &'a Places,
+    places: &'a ToolSettingsFolders,
     registries: &'a Registries,
 }
 
-impl Search<'_> {
+impl RegistrySearch<'_> {
     /// Returns the hosts with their sources, and the tools that did not answer.
     fn find(&self) -> (BTreeMap<String, String>, Vec<String>) {
         let (mut addresses, silent) = self.ask_tools();
@@ -149,8 +150,8 @@ impl Search<'_> {
     }
 
     #[cfg(feature = "sandbox")]
-    fn tools(&self) -> Tools {
-        Tools::of(&self.registries.home, &self.registries.workspace, self.variables)
+    fn tools(&self) -> RegistryTools {
+        RegistryTools::of(&self.registries.home, &self.registries.workspace, self.variables)
     }
 
     #[cfg(feature = "sandbox")]

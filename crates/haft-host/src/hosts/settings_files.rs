@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use haft_workspace::state::{list_config_folder, read_project_file};
 
-use super::answers::{self, Read};
+use super::answers::{self, AddressReader};
 
 /// Files that are read. `~` is the home, and a variable has a usual place.
-const FILES: &[(&str, Read)] = &[
+const FILES: &[(&str, AddressReader)] = &[
     ("~/.npmrc", answers::registry_lines),
     ("~/.yarnrc", answers::registry_lines),
     ("~/.yarnrc.yml", answers::registry_lines),
@@ -25,7 +25,7 @@ const FILES: &[(&str, Read)] = &[
     ("/etc/apt/sources.list", answers::apt_lines),
 ];
 /// Folders of such files.
-const FOLDERS: &[(&str, Read)] = &[("/etc/apt/sources.list.d", answers::apt_lines)];
+const FOLDERS: &[(&str, AddressReader)] = &[("/etc/apt/sources.list.d", answers::apt_lines)];
 /// Files that only the tools themselves read.
 const READ_BY_TOOLS: &[&str] = &["$CONFIG/go/env", "~/.gemrc", "/etc/npmrc", "/etc/gemrc"];
 /// Where cargo keeps the indexes that it has used; the names of its folders are hosts.
@@ -45,15 +45,15 @@ const VARIABLES: &[&str] = &[
     "GOPROXY",
 ];
 
-/// Where the settings of tools are.
+/// The folders in which tools keep their settings.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct ToolSettingsFolders {
     home: PathBuf,
     config: PathBuf,
     pub(super) cargo_home: PathBuf,
 }
 
-impl Places {
+impl ToolSettingsFolders {
     pub(super) fn of(home: &Path, variables: &[(OsString, OsString)]) -> Self {
         let folder = |name: &str| {
             let found = variables.iter().find(|(key, _)| key == name).map(|(_, value)| PathBuf::from(value));
@@ -74,7 +74,7 @@ impl Places {
     /// Returns the addresses in the files, each with where it stands.
     pub(super) fn addresses(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
-        let mut look = |path: &Path, read: Read| {
+        let mut look = |path: &Path, read: AddressReader| {
             let text = read_project_file(path).ok().flatten().unwrap_or_default();
             let source = format!("{} names it", self.shown(path));
             found.extend(read(&text).into_iter().map(|address| (address, source.clone())));
@@ -154,7 +154,7 @@ mod tests {
             ("CARGO_REGISTRIES_MINE_INDEX".into(), "sparse+https://z.example/".into()),
         ];
 
-        let places = Places::of(home.path(), &variables);
+        let places = ToolSettingsFolders::of(home.path(), &variables);
         let mut found = places.addresses();
         found.retain(|(_, source)| !source.starts_with("/etc"));
         found.extend(in_variables(&variables));

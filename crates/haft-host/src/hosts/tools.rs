@@ -7,29 +7,29 @@ use std::time::Duration;
 use haft_sandbox::{Inquirer, InquirySettings, Launcher};
 use haft_workspace::state::{list_config_folder, real_path_of};
 
-use super::answers::{self, Read};
+use super::answers::{self, AddressReader};
 
 /// How long a tool may take.
 const TIME: Duration = Duration::from_secs(5);
 
-/// A question to a tool.
-struct Question {
+/// A question to a tool about the registries that it uses.
+struct RegistryQuery {
     /// Its names; the first that there is is asked.
     names: &'static [&'static str],
     arguments: &'static [&'static str],
-    read: Read,
+    read: AddressReader,
 }
 
-const QUESTIONS: &[Question] = &[
-    Question { names: &["npm"], arguments: &["config", "get", "registry"], read: answers::addresses },
-    Question { names: &["pnpm"], arguments: &["config", "get", "registry"], read: answers::addresses },
-    Question { names: &["yarn"], arguments: &["config", "get", "registry"], read: answers::addresses },
-    Question { names: &["yarn"], arguments: &["config", "get", "npmRegistryServer"], read: answers::addresses },
-    Question { names: &["go"], arguments: &["env", "GOPROXY", "GOSUMDB"], read: answers::go_environment },
-    Question { names: &["pip3", "pip"], arguments: &["config", "list"], read: answers::index_lines },
-    Question { names: &["pip3", "pip"], arguments: &["download", "--help"], read: answers::default_index },
-    Question { names: &["uv"], arguments: &["pip", "install", "--help"], read: answers::default_index },
-    Question { names: &["gem"], arguments: &["sources", "--list"], read: answers::addresses },
+const QUESTIONS: &[RegistryQuery] = &[
+    RegistryQuery { names: &["npm"], arguments: &["config", "get", "registry"], read: answers::addresses },
+    RegistryQuery { names: &["pnpm"], arguments: &["config", "get", "registry"], read: answers::addresses },
+    RegistryQuery { names: &["yarn"], arguments: &["config", "get", "registry"], read: answers::addresses },
+    RegistryQuery { names: &["yarn"], arguments: &["config", "get", "npmRegistryServer"], read: answers::addresses },
+    RegistryQuery { names: &["go"], arguments: &["env", "GOPROXY", "GOSUMDB"], read: answers::go_environment },
+    RegistryQuery { names: &["pip3", "pip"], arguments: &["config", "list"], read: answers::index_lines },
+    RegistryQuery { names: &["pip3", "pip"], arguments: &["download", "--help"], read: answers::default_index },
+    RegistryQuery { names: &["uv"], arguments: &["pip", "install", "--help"], read: answers::default_index },
+    RegistryQuery { names: &["gem"], arguments: &["sources", "--list"], read: answers::addresses },
 ];
 
 /// What Maven's own model says of the repository that it uses by itself.
@@ -44,12 +44,12 @@ pub(super) struct Answers {
     pub(super) silent: Vec<String>,
 }
 
-/// The tools that there are.
-pub(super) struct Tools {
+/// The tools that can be asked which registries they use.
+pub(super) struct RegistryTools {
     inquirer: Inquirer,
 }
 
-impl Tools {
+impl RegistryTools {
     pub(super) fn of(home: &Path, workspace: &Path, variables: &[(OsString, OsString)]) -> Self {
         let mut environment = variables.to_vec();
         // Words that are not broken, in one language, without colours.
@@ -105,7 +105,7 @@ impl Tools {
     }
 
     /// Asks a tool that there is; without an answer, only the question is returned.
-    fn answer(&self, question: &Question) -> Option<(String, Option<Vec<String>>)> {
+    fn answer(&self, question: &RegistryQuery) -> Option<(String, Option<Vec<String>>)> {
         let program = self.program(question.names)?;
         let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let arguments: Vec<&OsStr> = question.arguments.iter().map(OsStr::new).collect();

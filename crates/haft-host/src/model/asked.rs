@@ -3,19 +3,19 @@
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::choice::{Choice, Chosen, Models, Place};
+use super::choice::{Choice, ChosenModel, EndpointCandidate, Models};
 
 /// A place, and what it said.
 pub struct AskedPlace {
     /// The place.
-    pub place: Place,
+    pub place: EndpointCandidate,
     /// Its models, or why they are not known.
     pub models: Models,
 }
 
 impl AskedPlace {
     /// Asks all places at the same time.
-    pub async fn ask_all(choice: &Choice, places: Vec<Place>) -> Vec<Self> {
+    pub async fn ask_all(choice: &Choice, places: Vec<EndpointCandidate>) -> Vec<Self> {
         let asked = places.into_iter().map(|place| async {
             let models = choice.models_of(&place).await;
             Self { place, models }
@@ -29,9 +29,9 @@ impl AskedPlace {
 
 /// Returns the places and the model that `haft run` would use, for programs.
 #[must_use]
-pub fn record(places: &[AskedPlace], chosen: &anyhow::Result<Chosen>) -> Value {
+pub fn record(places: &[AskedPlace], chosen: &anyhow::Result<ChosenModel>) -> Value {
     let place = |asked: &AskedPlace| {
-        let Place { name, wire, base_url, .. } = &asked.place;
+        let EndpointCandidate { name, wire, base_url, .. } = &asked.place;
         let mut record =
             json!({ "provider": name, "wire": wire.name(), "base_url": base_url, "from": asked.place.from() });
         match &asked.models {
@@ -42,7 +42,7 @@ pub fn record(places: &[AskedPlace], chosen: &anyhow::Result<Chosen>) -> Value {
     };
     let mut record = json!({ "v": 1, "providers": places.iter().map(place).collect::<Vec<_>>() });
     match chosen {
-        Ok(Chosen { endpoint, .. }) => {
+        Ok(ChosenModel { endpoint, .. }) => {
             record["chosen"] =
                 json!({ "model": endpoint.model, "wire": endpoint.wire.name(), "base_url": endpoint.base_url });
         }

@@ -12,13 +12,13 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use futures_util::future::join_all;
 use haft_config::environment::{NotText, text_of_variable};
-use haft_config::keys::{Key, Keys};
+use haft_config::keys::{ApiKey, ApiKeys};
 use haft_config::model::{ModelSection, WireName};
-use haft_config::patience::{Tries, Wait};
+use haft_config::patience::{Tries, WaitTime};
 use haft_config::proxy::proxy_for;
 use haft_config::settings::Settings;
-use haft_model::client::{Connection, Endpoint, Times};
-use haft_model::quirks::{Quirks, Server};
+use haft_model::client::{Endpoint, ModelConnection, Times};
+use haft_model::quirks::{ChatServer, Quirks};
 use haft_model::wire::Wire;
 use haft_net::HttpClient;
 use tokio_util::sync::CancellationToken;
@@ -26,8 +26,8 @@ use tokio_util::sync::CancellationToken;
 use crate::bounded_text::{one_line_of, paragraph};
 
 use super::key_owner::{key_of_file_is_for, server_of_file};
-use super::providers::{LOCAL, PROVIDERS, Provider, host_of};
-use super::ways::Ways;
+use super::providers::{LOCAL, ModelProvider, PROVIDERS, host_of};
+use super::ways::ModelOptionNames;
 
 /// How long is waited for a server on this machine.
 const LOCAL_CONNECT: Duration = Duration::from_millis(150);
@@ -40,7 +40,7 @@ const MOST_NAMES: usize = 8;
 const LONGEST_NAME: usize = 60;
 
 /// A model that was chosen.
-pub struct Chosen {
+pub struct ChosenModel {
     /// Where it is, with its key.
     pub endpoint: Endpoint,
     /// Who is spoken to, and why: for people.
@@ -49,15 +49,15 @@ pub struct Chosen {
     proxy: Option<String>,
 }
 
-impl Chosen {
+impl ChosenModel {
     /// Makes the connection to it.
-    pub fn connection(self) -> Connection {
+    pub fn connection(self) -> ModelConnection {
         connection(self.endpoint, self.proxy)
     }
 }
 
-/// Where models may be.
-pub struct Place {
+/// An endpoint that may have models.
+pub struct EndpointCandidate {
     /// What people call it.
     pub name: String,
     /// The form of its requests.
@@ -65,7 +65,7 @@ pub struct Place {
     /// Its address.
     pub base_url: String,
     /// Its key.
-    pub key: Option<Key>,
+    pub key: Option<ApiKey>,
     /// Why it is looked at, where no key is the reason.
     pub because: String,
 }
@@ -74,12 +74,12 @@ pub struct Place {
 pub struct Choice {
     said: ModelSection,
     /// The key that was said to be the one.
-    key: Option<Key>,
+    key: Option<ApiKey>,
     /// Who was said to answer at the address.
-    server: Option<Server>,
-    keys: Keys,
+    server: Option<ChatServer>,
+    keys: ApiKeys,
     config_file: String,
-    ways: Ways,
+    ways: ModelOptionNames,
     /// What places said, by their address and why they are known.
     asked: Mutex<HashMap<(String, String), Models>>,
 }
@@ -90,19 +90,23 @@ pub type Models = Result<Vec<String>, String>;
 impl Choice {
     /// Puts together what was said. `session` is what a session that is taken up was last spoken to with.
     pub fn new(flags: ModelSection, settings: &Settings, session: ModelSection) -> anyhow::Result<Self> {
-        Self::said(flags, (settings, session), Ways::FLAGS)
+        Self::said(flags, (settings, session), ModelOptionNames::FLAGS)
     }
 
     /// Puts together what the environment and the settings say, for a program that has no flags.
     pub(super) fn of_environment(settings: &Settings) -> anyhow::Result<Self> {
-        Self::said(ModelSection::default(), (settings, ModelSection::default()), Ways::VARIABLES)
+        Self::said(ModelSection::default(), (settings, ModelSection::default()), ModelOptionNames::VARIABLES)
     }
 
-    fn said(flags: ModelSection, (settings, session): (&Settings, ModelSection), ways: Ways) -> anyhow::Result<Self> {
+    fn said(
+        flags: ModelSection,
+        (settings, session): (&Settings, ModelSection),
+        ways: ModelOptionNames,
+    ) -> anyhow::Result<Self> {
         for name in ["HAFT_MODEL", "HAFT_WIRE", "HAFT_BASE_URL"] {
             text_of_variable(name)?;
         }
-        let keys = Keys::read(&settings.environment.config_folder)?;
+        let keys = ApiKeys::read(&settings.environment.config_folder)?;
         let today = over(flags, ModelSection::of_environment()?);
         // Another model may be at another place than that of the session.
         let is_another = today.name.is_some() && today.name != session.name;
@@ -134,7 +138,7 @@ impl Choice {
     }
 
     /// Returns the one model that was said, or that there is, to be waited for as was said.
-    pub async fn made(&self) -> anyhow::Result<Chosen> {
+    pub async fn made(&self) -> anyhow::Result<ChosenModel> {
         let mut chosen = self.found().await?;
         chosen.endpoint.times = times_of(&self.said);
         if let Some(server) = self.server {
@@ -143,7 +147,7 @@ impl Choice {
         Ok(chosen)
     }
 
-    async fn found(&self) -> anyhow::Result<Chosen> {
+    async fn found(&self) -> anyhow::Result<ChosenModel> {
         let place = match (&self.said.base_url, &self.said.name) {
             (Some(url), _) => self.place_at(url)?,
             (None, name) => match self.keyed_place(name.as_deref()).await? {
@@ -159,21 +163,24 @@ impl Choice {
     }
 
     /// Returns all places where models may be.
-    pub fn places(&self) -> anyhow::Result<Vec<Place>> {
+    pub fn places(&self) -> anyhow::Result<Vec<EndpointCandidate>> {
         let said = self.said.base_url.as_deref().map(|url| self.place_at(url)).transpose()?;
         let is_said = |url: &str| said.as_ref().is_some_and(|place| host_of(&place.base_url) == host_of(url));
         let keyed = PROVIDERS.iter().filter(|provider| !is_said(provider.base_url));
-        let keyed = self.keyed_among(keyed)?.into_iter().map(|(provider, key)| Place::of(provider, provider.wire, key));
-        let local = Place::all_local().into_iter().filter(|place| !is_said(&place.base_url));
-        let others: Vec<Place> = keyed.chain(local).collect();
+        let keyed = self
+            .keyed_among(keyed)?
+            .into_iter()
+            .map(|(provider, key)| EndpointCandidate::of(provider, provider.wire, key));
+        let local = EndpointCandidate::all_local().into_iter().filter(|place| !is_said(&place.base_url));
+        let others: Vec<EndpointCandidate> = keyed.chain(local).collect();
         Ok(said.into_iter().chain(others).collect())
     }
 
     /// Returns those of the providers whose key is set.
     fn keyed_among<'p>(
         &self,
-        providers: impl Iterator<Item = &'p Provider>,
-    ) -> Result<Vec<(&'p Provider, Key)>, NotText> {
+        providers: impl Iterator<Item = &'p ModelProvider>,
+    ) -> Result<Vec<(&'p ModelProvider, ApiKey)>, NotText> {
         let keyed = providers.map(|provider| Ok(provider.key(&self.keys)?.map(|key| (provider, key))));
         keyed.filter_map(Result::transpose).collect()
     }
@@ -182,14 +189,14 @@ impl Choice {
         self.said.wire.map(wire_of)
     }
 
-    fn place_at(&self, base_url: &str) -> Result<Place, NotText> {
-        let provider = Provider::at(base_url);
+    fn place_at(&self, base_url: &str) -> Result<EndpointCandidate, NotText> {
+        let provider = ModelProvider::at(base_url);
         let key = match (&self.key, provider) {
             (Some(key), _) => Some(key.clone()),
             (None, Some(provider)) => provider.key(&self.keys)?,
             (None, None) => None,
         };
-        Ok(Place {
+        Ok(EndpointCandidate {
             name: provider.map_or_else(|| host_of(base_url).unwrap_or_default(), |provider| provider.name.to_owned()),
             wire: self.wire().or(provider.map(|provider| provider.wire)).unwrap_or(Wire::Chat),
             base_url: base_url.to_owned(),
@@ -199,12 +206,12 @@ impl Choice {
     }
 
     /// Finds the provider whose key is set; nothing where none is.
-    async fn keyed_place(&self, name: Option<&str>) -> anyhow::Result<Option<Place>> {
-        let fits = |provider: &&Provider| self.wire().is_none_or(|wire| provider.speaks(wire));
-        let wire = |provider: &Provider| self.wire().unwrap_or(provider.wire);
+    async fn keyed_place(&self, name: Option<&str>) -> anyhow::Result<Option<EndpointCandidate>> {
+        let fits = |provider: &&ModelProvider| self.wire().is_none_or(|wire| provider.speaks(wire));
+        let wire = |provider: &ModelProvider| self.wire().unwrap_or(provider.wire);
         if let Some(key) = &self.key {
-            return match Provider::said_by(name, self.wire()) {
-                Some(provider) => Ok(Some(Place::of(provider, wire(provider), key.clone()))),
+            return match ModelProvider::said_by(name, self.wire()) {
+                Some(provider) => Ok(Some(EndpointCandidate::of(provider, wire(provider), key.clone()))),
                 None => bail!(
                     "{} is set, but haft does not know which provider it belongs to; name the provider's address with {}",
                     key.from,
@@ -216,13 +223,13 @@ impl Choice {
         let Some(name) = name else { return keyed.first().map(|_| Err(self.no_name(&keyed))).transpose() };
         let mut fitting = keyed.iter().filter(|(provider, _)| provider.has(name));
         if let Some((provider, key)) = fitting.next() {
-            return Ok(Some(Place::of(provider, wire(provider), key.clone())));
+            return Ok(Some(EndpointCandidate::of(provider, wire(provider), key.clone())));
         }
         if keyed.is_empty() || self.local_place_with(name).await {
             return Ok(None);
         }
         match keyed.as_slice() {
-            [(provider, key)] => Ok(Some(Place::of(provider, wire(provider), key.clone()))),
+            [(provider, key)] => Ok(Some(EndpointCandidate::of(provider, wire(provider), key.clone()))),
             several => {
                 let names: Vec<&str> = several.iter().map(|(provider, _)| provider.name).collect();
                 bail!(
@@ -234,7 +241,7 @@ impl Choice {
         }
     }
 
-    fn no_name(&self, keyed: &[(&Provider, Key)]) -> anyhow::Error {
+    fn no_name(&self, keyed: &[(&ModelProvider, ApiKey)]) -> anyhow::Error {
         let places: Vec<String> = keyed.iter().map(|(_, key)| key.from.to_string()).collect();
         let is_set = if places.len() == 1 { "is set" } else { "are set" };
         anyhow::anyhow!(
@@ -246,7 +253,7 @@ impl Choice {
     }
 
     /// Returns the model of a place that has only one.
-    async fn only_model_of(&self, place: &Place) -> anyhow::Result<String> {
+    async fn only_model_of(&self, place: &EndpointCandidate) -> anyhow::Result<String> {
         let models = match self.models_of(place).await {
             Ok(models) => models,
             Err(error) => bail!(
@@ -267,7 +274,7 @@ impl Choice {
     }
 
     /// Finds a model on this machine.
-    async fn on_this_machine(&self) -> anyhow::Result<Chosen> {
+    async fn on_this_machine(&self) -> anyhow::Result<ChosenModel> {
         if let Some(wire) = self.wire().filter(|wire| *wire != Wire::Chat) {
             let provider = PROVIDERS.iter().find(|provider| provider.wire == wire);
             let variable = provider.and_then(|provider| provider.variables.first()).copied().unwrap_or_default();
@@ -301,8 +308,8 @@ impl Choice {
     }
 
     /// Looks at all usual ports of this machine at once; returns who answers with a list of models.
-    async fn found_locally(&self) -> Vec<(Place, Vec<String>)> {
-        let asked = Place::all_local().into_iter().map(|place| async {
+    async fn found_locally(&self) -> Vec<(EndpointCandidate, Vec<String>)> {
+        let asked = EndpointCandidate::all_local().into_iter().map(|place| async {
             let models = self.models_of(&place).await.ok()?;
             Some((place, models))
         });
@@ -310,7 +317,7 @@ impl Choice {
     }
 
     /// Asks a place which models it has, once: whoever hangs is not waited for twice.
-    pub async fn models_of(&self, place: &Place) -> Models {
+    pub async fn models_of(&self, place: &EndpointCandidate) -> Models {
         let asked = || self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let id = (place.base_url.clone(), place.from());
         if let Some(models) = asked().get(&id) {
@@ -327,8 +334,8 @@ impl Choice {
     }
 }
 
-impl Place {
-    fn of(provider: &Provider, wire: Wire, key: Key) -> Self {
+impl EndpointCandidate {
+    fn of(provider: &ModelProvider, wire: Wire, key: ApiKey) -> Self {
         let (name, base_url) = (provider.name.to_owned(), provider.base_url.to_owned());
         Self { name, wire, base_url, key: Some(key), because: String::new() }
     }
@@ -376,9 +383,9 @@ impl Place {
         }
     }
 
-    fn chosen(self, model: String) -> anyhow::Result<Chosen> {
+    fn chosen(self, model: String) -> anyhow::Result<ChosenModel> {
         let from = format!("{} ({})", self.base_url, self.from());
-        Ok(Chosen { endpoint: self.endpoint(model), from, proxy: way_to(&self.base_url)? })
+        Ok(ChosenModel { endpoint: self.endpoint(model), from, proxy: way_to(&self.base_url)? })
     }
 }
 
@@ -392,17 +399,17 @@ pub fn way_to(base_url: &str) -> anyhow::Result<Option<String>> {
     Ok(Some(proxy.address))
 }
 
-fn connection(endpoint: Endpoint, proxy: Option<String>) -> Connection {
+fn connection(endpoint: Endpoint, proxy: Option<String>) -> ModelConnection {
     let client = match proxy {
         Some(proxy) => HttpClient::new().through(proxy),
         None => HttpClient::new(),
     };
-    Connection::new(endpoint, client)
+    ModelConnection::new(endpoint, client)
 }
 
 /// Finds the key that `key_env` names. What stands there may be the key itself, so it is repeated only where it looks as
 /// names of variables do and as no key does.
-fn named_key(keys: &Keys, name: &str, config_file: &Path) -> anyhow::Result<Key> {
+fn named_key(keys: &ApiKeys, name: &str, config_file: &Path) -> anyhow::Result<ApiKey> {
     let file = config_file.display();
     let is_a_name = |may_be: fn(&char) -> bool| {
         let begins = name.chars().next().is_some_and(|first| !first.is_ascii_digit());
@@ -439,8 +446,8 @@ pub(super) fn over(stronger: ModelSection, weaker: ModelSection) -> ModelSection
 /// Returns how long is waited. Who allows a long silence allows it twice, as it is asked for again.
 fn times_of(said: &ModelSection) -> Times {
     let usual = Times::default();
-    let idle = said.idle_seconds.map_or(usual.idle, Wait::duration);
-    let total = said.total_seconds.map_or(usual.total.max(idle * 2), Wait::duration);
+    let idle = said.idle_seconds.map_or(usual.idle, WaitTime::duration);
+    let total = said.total_seconds.map_or(usual.total.max(idle * 2), WaitTime::duration);
     Times { idle, total, tries: said.tries.map_or(usual.tries, Tries::count), ..usual }
 }
 

@@ -1,11 +1,11 @@
 //! The model that the environment and the user's settings name, as `haft run` finds it.
 
 use haft_config::settings::Settings;
-use haft_model::client::{Connection, Endpoint};
+use haft_model::client::{Endpoint, ModelConnection};
 use haft_net::HttpClient;
 
 use super::Model;
-use super::choice::{Choice, Chosen};
+use super::choice::{Choice, ChosenModel};
 use crate::host::block_on;
 
 /// Found by what the environment says: `HAFT_MODEL`, `HAFT_WIRE`, `HAFT_BASE_URL`, `HAFT_API_KEY`, the keys of providers,
@@ -51,13 +51,13 @@ impl FromEnv for Model {
 
 impl From<Endpoint> for Model {
     fn from(endpoint: Endpoint) -> Self {
-        Model::custom(Connection::new(endpoint, HttpClient::new()))
+        Model::custom(ModelConnection::new(endpoint, HttpClient::new()))
     }
 }
 
 /// Looks on a thread of its own: servers on this machine are asked, and the caller may be in a runtime.
-fn found() -> Result<Chosen, ModelNotFound> {
-    let look = || -> anyhow::Result<Chosen> {
+fn found() -> Result<ChosenModel, ModelNotFound> {
+    let look = || -> anyhow::Result<ChosenModel> {
         let settings = Settings::read(None)?;
         let choice = Choice::of_environment(&settings)?;
         block_on(choice.made())?

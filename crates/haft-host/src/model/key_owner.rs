@@ -5,14 +5,14 @@
 
 use haft_config::model::ModelSection;
 use haft_config::model::server::ServerName;
-use haft_model::quirks::Server;
+use haft_model::quirks::ChatServer;
 
 use super::choice::wire_of;
-use super::providers::{PROVIDERS, Provider};
+use super::providers::{ModelProvider, PROVIDERS};
 
-/// Who is spoken to.
+/// The owner of the endpoint that requests go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whose<'a> {
+enum EndpointOwner<'a> {
     /// A provider, at its own host.
     Provider(&'static str),
     /// Whoever answers at this address.
@@ -27,39 +27,39 @@ pub fn key_of_file_is_for(file: &ModelSection, said: &ModelSection) -> bool {
     let variable = file.key_env.as_deref().unwrap_or_default();
     let by_variable = PROVIDERS.iter().find(|provider| provider.variables.contains(&variable));
     // Who writes an address beside the variable of a provider means that address.
-    let is_theirs = file.base_url.is_some() || by_variable.is_none_or(|by| owner == Whose::Provider(by.name));
+    let is_theirs = file.base_url.is_some() || by_variable.is_none_or(|by| owner == EndpointOwner::Provider(by.name));
     is_theirs && whose(said) == owner
 }
 
 /// Returns the server that a file names for its address, where that is spoken to.
-pub fn server_of_file(file: &ModelSection, said: &ModelSection) -> Option<Server> {
+pub fn server_of_file(file: &ModelSection, said: &ModelSection) -> Option<ChatServer> {
     let named = file.server.filter(|_| file.base_url.is_some() && whose(said) == whose(file))?;
     Some(match named {
-        ServerName::OpenAi => Server::OpenAi,
-        ServerName::Ollama => Server::Ollama,
-        ServerName::LmStudio => Server::LmStudio,
-        ServerName::LlamaCpp => Server::LlamaCpp,
-        ServerName::Vllm => Server::Vllm,
-        ServerName::OpenRouter => Server::OpenRouter,
-        ServerName::Groq => Server::Groq,
-        ServerName::DeepSeek => Server::DeepSeek,
-        ServerName::Mistral => Server::Mistral,
-        ServerName::Xai => Server::Xai,
-        ServerName::Other => Server::Other,
+        ServerName::OpenAi => ChatServer::OpenAi,
+        ServerName::Ollama => ChatServer::Ollama,
+        ServerName::LmStudio => ChatServer::LmStudio,
+        ServerName::LlamaCpp => ChatServer::LlamaCpp,
+        ServerName::Vllm => ChatServer::Vllm,
+        ServerName::OpenRouter => ChatServer::OpenRouter,
+        ServerName::Groq => ChatServer::Groq,
+        ServerName::DeepSeek => ChatServer::DeepSeek,
+        ServerName::Mistral => ChatServer::Mistral,
+        ServerName::Xai => ChatServer::Xai,
+        ServerName::Other => ChatServer::Other,
     })
 }
 
-fn whose(section: &ModelSection) -> Whose<'_> {
+fn whose(section: &ModelSection) -> EndpointOwner<'_> {
     let wire = section.wire.map(wire_of);
     match &section.base_url {
-        Some(url) => Provider::at(url).map_or(Whose::At(url.trim_end_matches('/')), Whose::of),
-        None => Provider::said_by(section.name.as_deref(), wire).map_or(Whose::Nobody, Whose::of),
+        Some(url) => ModelProvider::at(url).map_or(EndpointOwner::At(url.trim_end_matches('/')), EndpointOwner::of),
+        None => ModelProvider::said_by(section.name.as_deref(), wire).map_or(EndpointOwner::Nobody, EndpointOwner::of),
     }
 }
 
-impl Whose<'_> {
-    fn of(provider: &'static Provider) -> Self {
-        Whose::Provider(provider.name)
+impl EndpointOwner<'_> {
+    fn of(provider: &'static ModelProvider) -> Self {
+        EndpointOwner::Provider(provider.name)
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
     /// Returns scheme and host to which a request goes; nothing where that has to be found out elsewhere.
     fn goes_to(said: &ModelSection) -> Option<String> {
         let by_name =
-            || Provider::said_by(said.name.as_deref(), said.wire.map(wire_of)).map(|by| by.base_url.to_owned());
+            || ModelProvider::said_by(said.name.as_deref(), said.wire.map(wire_of)).map(|by| by.base_url.to_owned());
         let url = said.base_url.clone().or_else(by_name)?;
         Some(format!("{} {}", url.split_once("://")?.0, host_of(&url)?))
     }
@@ -146,7 +146,7 @@ mod tests {
             let file = ModelSection { key_env: Some("MY_KEY".to_owned()), ..file };
             assert!(key_of_file_is_for(&file, &file), "{file:?}");
             // A session says where it was spoken to last.
-            let provider = Provider::said_by(file.name.as_deref(), file.wire.map(wire_of));
+            let provider = ModelProvider::said_by(file.name.as_deref(), file.wire.map(wire_of));
             let url = file.base_url.clone().or_else(|| provider.map(|provider| provider.base_url.to_owned()));
             let session = ModelSection { base_url: url, ..file.clone() };
             assert!(key_of_file_is_for(&file, &session), "{file:?}");
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn every_server_is_named_in_a_file_as_it_is_named_elsewhere() {
-        for server in Server::ALL {
+        for server in ChatServer::ALL {
             let named = serde_json::from_value(server.name().into()).expect("the file knows it");
             let base_url = Some("https://proxy.example/v1".to_owned());
             let file = ModelSection { server: Some(named), base_url, ..ModelSection::default() };

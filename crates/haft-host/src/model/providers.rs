@@ -1,12 +1,12 @@
 //! The providers that are found by their keys, and the servers that are found by their ports: data.
 
 use haft_config::environment::NotText;
-use haft_config::keys::{Key, Keys};
+use haft_config::keys::{ApiKey, ApiKeys};
 use haft_model::wire::Wire;
 
-/// A provider that wants a key.
+/// A provider that requires a key.
 #[derive(Debug)]
-pub struct Provider {
+pub struct ModelProvider {
     pub name: &'static str,
     /// Where its key is, the first that is set.
     pub variables: &'static [&'static str],
@@ -18,57 +18,57 @@ pub struct Provider {
 }
 
 /// In the order in which they are taken where nothing else decides.
-pub const PROVIDERS: [Provider; 8] = [
-    Provider {
+pub const PROVIDERS: [ModelProvider; 8] = [
+    ModelProvider {
         name: "Anthropic",
         variables: &["ANTHROPIC_API_KEY"],
         wire: Wire::Anthropic,
         base_url: "https://api.anthropic.com",
         begins: &["claude"],
     },
-    Provider {
+    ModelProvider {
         name: "OpenAI",
         variables: &["OPENAI_API_KEY"],
         wire: Wire::Responses,
         base_url: "https://api.openai.com/v1",
         begins: &["gpt-", "chatgpt", "codex", "o1", "o3", "o4"],
     },
-    Provider {
+    ModelProvider {
         name: "Gemini",
         variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         wire: Wire::Gemini,
         base_url: "https://generativelanguage.googleapis.com",
         begins: &["gemini", "gemma"],
     },
-    Provider {
+    ModelProvider {
         name: "OpenRouter",
         variables: &["OPENROUTER_API_KEY"],
         wire: Wire::Chat,
         base_url: "https://openrouter.ai/api/v1",
         begins: &[],
     },
-    Provider {
+    ModelProvider {
         name: "Groq",
         variables: &["GROQ_API_KEY"],
         wire: Wire::Chat,
         base_url: "https://api.groq.com/openai/v1",
         begins: &[],
     },
-    Provider {
+    ModelProvider {
         name: "DeepSeek",
         variables: &["DEEPSEEK_API_KEY"],
         wire: Wire::Chat,
         base_url: "https://api.deepseek.com/v1",
         begins: &["deepseek-"],
     },
-    Provider {
+    ModelProvider {
         name: "Mistral",
         variables: &["MISTRAL_API_KEY"],
         wire: Wire::Chat,
         base_url: "https://api.mistral.ai/v1",
         begins: &["mistral", "ministral", "magistral", "codestral", "devstral", "pixtral"],
     },
-    Provider {
+    ModelProvider {
         name: "xAI",
         variables: &["XAI_API_KEY"],
         wire: Wire::Chat,
@@ -85,9 +85,9 @@ pub const LOCAL: [(&str, &str); 4] = [
     ("vLLM", "http://127.0.0.1:8000/v1"),
 ];
 
-impl Provider {
+impl ModelProvider {
     /// Returns its key, where one is set.
-    pub fn key(&self, keys: &Keys) -> Result<Option<Key>, NotText> {
+    pub fn key(&self, keys: &ApiKeys) -> Result<Option<ApiKey>, NotText> {
         self.variables.iter().find_map(|name| keys.find(name).transpose()).transpose()
     }
 
@@ -107,7 +107,7 @@ impl Provider {
     }
 
     /// Finds the provider that the name of a model says, or else a form that only one speaks.
-    pub fn said_by(name: Option<&str>, wire: Option<Wire>) -> Option<&'static Provider> {
+    pub fn said_by(name: Option<&str>, wire: Option<Wire>) -> Option<&'static ModelProvider> {
         let mut fitting = PROVIDERS.iter().filter(|provider| wire.is_none_or(|wire| provider.speaks(wire)));
         let by_name = fitting.clone().find(|provider| name.is_some_and(|name| provider.has(name)));
         let is_telling = wire.is_some_and(|wire| wire != Wire::Chat);
@@ -115,7 +115,7 @@ impl Provider {
     }
 
     /// Finds the provider at an address. Only its own host is: a key must not reach another.
-    pub fn at(base_url: &str) -> Option<&'static Provider> {
+    pub fn at(base_url: &str) -> Option<&'static ModelProvider> {
         let secure = |url: &str| {
             url.split_once("://").filter(|(scheme, _)| scheme.eq_ignore_ascii_case("https")).and(host_of(url))
         };
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_provider_is_known_by_its_own_host_alone() {
-        let name = |url: &str| Provider::at(url).map(|provider| provider.name);
+        let name = |url: &str| ModelProvider::at(url).map(|provider| provider.name);
         assert_eq!(name("https://API.anthropic.com/v1"), Some("Anthropic"));
         assert_eq!(name("HTTPS://api.anthropic.com/v1"), Some("Anthropic"));
         assert_eq!(name("https://api.openai.com"), Some("OpenAI"));

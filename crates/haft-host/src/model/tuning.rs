@@ -5,13 +5,13 @@
 
 use anyhow::{Context, bail};
 use haft_agent::price::Price;
-use haft_agent::settings::{Settings as AgentSettings, WINDOW};
+use haft_agent::settings::{AgentSettings, WINDOW};
 use haft_config::model::ModelSection;
 use haft_config::model::tuning::EffortName;
 use haft_config::price::{Amount, PriceSection};
 use haft_config::settings::Settings;
-use haft_contract::grouped::Grouped;
-use haft_model::client::Connection;
+use haft_contract::grouped::GroupedNumber;
+use haft_model::client::ModelConnection;
 use haft_model::effort::Effort;
 
 use crate::session_records::RunOptions;
@@ -51,7 +51,7 @@ impl Tuning {
             bail!(
                 "{config_file}: reply_tokens leaves too little of the window, which is {} tokens by default; set window under \
                  [model] to what the model accepts, or reply_tokens to {} or less",
-                Grouped(window),
+                GroupedNumber(window),
                 window / 2
             );
         }
@@ -75,7 +75,7 @@ impl Tuning {
     }
 
     /// Returns a connection over which the model is shown what it shall see.
-    pub fn over(&self, connection: Connection) -> Connection {
+    pub fn over(&self, connection: ModelConnection) -> ModelConnection {
         if self.images { connection } else { connection.without_images() }
     }
 

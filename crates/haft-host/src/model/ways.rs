@@ -1,15 +1,15 @@
 //! How a person names the model: with flags of haft, or only with variables where another program asks.
 
-/// The words for it in messages.
+/// The names of the options for the model, as messages use them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ways {
+pub(super) struct ModelOptionNames {
     /// What names the model.
     pub(super) model: &'static str,
     /// What names the address of the server.
     pub(super) base_url: &'static str,
 }
 
-impl Ways {
+impl ModelOptionNames {
     /// Those of `haft run`.
     pub(super) const FLAGS: Self = Self { model: "--model or HAFT_MODEL", base_url: "--base-url or HAFT_BASE_URL" };
     /// Those of a program that uses haft as a library.

@@ -3,11 +3,11 @@
 use std::sync::{Mutex, PoisonError};
 
 use haft_agent::each_time::{without_after, without_what_differs_each_time};
-use haft_model::conversation::Call;
+use haft_model::conversation::ModelToolCall;
 use serde_json::Value;
 
-/// What stood for something then, and what stands for it now.
-pub struct Adapted {
+/// Maps the paths and the names of the recorded session to those of the replay.
+pub struct ReplayMapping {
     workspace: String,
     copy: String,
     /// The folder that holds the copy.
@@ -16,7 +16,7 @@ pub struct Adapted {
     names: Mutex<Vec<(String, String)>>,
 }
 
-impl Adapted {
+impl ReplayMapping {
     pub fn new(workspace: String, copy: String, scratch: String) -> Self {
         Self { workspace, copy, scratch, names: Mutex::default() }
     }
@@ -27,13 +27,13 @@ impl Adapted {
     }
 
     /// Returns a call as it is made now.
-    pub fn call(&self, call: &Call) -> Call {
+    pub fn call(&self, call: &ModelToolCall) -> ModelToolCall {
         let arguments = match serde_json::from_str::<Value>(&call.arguments) {
             Ok(mut value) => self.adapt(&mut value).then(|| value.to_string()),
             Err(_) => self.text(&call.arguments),
         };
         match arguments {
-            Some(arguments) => Call { arguments, ..call.clone() },
+            Some(arguments) => ModelToolCall { arguments, ..call.clone() },
             None => call.clone(),
         }
     }
@@ -113,10 +113,10 @@ mod tests {
 
     #[test]
     fn calls_mean_the_copy_and_are_else_as_they_came() {
-        let adapted = Adapted::new("/ws".into(), "/c/workspace".into(), "/c".into());
+        let adapted = ReplayMapping::new("/ws".into(), "/c/workspace".into(), "/c".into());
         adapted.note_name("old", "new");
         let check = |arguments: &str, expected: &str| {
-            let call = Call { id: "1".into(), name: "t".into(), arguments: arguments.into(), is_cut: false };
+            let call = ModelToolCall { id: "1".into(), name: "t".into(), arguments: arguments.into(), is_cut: false };
             assert_eq!(adapted.call(&call).arguments, expected);
         };
         check(r#"{ "n": 1.50, "path":"a" }"#, r#"{ "n": 1.50, "path":"a" }"#);

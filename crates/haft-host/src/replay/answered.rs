@@ -8,16 +8,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_contract::BoxFuture;
 use haft_policy::decision::Class;
-use haft_policy::effect_kind::Reach;
+use haft_policy::effect_kind::EffectReach;
 use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};
 
-use super::recorded::Recorded;
+use super::recorded::RecordedSession;
 use crate::host::nobody;
 
 /// Answers as it was answered then.
 #[derive(Clone)]
 pub struct AsThen {
-    recorded: Arc<Recorded>,
+    recorded: Arc<RecordedSession>,
     /// Whether ordinary questions about the copy have a yes in any case.
     says_yes: bool,
     /// The calls that reach beyond the copy.
@@ -25,7 +25,7 @@ pub struct AsThen {
 }
 
 impl AsThen {
-    pub fn new(recorded: Arc<Recorded>, says_yes: bool) -> Self {
+    pub fn new(recorded: Arc<RecordedSession>, says_yes: bool) -> Self {
         Self { recorded, says_yes, beyond: Arc::default() }
     }
 
@@ -44,14 +44,14 @@ impl Approver for AsThen {
         let was_allowed = then.and_then(|then| then.field("status")).is_some_and(|status| status != "refused");
         let is_wanted = was_allowed || self.says_yes && request.ruling.class == Class::Ordinary;
         match request.reach {
-            Reach::Workspace if is_wanted => Box::pin(async { Verdict::AllowOnce }),
-            Reach::Beyond if was_allowed => {
+            EffectReach::Workspace if is_wanted => Box::pin(async { Verdict::AllowOnce }),
+            EffectReach::Beyond if was_allowed => {
                 let call = request.call.as_str().to_owned();
                 self.beyond.lock().unwrap_or_else(PoisonError::into_inner).insert(call);
                 let how = "run it in the workspace itself: a replay does nothing outside of its copy".to_owned();
                 Box::pin(async { Verdict::NoAnswer { how } })
             }
-            Reach::Workspace | Reach::Beyond => Box::pin(async move { nobody().ask(request).await }),
+            EffectReach::Workspace | EffectReach::Beyond => Box::pin(async move { nobody().ask(request).await }),
         }
     }
 }

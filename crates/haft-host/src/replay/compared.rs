@@ -3,21 +3,21 @@
 use haft_contract::diff::Diff;
 use haft_contract::encoding::decode;
 use haft_contract::result::{Did, ToolResult};
-use haft_model::conversation::Answer;
+use haft_model::conversation::ToolAnswer;
 use haft_runtime::record;
 use haft_runtime::redact::Redactor;
-use haft_workspace::history::{FileChange, History, Side};
+use haft_workspace::history::{FileChange, PathContent, WorkspaceHistory};
 use serde_json::Value;
 
-use super::adapted::{Adapted, settled};
+use super::adapted::{ReplayMapping, settled};
 use super::recorded::Then;
 use crate::loaded_workspace::NOTHING_LEAVES;
 
 /// Unchanged lines around a difference.
 const CONTEXT: usize = 2;
 
-/// How a call compares.
-pub enum Compared {
+/// The result of comparing a replayed call with the recorded one.
+pub enum CallComparison {
     /// It came to the same.
     Same,
     /// It came to something else.
@@ -39,7 +39,7 @@ pub enum Difference {
 /// A call that has ended again.
 pub struct Now<'a> {
     /// What the model reads.
-    pub answer: &'a Answer,
+    pub answer: &'a ToolAnswer,
     /// Nothing where it was not run.
     pub result: Option<&'a ToolResult>,
     /// Whether it was refused only because it reaches beyond the copy.
@@ -51,9 +51,9 @@ pub struct Now<'a> {
 /// Where the changes of then and now are found, and what is to be seen of them.
 pub struct Means<'a> {
     /// The change sets of the workspace.
-    pub then: &'a History,
+    pub then: &'a WorkspaceHistory,
     /// The change sets of the copy.
-    pub now: &'a History,
+    pub now: &'a WorkspaceHistory,
     /// Hides secrets.
     pub redactor: &'a Redactor,
 }
@@ -61,22 +61,22 @@ pub struct Means<'a> {
 impl Means<'_> {
     /// Makes texts of then and now alike as far as they differ each time. Secrets go first: what is hidden now was
     /// perhaps not known to be one then, and half of one would not be found any more.
-    fn alike(&self, then: &str, now: &str, adapted: &Adapted) -> (String, String) {
+    fn alike(&self, then: &str, now: &str, adapted: &ReplayMapping) -> (String, String) {
         let (then, now) = (self.redactor.redact(then), self.redactor.redact(now));
         (settled(&then), settled(&adapted.as_then(&now)))
     }
 }
 
 /// Compares a call.
-pub fn compare(then: Option<&Then>, now: &Now<'_>, adapted: &Adapted, means: &Means<'_>) -> Compared {
+pub fn compare(then: Option<&Then>, now: &Now<'_>, adapted: &ReplayMapping, means: &Means<'_>) -> CallComparison {
     let Some((then, before)) = then.and_then(|then| Some((then, then.answer.as_ref()?))) else {
-        return Compared::Not("its recorded result is lost".to_owned());
+        return CallComparison::Not("its recorded result is lost".to_owned());
     };
     let is_of_replay = now.reaches_beyond || is_kept_in(now.result);
     match is_of_replay {
         // Refused then as now, only by another rule.
-        true if then.field("status") == Some("refused") => return Compared::Same,
-        true => return Compared::Not("it reaches beyond the copy, so it was refused".to_owned()),
+        true if then.field("status") == Some("refused") => return CallComparison::Same,
+        true => return CallComparison::Not("it reaches beyond the copy, so it was refused".to_owned()),
         false => {}
     }
     let mut differences = facts(then, now.result);
@@ -87,7 +87,7 @@ pub fn compare(then: Option<&Then>, now: &Now<'_>, adapted: &Adapted, means: &Me
     if let (true, true, Some(result)) = (differences.is_empty(), now.is_unaltered, now.result) {
         differences = files(then, result, adapted, means);
     }
-    if differences.is_empty() { Compared::Same } else { Compared::Differs(differences) }
+    if differences.is_empty() { CallComparison::Same } else { CallComparison::Differs(differences) }
 }
 
 fn is_kept_in(result: Option<&ToolResult>) -> bool {
@@ -116,7 +116,7 @@ fn facts(then: &Then, now: Option<&ToolResult>) -> Vec<Difference> {
 }
 
 /// Compares what the call left in files, where both journals know it.
-fn files(then: &Then, now: &ToolResult, adapted: &Adapted, means: &Means<'_>) -> Vec<Difference> {
+fn files(then: &Then, now: &ToolResult, adapted: &ReplayMapping, means: &Means<'_>) -> Vec<Difference> {
     let before = then.result.as_ref().and_then(|result| result.get("change_set")?.as_u64());
     let Did::Changed { change_set: Some(now), .. } = &now.did else { return Vec::new() };
     let Some(before) = before.and_then(|number| means.then.look_at(number).ok()) else { return Vec::new() };
@@ -126,10 +126,15 @@ fn files(then: &Then, now: &ToolResult, adapted: &Adapted, means: &Means<'_>) ->
     pairs.filter_map(|(then, now)| file(&now.path, (&then.after, &now.after), adapted, means)).collect()
 }
 
-fn file(path: &str, (then, now): (&Side, &Side), adapted: &Adapted, means: &Means<'_>) -> Option<Difference> {
+fn file(
+    path: &str,
+    (then, now): (&PathContent, &PathContent),
+    adapted: &ReplayMapping,
+    means: &Means<'_>,
+) -> Option<Difference> {
     match (then, now) {
-        (Side::File(then), Side::File(now)) if then == now => None,
-        (Side::File(then), Side::File(now)) => match (decode(then), decode(now)) {
+        (PathContent::File(then), PathContent::File(now)) if then == now => None,
+        (PathContent::File(then), PathContent::File(now)) => match (decode(then), decode(now)) {
             (Ok(then), Ok(now)) => {
                 let (then, now) = means.alike(&then.text, &now.text, adapted);
                 let diff = Diff::between(&then, &now, CONTEXT);
@@ -137,9 +142,9 @@ fn file(path: &str, (then, now): (&Side, &Side), adapted: &Adapted, means: &Mean
             }
             _ => Some(Difference::File(path.to_owned(), None)),
         },
-        (Side::Absent, Side::Absent) => None,
-        (Side::Absent, _) | (_, Side::Absent) => Some(Difference::File(path.to_owned(), None)),
+        (PathContent::Absent, PathContent::Absent) => None,
+        (PathContent::Absent, _) | (_, PathContent::Absent) => Some(Difference::File(path.to_owned(), None)),
         // What cannot be shown cannot be compared either; the facts of the call are the same.
-        (Side::Unshown, _) | (_, Side::Unshown) => None,
+        (PathContent::Unshown, _) | (_, PathContent::Unshown) => None,
     }
 }

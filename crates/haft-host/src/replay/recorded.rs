@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::iter;
 
-use haft_model::conversation::{Answer, Message, Part, Reply};
+use haft_model::conversation::{Message, Reply, ReplyPart, ToolAnswer};
 use haft_model::wire::Wire;
-use haft_workspace::state::sessions::Kept;
+use haft_workspace::state::sessions::StoredSession;
 use serde_json::Value;
 
 use crate::session_records::{RunOptions, SessionRecord};
 
-/// A session to be done once more.
+/// A session to be replayed, as its records tell it.
 #[derive(Default)]
-pub struct Recorded {
+pub struct RecordedSession {
     /// Its runs, each a process of its own.
     pub runs: Vec<RecordedRun>,
     /// What came of the calls, by their names here.
@@ -41,7 +41,7 @@ pub struct Then {
     has_begun: bool,
     /// Whether the answer is that of the call itself, and not one that stands for it.
     is_own: bool,
-    pub answer: Option<Answer>,
+    pub answer: Option<ToolAnswer>,
     /// Its result as programs get it, without what the model reads.
     pub result: Option<Value>,
 }
@@ -93,9 +93,9 @@ impl Then {
     }
 }
 
-impl Recorded {
+impl RecordedSession {
     /// Reads the records of a session.
-    pub fn of(kept: &Kept) -> Self {
+    pub fn of(kept: &StoredSession) -> Self {
         let mut recorded = Self::default();
         for record in &kept.records {
             match serde_json::from_str(record.get()) {
@@ -160,7 +160,7 @@ impl Recorded {
     fn name_calls(&mut self, reply: &mut Reply) {
         let mut names: HashMap<String, Vec<String>> = HashMap::new();
         for part in &mut reply.parts {
-            let Part::Call(call) = part else { continue };
+            let ReplyPart::Call(call) = part else { continue };
             let id = call.id.clone();
             let others = (2_usize..).map(|time| format!("{id}~{time}"));
             let mut free = iter::once(id.clone()).chain(others).filter(|name| !self.calls.contains_key(name));
@@ -199,8 +199,8 @@ mod tests {
 
     use super::*;
 
-    fn recorded(records: impl IntoIterator<Item = Value>) -> Recorded {
-        let mut recorded = Recorded::default();
+    fn recorded(records: impl IntoIterator<Item = Value>) -> RecordedSession {
+        let mut recorded = RecordedSession::default();
         records.into_iter().for_each(|record| recorded.note(serde_json::from_value(record).expect("it is a record")));
         recorded
     }

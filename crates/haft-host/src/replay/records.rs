@@ -1,12 +1,12 @@
 //! How the calls of a replay compare, as records for programs, and how many came to what.
 
 use haft_contract::diff::Diff;
-use haft_contract::grouped::Grouped;
-use haft_model::conversation::Call;
+use haft_contract::grouped::GroupedNumber;
+use haft_model::conversation::ModelToolCall;
 use haft_runtime::record::VERSION;
 use serde_json::{Value, json};
 
-use super::compared::{Compared, Difference};
+use super::compared::{CallComparison, Difference};
 
 /// Most lines of a difference in a record.
 const MOST_LINES: usize = 400;
@@ -24,17 +24,17 @@ pub struct Tally {
 
 impl Tally {
     /// Counts a call.
-    pub fn count(&mut self, compared: &Compared) {
+    pub fn count(&mut self, compared: &CallComparison) {
         match compared {
-            Compared::Same => self.same += 1,
-            Compared::Differs(_) => self.differs += 1,
-            Compared::Not(_) => self.not_comparable += 1,
+            CallComparison::Same => self.same += 1,
+            CallComparison::Differs(_) => self.differs += 1,
+            CallComparison::Not(_) => self.not_comparable += 1,
         }
     }
 
     /// Says it in a line.
     pub fn words(self) -> String {
-        let calls = Grouped(self.same + self.differs + self.not_comparable).of("call");
+        let calls = GroupedNumber(self.same + self.differs + self.not_comparable).of("call");
         let mut parts = vec![format!("{} the same", self.same)];
         if self.differs > 0 {
             parts.push(format!("{} with a difference", self.differs));
@@ -47,15 +47,15 @@ impl Tally {
 }
 
 /// Returns how a call compares, for programs.
-pub fn record(call: &Call, compared: &Compared) -> Value {
+pub fn record(call: &ModelToolCall, compared: &CallComparison) -> Value {
     let mut record = json!({ "v": VERSION, "event": "compared", "id": call.id, "tool": call.name });
     record["outcome"] = match compared {
-        Compared::Same => "same".into(),
-        Compared::Not(why) => {
+        CallComparison::Same => "same".into(),
+        CallComparison::Not(why) => {
             record["why"] = why.as_str().into();
             "not_comparable".into()
         }
-        Compared::Differs(differences) => {
+        CallComparison::Differs(differences) => {
             record["differences"] = differences.iter().map(difference_record).collect();
             "differs".into()
         }

@@ -7,34 +7,34 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use haft_agent::agent::Agent;
+use haft_agent::agent::AgentLoop;
 use haft_agent::history::Past;
 use haft_agent::instructions::Instructions;
-use haft_agent::record::Unrecorded;
+use haft_agent::record::NoRecord;
 use haft_agent::recorded::RecordedModel;
-use haft_agent::settings::Settings as AgentSettings;
-use haft_agent::told::Told;
-use haft_config::keys::Keys;
+use haft_agent::settings::AgentSettings;
+use haft_agent::told::RunEvent;
+use haft_config::keys::ApiKeys;
 use haft_config::profile::Profile;
 use haft_config::settings::Settings;
 use haft_contract::BoxFuture;
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::path::one_line;
-use haft_model::conversation::{Call, Message, Part as Piece, Reply};
+use haft_model::conversation::{Message, ModelToolCall, Reply, ReplyPart as Piece};
 use haft_policy::policy::Mode;
 use haft_runtime::events::Events;
 use haft_runtime::redact::Redactor;
 use haft_workspace::files::Workspace;
-use haft_workspace::history::History;
-use haft_workspace::replica::{Back, CopyLimits, Moment, Original, Replica, ReplicaError};
+use haft_workspace::history::WorkspaceHistory;
+use haft_workspace::replica::{Back, CopyLimits, Original, Replica, ReplicaError, SessionBeginning};
 use haft_workspace::state::WorkspaceState;
-use haft_workspace::state::sessions::{Kept, SessionId};
+use haft_workspace::state::sessions::{SessionId, StoredSession};
 use tokio_util::sync::CancellationToken;
 
-use super::adapted::Adapted;
+use super::adapted::ReplayMapping;
 use super::answered::AsThen;
-use super::compared::{Compared, Means, Now, compare};
-use super::recorded::{Recorded, RecordedRun, WhyNot};
+use super::compared::{CallComparison, Means, Now, compare};
+use super::recorded::{RecordedRun, RecordedSession, WhyNot};
 use crate::host::Host;
 use crate::loaded_workspace::{LoadedWorkspace, own_folders};
 use crate::notices::Notices;
@@ -53,20 +53,20 @@ pub trait ReplayOutput: Send + Sync {
     /// # Errors
     ///
     /// Fails when no one reads the output any more.
-    fn began(&self, beginning: &Beginning<'_>) -> io::Result<()>;
+    fn began(&self, beginning: &ReplayCopy<'_>) -> io::Result<()>;
 
     /// Hides what this redactor hides, from now on.
     fn hide_like(&self, redactor: &Redactor);
 
     /// Reports how a call compares.
-    fn compared(&self, call: &Call, compared: &Compared);
+    fn compared(&self, call: &ModelToolCall, compared: &CallComparison);
 
     /// Shows what running calls print, until the future is dropped.
     fn watch<'a>(&'a self, events: &'a Events) -> BoxFuture<'a, ()>;
 }
 
 /// The copy in which a session is replayed.
-pub struct Beginning<'a> {
+pub struct ReplayCopy<'a> {
     /// The session.
     pub session: String,
     /// The workspace that was copied.
@@ -96,12 +96,12 @@ pub enum ReplayEnd {
 pub struct SessionReplay {
     id: SessionId,
     began_ms: u64,
-    recorded: Arc<Recorded>,
+    recorded: Arc<RecordedSession>,
     settings: Settings,
     workspace: PathBuf,
     state: WorkspaceState,
     /// What was changed in the workspace itself.
-    history: History,
+    history: WorkspaceHistory,
     from: Option<PathBuf>,
     /// The keys to models, which nobody is to see here either.
     keys: Vec<String>,
@@ -122,7 +122,7 @@ impl SessionReplay {
         }
         // A mistake in the rules is reported before anything is copied.
         let LoadedWorkspace { settings, workspace: opened, .. } = LoadedWorkspace::open(options, OnUntrusted::Ignore)?;
-        let keys = Keys::read(&settings.environment.config_folder)?.secrets();
+        let keys = ApiKeys::read(&settings.environment.config_folder)?.secrets();
         let workspace = opened.path().to_owned();
         let state = WorkspaceState::new(&settings.environment.state_folder, &workspace);
         let sessions = state.sessions();
@@ -131,7 +131,7 @@ impl SessionReplay {
             None => newest_session(&sessions)?,
         };
         let kept = sessions.read(&id)?;
-        let recorded = Recorded::of(&kept);
+        let recorded = RecordedSession::of(&kept);
         report_damage(&kept, recorded.unread, &*options.notices);
         if recorded.replies() == 0 {
             bail!(
@@ -155,7 +155,7 @@ impl SessionReplay {
         stop: &CancellationToken,
     ) -> anyhow::Result<ReplayEnd> {
         let Some((replica, back)) = self.copy(stop).await? else { return Ok(ReplayEnd::NotCopied) };
-        output.began(&Beginning {
+        output.began(&ReplayCopy {
             session: self.id.to_string(),
             workspace: &self.workspace,
             from: self.from.as_deref(),
@@ -190,7 +190,7 @@ impl SessionReplay {
             limits: CopyLimits::default(),
         };
         let (parent, stop) = (environment.temporary_folder.clone(), stop.clone());
-        let moment = Moment { at_ms: self.began_ms, session: self.id.to_string() };
+        let moment = SessionBeginning { at_ms: self.began_ms, session: self.id.to_string() };
         let (workspace, state, is_now) = (self.workspace.clone(), self.state.clone(), self.from.is_none());
         let work = move || -> anyhow::Result<_> {
             let replica = match Replica::of(&original, &parent, &|| stop.is_cancelled()) {
@@ -219,15 +219,15 @@ impl SessionReplay {
         let approver = AsThen::new(self.recorded.clone(), options.yes.is_some());
         let session = host.session(&self.id.to_string(), Box::new(approver.clone()));
         let path = |path: &Path| path.display().to_string();
-        let adapted = Adapted::new(path(&self.workspace), path(&host.workspace), path(replica.path()));
+        let adapted = ReplayMapping::new(path(&self.workspace), path(&host.workspace), path(replica.path()));
         // Later names first: an earlier one may be the beginning of them.
         self.recorded.renamed.iter().rev().for_each(|(id, name)| adapted.note_name(id, name));
         let model = RecordedModel::new(&run.model, run.wire, run.replies.iter().cloned());
         let model = model.adapted(Box::new(|reply| self.adapted_reply(reply, &adapted, output)));
-        let told = |told: Told<'_>| {
+        let told = |told: RunEvent<'_>| {
             let (call, result, answer) = match told {
-                Told::CallEnded { call, result, answer } => (call, Some(result), answer),
-                Told::NotRun { call, answer } => (call, None, answer),
+                RunEvent::CallEnded { call, result, answer } => (call, Some(result), answer),
+                RunEvent::NotRun { call, answer } => (call, None, answer),
                 _ => return,
             };
             let then = self.recorded.then(&call.id);
@@ -244,7 +244,7 @@ impl SessionReplay {
             }
         };
         let settings = settings(&run.said, instructions(&host)?);
-        let agent = Agent::new(&host.runtime, &session, &model, &Unrecorded);
+        let agent = AgentLoop::new(&host.runtime, &session, &model, &NoRecord);
         let mut agent = agent.with_settings(settings).going_on(Past { messages: past, ..Past::default() });
         let mut watching = output.watch(host.runtime.events());
         let mut prompt = run.prompt.clone().unwrap_or_default();
@@ -269,11 +269,11 @@ impl SessionReplay {
     }
 
     /// Makes a reply mean the copy, and leaves out the calls that are not run again.
-    fn adapted_reply(&self, reply: Reply, adapted: &Adapted, output: &dyn ReplayOutput) -> Reply {
+    fn adapted_reply(&self, reply: Reply, adapted: &ReplayMapping, output: &dyn ReplayOutput) -> Reply {
         let part = |part: Piece| match part {
             Piece::Call(call) => match self.why_not(&call) {
                 Some(why) => {
-                    output.compared(&call, &Compared::Not(why.words().to_owned()));
+                    output.compared(&call, &CallComparison::Not(why.words().to_owned()));
                     None
                 }
                 None => Some(Piece::Call(adapted.call(&call))),
@@ -283,7 +283,7 @@ impl SessionReplay {
         Reply { parts: reply.parts.into_iter().filter_map(part).collect(), ..reply }
     }
 
-    fn why_not(&self, call: &Call) -> Option<WhyNot> {
+    fn why_not(&self, call: &ModelToolCall) -> Option<WhyNot> {
         if call.is_cut {
             return None;
         }
@@ -294,7 +294,7 @@ impl SessionReplay {
     fn notes(&self, replica: &Replica, back: Option<&Back>) -> Vec<String> {
         let mut notes = Vec::new();
         if replica.abandoned > 0 {
-            let copies = Grouped(replica.abandoned as u64).of("earlier replay");
+            let copies = GroupedNumber(replica.abandoned as u64).of("earlier replay");
             notes.push(format!("removed what {copies} left behind when killed"));
         }
         let why = |(path, why): &(PathBuf, String)| format!("{} ({why})", path.display());
@@ -370,11 +370,11 @@ fn some_of(names: impl ExactSizeIterator<Item = String>) -> String {
     named.join(", ")
 }
 
-fn report_damage(kept: &Kept, unread: usize, notices: &dyn Notices) {
+fn report_damage(kept: &StoredSession, unread: usize, notices: &dyn Notices) {
     let damage = &kept.damage;
     let places = damage.places + unread + usize::from(damage.torn > 0);
     if places > 0 {
-        let places = Grouped(places as u64).of("place");
+        let places = GroupedNumber(places as u64).of("place");
         notices
             .note(&format!("warning: {places} of the session cannot be read; haft does not replay what it had there"));
     }

@@ -8,14 +8,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use haft_config::settings::Settings;
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::spec::Spec;
 use haft_contract::tool::{AnyTool, Typed};
 use haft_runtime::catalog::Catalog;
-use haft_runtime::entry::Entry;
+use haft_runtime::entry::CatalogEntry;
 use haft_runtime::toolset::ToolList;
 use haft_tools::call_tool::CallOther;
-use haft_tools::search_tools::{SearchTools, Searched};
+use haft_tools::search_tools::{SearchTools, SearchableTool};
 
 use crate::host::BUILT_IN_TOOLS;
 use crate::notices::Notices;
@@ -31,7 +31,7 @@ const CHARACTERS_OF_TOKEN: usize = 4;
 
 /// Returns the server that a tool of the catalogue belongs to.
 #[must_use]
-pub fn server_of(entry: &Entry) -> Option<&str> {
+pub fn server_of(entry: &CatalogEntry) -> Option<&str> {
     entry.toolset().strip_prefix(OF_SERVER)
 }
 
@@ -80,14 +80,14 @@ pub struct Deferral {
 impl fmt::Display for Deferral {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let server = |size: &DefinitionSize| {
-            format!("{} ({} tools, about {} tokens)", size.server, size.tools, Grouped(size.tokens as u64))
+            format!("{} ({} tools, about {} tokens)", size.server, size.tools, GroupedNumber(size.tokens as u64))
         };
         let servers: Vec<String> = self.servers.iter().map(server).collect();
         write!(
             f,
             "the tools of these MCP servers are deferred, because definitions may take about {} tokens, {SHARE} % of the \
              window: {}. A model finds them with \"search_tools\"",
-            Grouped(self.room as u64),
+            GroupedNumber(self.room as u64),
             servers.join(", ")
         )
     }
@@ -96,7 +96,7 @@ impl fmt::Display for Deferral {
 /// Defers what has no room in a catalogue, and adds the two tools that reach it. Returns what is deferred.
 pub(crate) fn defer_large(catalog: &Catalog, settings: &Settings, notices: &dyn Notices) -> Deferral {
     let room = room(settings);
-    let of_servers: Vec<(String, Arc<Entry>)> =
+    let of_servers: Vec<(String, Arc<CatalogEntry>)> =
         catalog.list().into_iter().filter_map(|entry| Some((server_of(&entry)?.to_owned(), entry))).collect();
     let servers = beyond(sizes_of(&of_servers), room);
     if servers.is_empty() {
@@ -104,8 +104,9 @@ pub(crate) fn defer_large(catalog: &Catalog, settings: &Settings, notices: &dyn 
     }
     let is_deferred = |server: &str| servers.iter().any(|size| size.server == server);
     let searched = of_servers.iter().filter(|(server, _)| is_deferred(server));
-    let searched: Vec<Searched> =
-        searched.map(|(server, entry)| Searched { source: server.clone(), spec: entry.shown().clone() }).collect();
+    let searched: Vec<SearchableTool> = searched
+        .map(|(server, entry)| SearchableTool { source: server.clone(), spec: entry.shown().clone() })
+        .collect();
     let names: Vec<String> = searched.iter().map(|tool| tool.spec.name.clone()).collect();
     let search: Arc<dyn AnyTool> = Arc::new(Typed::new(SearchTools::over(searched)));
     let call: Arc<dyn AnyTool> = Arc::new(CallOther::default());
@@ -120,7 +121,7 @@ pub(crate) fn defer_large(catalog: &Catalog, settings: &Settings, notices: &dyn 
     Deferral { servers, room }
 }
 
-fn sizes_of(tools: &[(String, Arc<Entry>)]) -> Vec<DefinitionSize> {
+fn sizes_of(tools: &[(String, Arc<CatalogEntry>)]) -> Vec<DefinitionSize> {
     let mut sizes: BTreeMap<&str, DefinitionSize> = BTreeMap::new();
     for (server, entry) in tools {
         let empty = || DefinitionSize { server: server.clone(), tools: 0, tokens: 0 };

@@ -51,12 +51,12 @@ impl Expander<'_> {
     }
 
     /// Finds the next variable, and how many bytes come before it.
-    fn next<'t>(&self, text: &'t str) -> Option<(usize, Found<'t>)> {
+    fn next<'t>(&self, text: &'t str) -> Option<(usize, VariableReference<'t>)> {
         let braced = |open: &str| {
             let begin = text.find(open)?;
             let inner = &text[begin + open.len()..];
             let end = inner.find('}')?;
-            Some((begin, Found { name: &inner[..end], length: open.len() + end + 1 }))
+            Some((begin, VariableReference { name: &inner[..end], length: open.len() + end + 1 }))
         };
         match self.style {
             Style::Plain => None,
@@ -67,7 +67,7 @@ impl Expander<'_> {
                     let (begin, found) = braced(open)?;
                     // The word stays: it says which kind of value is meant.
                     let inner = &text[begin + 1..begin + found.length - 1];
-                    Some((begin, Found { name: inner, length: found.length }))
+                    Some((begin, VariableReference { name: inner, length: found.length }))
                 })
                 .min_by_key(|(begin, _)| *begin),
             Style::Dollar => dollar(text),
@@ -97,22 +97,22 @@ impl Expander<'_> {
     }
 }
 
-/// A variable in a text.
-struct Found<'t> {
+/// A reference to a variable in a text.
+struct VariableReference<'t> {
     name: &'t str,
     length: usize,
 }
 
-fn dollar(text: &str) -> Option<(usize, Found<'_>)> {
+fn dollar(text: &str) -> Option<(usize, VariableReference<'_>)> {
     let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
     text.match_indices('$').find_map(|(begin, _)| {
         let inner = &text[begin + 1..];
         if let Some(braced) = inner.strip_prefix('{') {
             let end = braced.find('}')?;
-            return Some((begin, Found { name: &braced[..end], length: end + 3 }));
+            return Some((begin, VariableReference { name: &braced[..end], length: end + 3 }));
         }
         let end = inner.find(|c: char| !is_first(c) && !c.is_ascii_digit()).unwrap_or(inner.len());
-        inner.starts_with(is_first).then_some((begin, Found { name: &inner[..end], length: end + 1 }))
+        inner.starts_with(is_first).then_some((begin, VariableReference { name: &inner[..end], length: end + 1 }))
     })
 }
 

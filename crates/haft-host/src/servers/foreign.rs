@@ -13,30 +13,30 @@ use serde_json::{Map, Value};
 
 use super::expansion::{Expander, Style, of_process};
 use super::json_with_comments;
-use super::{ConfiguredServer, LoginSpec, Origin, Reach, ServerSpec, ToolFilter};
+use super::{ConfiguredServer, LoginSpec, ServerOrigin, ServerSpec, ServerTransport, ToolFilter};
 
 /// Longest name of a server, in bytes.
 const LONGEST_NAME: usize = 128;
 
-/// Where files of other programs lie.
+/// The folders below which the files of other programs lie.
 #[derive(Clone, Copy)]
-pub(super) struct Places<'a> {
+pub(super) struct ForeignFileRoots<'a> {
     pub(super) home: &'a Path,
     pub(super) workspace: &'a Path,
 }
 
-/// A file of another program.
-struct Row {
+/// A file of another program that may name servers.
+struct ForeignServerFile {
     product: &'static str,
     /// Its path in the workspace, or in the home.
     path: &'static str,
-    form: Form,
+    form: ServerFileFormat,
     style: Style,
 }
 
-/// How a file is written.
+/// The format of a file that names servers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ServerFileFormat {
     /// JSON with the servers below one of the usual keys.
     Json,
     /// The same, with the user's own servers of single projects beside them.
@@ -45,33 +45,33 @@ enum Form {
     Toml,
 }
 
-const fn row(product: &'static str, path: &'static str, form: Form, style: Style) -> Row {
-    Row { product, path, form, style }
+const fn row(product: &'static str, path: &'static str, form: ServerFileFormat, style: Style) -> ForeignServerFile {
+    ForeignServerFile { product, path, form, style }
 }
 
 /// Files of a project.
-const OF_PROJECT: [Row; 7] = [
-    row("Claude Code", ".mcp.json", Form::Json, Style::Braces),
-    row("VS Code", ".vscode/mcp.json", Form::Json, Style::Editor),
-    row("Cursor", ".cursor/mcp.json", Form::Json, Style::Editor),
-    row("Codex", ".codex/config.toml", Form::Toml, Style::Plain),
-    row("Gemini CLI", ".gemini/settings.json", Form::Json, Style::Dollar),
-    row("opencode", "opencode.json", Form::Json, Style::Curly),
-    row("opencode", "opencode.jsonc", Form::Json, Style::Curly),
+const OF_PROJECT: [ForeignServerFile; 7] = [
+    row("Claude Code", ".mcp.json", ServerFileFormat::Json, Style::Braces),
+    row("VS Code", ".vscode/mcp.json", ServerFileFormat::Json, Style::Editor),
+    row("Cursor", ".cursor/mcp.json", ServerFileFormat::Json, Style::Editor),
+    row("Codex", ".codex/config.toml", ServerFileFormat::Toml, Style::Plain),
+    row("Gemini CLI", ".gemini/settings.json", ServerFileFormat::Json, Style::Dollar),
+    row("opencode", "opencode.json", ServerFileFormat::Json, Style::Curly),
+    row("opencode", "opencode.jsonc", ServerFileFormat::Json, Style::Curly),
 ];
 /// Files of the user.
-const OF_USER: [Row; 11] = [
-    row("Claude Code", ".claude.json", Form::JsonByProject, Style::Braces),
-    row("Claude Desktop", ".config/Claude/claude_desktop_config.json", Form::Json, Style::Plain),
-    row("Copilot CLI", ".copilot/mcp-config.json", Form::Json, Style::Braces),
-    row("VS Code", ".config/Code/User/mcp.json", Form::Json, Style::Editor),
-    row("Cursor", ".cursor/mcp.json", Form::Json, Style::Editor),
-    row("Codex", ".codex/config.toml", Form::Toml, Style::Plain),
-    row("Gemini CLI", ".gemini/settings.json", Form::Json, Style::Dollar),
-    row("opencode", ".config/opencode/opencode.json", Form::Json, Style::Curly),
-    row("opencode", ".config/opencode/opencode.jsonc", Form::Json, Style::Curly),
-    row("TunaCode", ".config/tunacode.json", Form::Json, Style::Plain),
-    row("NexAU", ".nexau/mcp.json", Form::Json, Style::Braces),
+const OF_USER: [ForeignServerFile; 11] = [
+    row("Claude Code", ".claude.json", ServerFileFormat::JsonByProject, Style::Braces),
+    row("Claude Desktop", ".config/Claude/claude_desktop_config.json", ServerFileFormat::Json, Style::Plain),
+    row("Copilot CLI", ".copilot/mcp-config.json", ServerFileFormat::Json, Style::Braces),
+    row("VS Code", ".config/Code/User/mcp.json", ServerFileFormat::Json, Style::Editor),
+    row("Cursor", ".cursor/mcp.json", ServerFileFormat::Json, Style::Editor),
+    row("Codex", ".codex/config.toml", ServerFileFormat::Toml, Style::Plain),
+    row("Gemini CLI", ".gemini/settings.json", ServerFileFormat::Json, Style::Dollar),
+    row("opencode", ".config/opencode/opencode.json", ServerFileFormat::Json, Style::Curly),
+    row("opencode", ".config/opencode/opencode.jsonc", ServerFileFormat::Json, Style::Curly),
+    row("TunaCode", ".config/tunacode.json", ServerFileFormat::Json, Style::Plain),
+    row("NexAU", ".nexau/mcp.json", ServerFileFormat::Json, Style::Braces),
 ];
 
 /// The keys below which programs list servers, each a way from the root.
@@ -82,12 +82,12 @@ const NO_SERVERS: [&str; 4] = ["servers", "allowed", "excluded", "timeout"];
 /// What came of one file: its servers, and what is wrong with the file as a whole.
 pub(super) type FromFile = (Vec<ConfiguredServer>, Option<String>);
 
-impl Places<'_> {
+impl ForeignFileRoots<'_> {
     /// Reads all files that exist: those of the project first.
     pub(super) fn read_all(self) -> Vec<FromFile> {
         let of_project =
-            OF_PROJECT.iter().map(|row| (row, self.workspace.join(row.path), Origin::Project(row.product)));
-        let of_user = OF_USER.iter().map(|row| (row, self.home.join(row.path), Origin::User(row.product)));
+            OF_PROJECT.iter().map(|row| (row, self.workspace.join(row.path), ServerOrigin::Project(row.product)));
+        let of_user = OF_USER.iter().map(|row| (row, self.home.join(row.path), ServerOrigin::User(row.product)));
         let is_twice = |path: &PathBuf| self.home == self.workspace && path.starts_with(self.home);
         let of_user =
             of_user.filter(|(_, path, _)| !(is_twice(path) && OF_PROJECT.iter().any(|row| path.ends_with(row.path))));
@@ -100,7 +100,7 @@ impl Places<'_> {
         of_project.chain(OF_USER.iter().map(move |row| self.home.join(row.path)))
     }
 
-    fn read(self, row: &Row, path: PathBuf, origin: Origin) -> Option<FromFile> {
+    fn read(self, row: &ForeignServerFile, path: PathBuf, origin: ServerOrigin) -> Option<FromFile> {
         let text = match read_project_file(&path) {
             Ok(text) => text?,
             Err(error) => return Some((Vec::new(), Some(format!("{}: cannot be read: {error}", path.display())))),
@@ -111,13 +111,18 @@ impl Places<'_> {
         })
     }
 
-    fn servers_of(self, row: &Row, text: &str, from: (&Path, Origin)) -> Result<Vec<ConfiguredServer>, String> {
+    fn servers_of(
+        self,
+        row: &ForeignServerFile,
+        text: &str,
+        from: (&Path, ServerOrigin),
+    ) -> Result<Vec<ConfiguredServer>, String> {
         let root = match row.form {
-            Form::Json | Form::JsonByProject => json_with_comments::read(text)?,
-            Form::Toml => toml::from_str::<Value>(text).map_err(|error| error.message().to_owned())?,
+            ServerFileFormat::Json | ServerFileFormat::JsonByProject => json_with_comments::read(text)?,
+            ServerFileFormat::Toml => toml::from_str::<Value>(text).map_err(|error| error.message().to_owned())?,
         };
         let mut entries = entries(&root);
-        if row.form == Form::JsonByProject {
+        if row.form == ServerFileFormat::JsonByProject {
             // Claude Code knows a project by the path that it was started in.
             let projects = root.get("projects").and_then(Value::as_object);
             let own = projects.into_iter().flatten().find(|(path, _)| real_path_of(Path::new(path)) == self.workspace);
@@ -286,16 +291,16 @@ fn written_reach(entry: &Map<String, Value>) -> Vec<String> {
     url_of(entry).map_or_else(|| words_of(entry).unwrap_or_default(), |url| vec![url.to_owned()])
 }
 
-fn reach_of(entry: &Map<String, Value>, expander: &Expander<'_>) -> Result<Reach, String> {
+fn reach_of(entry: &Map<String, Value>, expander: &Expander<'_>) -> Result<ServerTransport, String> {
     let (words, url) = (words_of(entry)?, url_of(entry));
     match (words.first().is_some_and(|program| !program.is_empty()), url) {
         (true, None) => {
             let words = words.iter().map(|word| expander.expand(word)).collect::<Result<Vec<_>, _>>()?;
             let folder = entry.get("cwd").and_then(Value::as_str).map(|folder| expander.expand(folder)).transpose()?;
             let folder = folder.map(|folder| expander.workspace.join(folder));
-            Ok(Reach::Command { words, folder })
+            Ok(ServerTransport::Command { words, folder })
         }
-        (false, Some(url)) => Ok(Reach::Url(expander.expand(url)?)),
+        (false, Some(url)) => Ok(ServerTransport::Url(expander.expand(url)?)),
         (true, Some(_)) => Err("it has both a command and a url".to_owned()),
         (false, None) => Err("it has neither a command nor a url".to_owned()),
     }
@@ -358,20 +363,20 @@ fn names_in(value: &Value) -> Option<BTreeSet<String>> {
 mod tests {
     use super::*;
 
-    fn read(row: &Row, text: &str) -> Vec<ConfiguredServer> {
-        let places = Places { home: Path::new("/h"), workspace: Path::new("/w") };
-        let from = (Path::new("/w/file"), Origin::Project(row.product));
+    fn read(row: &ForeignServerFile, text: &str) -> Vec<ConfiguredServer> {
+        let places = ForeignFileRoots { home: Path::new("/h"), workspace: Path::new("/w") };
+        let from = (Path::new("/w/file"), ServerOrigin::Project(row.product));
         places.servers_of(row, text, from).expect("the file is in order")
     }
 
-    fn told(row: &Row, text: &str) -> String {
+    fn told(row: &ForeignServerFile, text: &str) -> String {
         let one = |server: &ConfiguredServer| match &server.spec {
-            Ok(ServerSpec { reach: Reach::Command { words, folder }, environment, .. }) => {
+            Ok(ServerSpec { reach: ServerTransport::Command { words, folder }, environment, .. }) => {
                 let folder = folder.as_ref().map(|folder| format!(" in {}", folder.display())).unwrap_or_default();
                 let variables: String = environment.iter().map(|(name, value)| format!(" {name}={value}")).collect();
                 format!("{}: {}{folder}{variables}", server.name, words.join(" "))
             }
-            Ok(ServerSpec { reach: Reach::Url(url), .. }) => format!("{}: {url}", server.name),
+            Ok(ServerSpec { reach: ServerTransport::Url(url), .. }) => format!("{}: {url}", server.name),
             Err(problem) => format!("{}: {problem}", server.name),
         };
         read(row, text).iter().map(one).collect::<Vec<_>>().join("\n")

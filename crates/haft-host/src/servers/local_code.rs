@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use haft_workspace::state::{list_config_folder, read_project_file, real_path_of, stamps_of};
 
-use super::{Reach, ServerSpec};
+use super::{ServerSpec, ServerTransport};
 
 /// Programs that look for a package of the project first.
 const RUNNERS: &[&str] =
@@ -45,7 +45,7 @@ impl LocalCode {
     /// Looks for the files of a command line, in a workspace.
     #[must_use]
     pub fn of(spec: &ServerSpec, workspace: &Path) -> Self {
-        let Reach::Command { words, folder } = &spec.reach else { return Self::default() };
+        let ServerTransport::Command { words, folder } = &spec.reach else { return Self::default() };
         let folder = folder.as_ref().map_or_else(|| workspace.to_owned(), |folder| real_path_of(folder));
         let mut found = Self::default();
         let roots = [real_path_of(workspace), folder.clone()];
@@ -58,18 +58,18 @@ impl LocalCode {
             }
         }
         if RUNNERS.contains(&program) {
-            SETTINGS.iter().for_each(|name| found.add(&folder.join(name), Folders::LeftOut));
+            SETTINGS.iter().for_each(|name| found.add(&folder.join(name), FolderInclusion::LeftOut));
             for name in packages(&words[1..]) {
                 for above in folder.ancestors() {
-                    found.add(&above.join("node_modules").join(&name), Folders::Walked);
-                    found.add(&above.join("node_modules/.bin").join(base_name(&name)), Folders::LeftOut);
+                    found.add(&above.join("node_modules").join(&name), FolderInclusion::Walked);
+                    found.add(&above.join("node_modules/.bin").join(base_name(&name)), FolderInclusion::LeftOut);
                 }
-                found.add(&folder.join(".venv/bin").join(&name), Folders::LeftOut);
+                found.add(&folder.join(".venv/bin").join(&name), FolderInclusion::LeftOut);
             }
         }
         for module in module_of(words).filter(|_| program.starts_with("python")) {
-            found.add(&folder.join(format!("{module}.py")), Folders::LeftOut);
-            found.add(&folder.join(module), Folders::Walked);
+            found.add(&folder.join(format!("{module}.py")), FolderInclusion::LeftOut);
+            found.add(&folder.join(module), FolderInclusion::Walked);
         }
         found
     }
@@ -95,11 +95,11 @@ impl LocalCode {
         self.0.keys().map(|path| name(path)).collect()
     }
 
-    fn add(&mut self, path: &Path, folders: Folders) {
+    fn add(&mut self, path: &Path, folders: FolderInclusion) {
         let mut waiting = vec![(path.to_owned(), 0)];
         while let Some((path, depth)) = waiting.pop().filter(|_| self.0.len() < MOST_FILES) {
             match list_config_folder(&path) {
-                Ok(Some(inside)) if folders == Folders::Walked && depth < DEEPEST => {
+                Ok(Some(inside)) if folders == FolderInclusion::Walked && depth < DEEPEST => {
                     waiting.extend(inside.into_iter().map(|path| (path, depth + 1)));
                 }
                 Ok(None) => {
@@ -113,21 +113,21 @@ impl LocalCode {
     }
 }
 
-/// Whether a folder that is named counts with everything in it.
+/// Whether a folder that is named counts with all of its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Folders {
+enum FolderInclusion {
     Walked,
     LeftOut,
 }
 
-fn runs_folders(program: &str) -> Folders {
+fn runs_folders(program: &str) -> FolderInclusion {
     let is_interpreter = ["node", "bun", "deno", "python", "ruby"].iter().any(|name| program.starts_with(name));
-    if is_interpreter { Folders::Walked } else { Folders::LeftOut }
+    if is_interpreter { FolderInclusion::Walked } else { FolderInclusion::LeftOut }
 }
 
 /// Returns what tells versions of a file apart: its text where it stands alone, else its size and time.
-fn sign_of(path: &Path, folders: Folders) -> Option<String> {
-    if folders == Folders::LeftOut
+fn sign_of(path: &Path, folders: FolderInclusion) -> Option<String> {
+    if folders == FolderInclusion::LeftOut
         && let Ok(Some(text)) = read_project_file(path)
     {
         return Some(text);

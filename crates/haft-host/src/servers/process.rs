@@ -9,7 +9,7 @@ use std::sync::Arc;
 use haft_config::settings::Settings;
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 #[cfg(feature = "model")]
 use haft_net::{NetworkOfSession, supervisor::HostDial};
 use haft_sandbox::Sandbox;
@@ -17,7 +17,7 @@ use haft_sandbox::sandbox::server::{ServerCommand, ServerProcess as Process};
 use haft_workspace::state::{list_config_folder, real_path_of, stamps_of};
 
 use super::records::ServerRecords;
-use super::{Reach, ServerScope, ServerSpec};
+use super::{ServerScope, ServerSpec, ServerTransport};
 use crate::host::sandbox;
 #[cfg(feature = "model")]
 use crate::hosts::HostsOfSettings;
@@ -63,7 +63,7 @@ impl ServerProcess {
 
     /// Returns how strongly it is confined.
     #[must_use]
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> ConfinementLevel {
         self.0.level()
     }
 
@@ -91,7 +91,7 @@ impl ServerProcess {
 /// Fails if haft does not start such servers, or cannot confine it as the settings require.
 pub fn start(spec: &ServerSpec, key: &str, scope: &ServerScope) -> Result<ServerProcess, ToolError> {
     let ServerScope { settings, workspace, .. } = scope;
-    let Reach::Command { words, folder } = &spec.reach else {
+    let ServerTransport::Command { words, folder } = &spec.reach else {
         return Err(ToolError::of(ErrorKind::Unavailable, "haft does not start a server that has an address."));
     };
     let own_folder = ServerRecords::of(scope).own_folder(key).map_err(|error| {
@@ -116,7 +116,7 @@ pub fn start(spec: &ServerSpec, key: &str, scope: &ServerScope) -> Result<Server
 #[must_use]
 pub fn readable_places(spec: &ServerSpec, scope: &ServerScope) -> Vec<PathBuf> {
     let ServerScope { settings, .. } = scope;
-    let Reach::Command { words, .. } = &spec.reach else { return Vec::new() };
+    let ServerTransport::Command { words, .. } = &spec.reach else { return Vec::new() };
     let own = [&settings.environment.config_folder, &settings.environment.state_folder].map(|path| real_path_of(path));
     let holds_own = |place: &PathBuf| own.iter().any(|own| own.starts_with(place) || place.starts_with(own));
     let mut places = named_places(words, &settings.surroundings.home);
@@ -132,7 +132,8 @@ fn environment(spec: &ServerSpec, settings: &Settings) -> Vec<(OsString, OsStrin
     let usual = settings.surroundings.environment.iter();
     let usual = usual.filter(|(name, _)| VARIABLES.iter().any(|usual| name == usual) && !is_set(name)).cloned();
     // Else a module of the workspace stands in the place of one that the server loads.
-    let runs_module = matches!(&spec.reach, Reach::Command { words, .. } if words.iter().any(|word| word == "-m"));
+    let runs_module =
+        matches!(&spec.reach, ServerTransport::Command { words, .. } if words.iter().any(|word| word == "-m"));
     let safe_path = runs_module.then(|| (OsString::from("PYTHONSAFEPATH"), OsString::from("1")));
     // The home is that of the sandbox.
     let own = spec.environment.iter().filter(|(name, _)| *name != "HOME");

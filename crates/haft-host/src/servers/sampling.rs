@@ -2,9 +2,9 @@
 //!
 //! Not here: whether it may ask, and who sees question and answer (`haft-mcp`).
 
-use haft_model::conversation::{Message, Stop};
-use haft_model::lower::{Provider, lower_all};
-use haft_model::provider::{LanguageModel, Request};
+use haft_model::conversation::{Message, StopReason};
+use haft_model::lower::{ProviderDialect, lower_all};
+use haft_model::provider::{LanguageModel, ModelRequest};
 use tokio_util::sync::CancellationToken;
 
 use super::ServerScope;
@@ -54,8 +54,8 @@ pub async fn answer_of_model(
     let model = chosen.connection();
     let messages = [Message::User { text: said(turns), images: Vec::new() }];
     // No tools, which every provider writes in the same way: not at all.
-    let tools = lower_all(&[], Provider::OpenAi);
-    let request = Request {
+    let tools = lower_all(&[], ProviderDialect::OpenAi);
+    let request = ModelRequest {
         instructions,
         tools: &tools,
         messages: &messages,
@@ -67,7 +67,7 @@ pub async fn answer_of_model(
     Ok(ModelAnswer {
         model: model.name().to_owned(),
         text: reply.text(),
-        is_cut: matches!(reply.stop, Stop::Length | Stop::Cut),
+        is_cut: matches!(reply.stop, StopReason::Length | StopReason::Cut),
     })
 }
 

@@ -3,7 +3,7 @@
 //! Each span has what came up in it and not the whole conversation again: the prompt and the answer stand at the run,
 //! each reply at its step, arguments and result at their call.
 
-use haft_model::conversation::{Call, Part, Reply};
+use haft_model::conversation::{ModelToolCall, Reply, ReplyPart};
 use haft_runtime::redact::Redactor;
 use opentelemetry::KeyValue;
 use serde_json::{Value, json};
@@ -14,13 +14,13 @@ use crate::agent_records::arguments;
 /// Most characters of one text: collectors refuse requests that are too large.
 const MOST: usize = 16_000;
 
-/// Makes content, where it is wanted.
-pub(super) struct Content {
+/// Makes the content of spans, bounded and without secrets, where content is wanted.
+pub(super) struct SpanContentFilter {
     /// Hides secrets; nothing where no content is wanted.
     pub(super) redactor: Option<Redactor>,
 }
 
-impl Content {
+impl SpanContentFilter {
     /// Returns the prompt of a run.
     pub(super) fn prompt(&self, prompt: &str) -> Option<KeyValue> {
         self.made(names::INPUT_MESSAGES, |redactor| message("user", vec![text(redactor, "text", prompt)]))
@@ -33,10 +33,10 @@ impl Content {
 
     /// Returns what the model said.
     pub(super) fn reply(&self, reply: &Reply) -> Option<KeyValue> {
-        let part = |redactor: &Redactor, part: &Part| match part {
-            Part::Text(words) | Part::Refusal(words) => text(redactor, "text", words),
-            Part::Thinking(words) => text(redactor, "reasoning", words),
-            Part::Call(call) => json!({
+        let part = |redactor: &Redactor, part: &ReplyPart| match part {
+            ReplyPart::Text(words) | ReplyPart::Refusal(words) => text(redactor, "text", words),
+            ReplyPart::Thinking(words) => text(redactor, "reasoning", words),
+            ReplyPart::Call(call) => json!({
                 "type": "tool_call", "id": call.id, "name": call.name, "arguments": hidden(redactor, call)
             }),
         };
@@ -46,7 +46,7 @@ impl Content {
     }
 
     /// Returns what a call was given.
-    pub(super) fn arguments(&self, call: &Call) -> Option<KeyValue> {
+    pub(super) fn arguments(&self, call: &ModelToolCall) -> Option<KeyValue> {
         self.made(names::TOOL_ARGUMENTS, |redactor| cut(&hidden(redactor, call).to_string()))
     }
 
@@ -69,7 +69,7 @@ fn text(redactor: &Redactor, kind: &str, words: &str) -> Value {
 }
 
 /// The arguments without secrets; those that are long as a text that is cut.
-fn hidden(redactor: &Redactor, call: &Call) -> Value {
+fn hidden(redactor: &Redactor, call: &ModelToolCall) -> Value {
     let mut value = arguments(call);
     redactor.redact_value(&mut value);
     if call.arguments.len() > MOST { cut(&value.to_string()).into() } else { value }

@@ -11,7 +11,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, SpanData, SpanExporter};
 
-use super::wanted::Wanted;
+use super::wanted::SpanExportSettings;
 use crate::model::choice::way_to;
 
 const NAME: &str = "haft";
@@ -20,21 +20,21 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Sends spans from a thread of its own.
 pub(super) struct Export {
     provider: SdkTracerProvider,
-    lost: Lost,
+    lost: SpanLossReason,
     /// The collector without path and user: there may be a key in them.
     place: String,
 }
 
-/// Why spans were lost, in a few words.
+/// The reason why spans were lost, in a few words.
 #[derive(Clone, Debug, Default)]
-struct Lost(Arc<Mutex<Option<String>>>);
+struct SpanLossReason(Arc<Mutex<Option<String>>>);
 
 impl Export {
     /// Makes the way. Nothing is sent yet.
-    pub(super) fn to(wanted: &Wanted) -> Result<Self, String> {
+    pub(super) fn to(wanted: &SpanExportSettings) -> Result<Self, String> {
         let proxy = way_to(&wanted.url).map_err(|error| error.to_string())?;
         let collector = Collector::at(&wanted.url, wanted.time).through(proxy);
-        let (trouble, lost) = (collector.trouble(), Lost::default());
+        let (trouble, lost) = (collector.trouble(), SpanLossReason::default());
         let exporter = opentelemetry_otlp::SpanExporter::builder()
             .with_http()
             .with_http_client(collector)
@@ -87,7 +87,7 @@ fn place(url: &str) -> String {
     format!("{scheme}://{host}")
 }
 
-impl Lost {
+impl SpanLossReason {
     fn note(&self, why: String) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
     }
@@ -102,7 +102,7 @@ impl Lost {
 struct TrustGated {
     exporter: opentelemetry_otlp::SpanExporter,
     trouble: Trouble,
-    lost: Lost,
+    lost: SpanLossReason,
 }
 
 impl SpanExporter for TrustGated {

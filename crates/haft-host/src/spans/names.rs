@@ -4,11 +4,11 @@
 //! published packages opentelemetry-semantic-conventions 0.66b2 and opentelemetry-util-genai 1.3b0.
 
 use haft_model::client::Endpoint;
-use haft_model::conversation::Stop;
+use haft_model::conversation::StopReason;
 use haft_model::provider::ModelErrorKind;
 use haft_model::wire::Wire;
 
-use crate::model::providers::Provider;
+use crate::model::providers::ModelProvider;
 
 pub(super) const OPERATION: &str = "gen_ai.operation.name";
 pub(super) const INVOKE_AGENT: &str = "invoke_agent";
@@ -55,7 +55,7 @@ pub(super) const CHANGE_SET: &str = "haft.change_set";
 
 /// Names the provider: by its own host, else by the form in which it is spoken to.
 pub(super) fn provider(endpoint: &Endpoint) -> &'static str {
-    let known = Provider::at(&endpoint.base_url).and_then(|provider| of_provider(provider.name));
+    let known = ModelProvider::at(&endpoint.base_url).and_then(|provider| of_provider(provider.name));
     known.unwrap_or(match endpoint.wire {
         Wire::Anthropic => "anthropic",
         Wire::Responses | Wire::Chat => "openai",
@@ -78,14 +78,14 @@ fn of_provider(name: &str) -> Option<&'static str> {
 }
 
 /// Names why a reply ended.
-pub(super) fn finish_reason(stop: Stop) -> &'static str {
+pub(super) fn finish_reason(stop: StopReason) -> &'static str {
     match stop {
-        Stop::Finished => "stop",
-        Stop::Calls => "tool_call",
-        Stop::Length => "length",
-        Stop::Refused => "content_filter",
-        Stop::Paused => "pause",
-        Stop::Cut => "error",
+        StopReason::Finished => "stop",
+        StopReason::Calls => "tool_call",
+        StopReason::Length => "length",
+        StopReason::Refused => "content_filter",
+        StopReason::Paused => "pause",
+        StopReason::Cut => "error",
     }
 }
 

@@ -2,41 +2,41 @@
 
 use std::time::Instant;
 
-use haft_agent::outcome::{Ended, Outcome};
+use haft_agent::outcome::{AgentEndReason, AgentOutcome};
 use haft_contract::door::ChangeSetId;
 use haft_contract::result::{Did, Status, ToolResult};
 use haft_model::client::Endpoint;
-use haft_model::conversation::{Call, Reply, Stop, Usage};
-use haft_runtime::events::{Subscription, What};
+use haft_model::conversation::{ModelToolCall, Reply, StopReason, Usage};
+use haft_runtime::events::{CallEventContent, Subscription};
 use haft_runtime::record::verdict_name;
 use opentelemetry::trace::{Span as _, SpanKind, Status as SpanStatus, TraceContextExt, Tracer};
 use opentelemetry::{Array, Context, KeyValue, StringValue, Value};
 use opentelemetry_sdk::trace::{SdkTracer, Span};
 
-use super::content::Content;
+use super::content::SpanContentFilter;
 use super::names;
 
 const AGENT: &str = "haft";
 /// Longest name of a tool or a call, in characters.
 const LONGEST_NAME: usize = 200;
 
-/// What belongs to all spans of a run.
-pub(super) struct About {
+/// The session, the verdicts and the content filter that all spans of a run share.
+pub(super) struct RunSpanContext {
     pub(super) session: String,
     /// What was answered where somebody was asked.
     pub(super) verdicts: Subscription,
-    pub(super) content: Content,
+    pub(super) content: SpanContentFilter,
 }
 
 /// The spans of a run that are still open.
-pub(super) struct Tree {
+pub(super) struct SpanTree {
     tracer: SdkTracer,
-    about: About,
+    about: RunSpanContext,
     model: String,
     provider: &'static str,
     server: Option<(String, i64)>,
     run: Span,
-    question: Option<Question>,
+    question: Option<PendingModelRequest>,
     /// With the ids of their calls. One may come twice.
     calls: Vec<(String, Span)>,
     /// What providers have counted.
@@ -46,17 +46,17 @@ pub(super) struct Tree {
     is_ended: bool,
 }
 
-/// A question to the model that has no reply yet.
-struct Question {
+/// A request to the model that has no reply yet.
+struct PendingModelRequest {
     span: Span,
     began: Instant,
     has_begun_to_reply: bool,
     again: i64,
 }
 
-impl Tree {
+impl SpanTree {
     /// Begins the span of a run.
-    pub(super) fn begin(tracer: SdkTracer, about: About, endpoint: &Endpoint, prompt: &str) -> Self {
+    pub(super) fn begin(tracer: SdkTracer, about: RunSpanContext, endpoint: &Endpoint, prompt: &str) -> Self {
         let provider = names::provider(endpoint);
         let attributes = [
             KeyValue::new(names::OPERATION, names::INVOKE_AGENT),
@@ -98,7 +98,7 @@ impl Tree {
             attributes.extend([KeyValue::new(names::SERVER, host.clone()), KeyValue::new(names::PORT, *port)]);
         }
         let span = self.beneath(format!("{} {}", names::CHAT, self.model), SpanKind::Client, attributes);
-        self.question = Some(Question { span, began: Instant::now(), has_begun_to_reply: false, again: 0 });
+        self.question = Some(PendingModelRequest { span, began: Instant::now(), has_begun_to_reply: false, again: 0 });
     }
 
     /// Something of the reply comes.
@@ -119,7 +119,7 @@ impl Tree {
 
     /// A reply is whole, or as whole as it gets.
     pub(super) fn reply(&mut self, reply: &Reply) {
-        let Some(Question { mut span, again, .. }) = self.question.take() else { return };
+        let Some(PendingModelRequest { mut span, again, .. }) = self.question.take() else { return };
         let reasons = Array::from(vec![StringValue::from(names::finish_reason(reply.stop))]);
         span.set_attribute(KeyValue::new(names::FINISH_REASONS, Value::Array(reasons)));
         // What is only estimated is not said.
@@ -128,7 +128,7 @@ impl Tree {
         if again > 0 {
             span.set_attribute(KeyValue::new(names::AGAIN, again));
         }
-        if reply.stop == Stop::Cut {
+        if reply.stop == StopReason::Cut {
             fail(&mut span, "cut");
         }
         self.usage = self.usage.plus(reply.usage);
@@ -136,13 +136,13 @@ impl Tree {
     }
 
     /// A call is about to run.
-    pub(super) fn begin_call(&mut self, call: &Call) {
+    pub(super) fn begin_call(&mut self, call: &ModelToolCall) {
         let span = self.call(call);
         self.calls.push((call.id.clone(), span));
     }
 
     /// A call has ended; the model reads this of it.
-    pub(super) fn end_call(&mut self, call: &Call, result: &ToolResult, words: &str) {
+    pub(super) fn end_call(&mut self, call: &ModelToolCall, result: &ToolResult, words: &str) {
         let Some(at) = self.calls.iter().position(|(id, _)| *id == call.id) else { return };
         let (_, mut span) = self.calls.remove(at);
         span.set_attribute(KeyValue::new(names::STATUS, result.status.code()));
@@ -162,7 +162,7 @@ impl Tree {
     }
 
     /// A call is not run.
-    pub(super) fn leave_out(&mut self, call: &Call) {
+    pub(super) fn leave_out(&mut self, call: &ModelToolCall) {
         let mut span = self.call(call);
         span.set_attribute(KeyValue::new(names::STATUS, "not_run"));
         fail(&mut span, "not_run");
@@ -170,13 +170,13 @@ impl Tree {
     }
 
     /// Ends everything that is open, the run last.
-    pub(super) fn end(&mut self, how: &'static str, outcome: Option<&Outcome>) {
+    pub(super) fn end(&mut self, how: &'static str, outcome: Option<&AgentOutcome>) {
         if std::mem::replace(&mut self.is_ended, true) {
             return;
         }
         let why = match outcome.map(|outcome| &outcome.ended) {
-            Some(Ended::Finished) => None,
-            Some(Ended::Failed(error)) => Some(names::model_error(error.kind)),
+            Some(AgentEndReason::Finished) => None,
+            Some(AgentEndReason::Failed(error)) => Some(names::model_error(error.kind)),
             Some(_) | None => Some(how),
         };
         let question = self.question.take().map(|question| question.span);
@@ -196,7 +196,7 @@ impl Tree {
         self.run.end();
     }
 
-    fn call(&self, call: &Call) -> Span {
+    fn call(&self, call: &ModelToolCall) -> Span {
         let name = short(&call.name);
         let attributes = [
             KeyValue::new(names::OPERATION, names::EXECUTE_TOOL),
@@ -218,7 +218,7 @@ impl Tree {
     /// Returns what was answered where somebody was asked about a call.
     fn verdict_on(&mut self, id: &str) -> Option<&'static str> {
         while let Some(event) = self.about.verdicts.try_next() {
-            if let What::ApprovalGiven { verdict, .. } = &event.what {
+            if let CallEventContent::ApprovalGiven { verdict, .. } = &event.what {
                 self.answered.push((event.call.to_string(), verdict_name(verdict)));
             }
         }

@@ -8,9 +8,9 @@ use std::time::Duration;
 /// How long one request may take where nothing is said.
 const USUAL_TIME: Duration = Duration::from_secs(10);
 
-/// Where spans are wanted, and what of.
+/// The settings of the export of spans: its address, its time limit and whether content is included.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct SpanExportSettings {
     /// The whole address that they are sent to.
     pub(super) url: String,
     /// How long one request may take.
@@ -21,7 +21,7 @@ pub(super) struct Wanted {
     pub(super) secrets: Vec<String>,
 }
 
-impl Wanted {
+impl SpanExportSettings {
     /// Reads the variables; nothing where no spans are wanted, a sentence where they are and cannot be had.
     pub(super) fn of(variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Self>, String> {
         let said = |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
@@ -105,9 +105,9 @@ fn decoded(value: &str) -> String {
 mod tests {
     use super::*;
 
-    fn wanted(variables: &[(&str, &str)]) -> Result<Option<Wanted>, String> {
+    fn wanted(variables: &[(&str, &str)]) -> Result<Option<SpanExportSettings>, String> {
         let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        Wanted::of(&find)
+        SpanExportSettings::of(&find)
     }
 
     const ENDPOINT: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://h:4318/");

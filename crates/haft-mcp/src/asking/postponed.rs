@@ -10,13 +10,13 @@ use super::seal::Digest;
 /// Most questions that are kept.
 const MOST: usize = 64;
 
-/// The questions, one for each call, the oldest first.
+/// The postponed questions, one for each call, the oldest first.
 #[derive(Default)]
-pub(super) struct Postponed {
-    questions: Mutex<VecDeque<Question>>,
+pub(super) struct PostponedQuestions {
+    questions: Mutex<VecDeque<PostponedQuestion>>,
 }
 
-struct Question {
+struct PostponedQuestion {
     call: Digest,
     plan: Digest,
     request: ApprovalRequest,
@@ -24,12 +24,12 @@ struct Question {
     verdict: Option<Verdict>,
 }
 
-impl Postponed {
+impl PostponedQuestions {
     /// Keeps the question of a call instead of an earlier one.
     pub(super) fn add(&self, call: &Digest, (plan, request): (Digest, ApprovalRequest)) {
         let mut questions = self.questions();
         questions.retain(|question| question.call != *call);
-        questions.push_back(Question { call: call.clone(), plan, request, verdict: None });
+        questions.push_back(PostponedQuestion { call: call.clone(), plan, request, verdict: None });
         if questions.len() > MOST {
             questions.pop_front();
         }
@@ -57,7 +57,7 @@ impl Postponed {
         question.verdict.filter(|_| question.plan == *plan)
     }
 
-    fn questions(&self) -> MutexGuard<'_, VecDeque<Question>> {
+    fn questions(&self) -> MutexGuard<'_, VecDeque<PostponedQuestion>> {
         self.questions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

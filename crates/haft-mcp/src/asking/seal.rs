@@ -73,7 +73,7 @@ pub(crate) struct StateSeal {
 }
 
 #[derive(Serialize, Deserialize)]
-struct State {
+struct SealedQuestion {
     question: String,
     plan: Digest,
 }
@@ -133,7 +133,7 @@ impl Seal {
 
     /// Closes what a person is shown about a call.
     pub(super) fn close(&self, plan: &Digest, call: &Digest) -> String {
-        let state = State { question: uuid::Uuid::now_v7().simple().to_string(), plan: plan.clone() };
+        let state = SealedQuestion { question: uuid::Uuid::now_v7().simple().to_string(), plan: plan.clone() };
         let options = SealOptions::new().associated_data(call.0.as_bytes()).ttl(GOOD_FOR);
         // Two texts: there is nothing that could fail.
         self.states.codec.seal_json_with(&state, &options).unwrap_or_default()
@@ -144,7 +144,7 @@ impl Seal {
         if state.len() > LONGEST {
             return Err(not_ours());
         }
-        let state: State = match self.states.codec.open_json_with(state, call.0.as_bytes()) {
+        let state: SealedQuestion = match self.states.codec.open_json_with(state, call.0.as_bytes()) {
             Ok(state) => state,
             Err(RequestStateError::Expired) => return Ok(None),
             Err(_) => return Err(not_ours()),

@@ -33,8 +33,8 @@ const LONGEST_PROMPT: usize = 50_000;
 /// Most characters of it that the user is shown.
 const LONGEST_SHOWN: usize = 6_000;
 
-/// Answers what one server asks during one call.
-pub(crate) struct Answering<'a> {
+/// Answers the questions that one server asks during one call.
+pub(crate) struct InputResponder<'a> {
     pub(crate) server: &'a str,
     pub(crate) scope: &'a ServerScope,
     pub(crate) budget: &'a SamplingBudget,
@@ -42,7 +42,7 @@ pub(crate) struct Answering<'a> {
     notes: Vec<String>,
 }
 
-impl<'a> Answering<'a> {
+impl<'a> InputResponder<'a> {
     pub(crate) fn new(server: &'a str, scope: &'a ServerScope, budget: &'a SamplingBudget) -> Self {
         Self { server, scope, budget, asked: 0, notes: Vec::new() }
     }

@@ -9,19 +9,19 @@ use haft_contract::kinds::ErrorKind;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::asked::Answering;
+use super::asked::InputResponder;
 use super::calls::CallEars;
-use super::server::{RemoteCall, Returned, Server, Wanted};
+use super::server::{RemoteCall, RemoteRequest, RemoteResult, RemoteServer};
 
 /// Words of progress, and questions, that wait.
 const WAITING: usize = 16;
 
 /// Asks a server; returns what came of it, and what the caller should know of the questions that it had.
 pub(crate) async fn attended(
-    (server, claim): (&Arc<Server>, &RemoteClaim),
-    wanted: Wanted,
+    (server, claim): (&Arc<RemoteServer>, &RemoteClaim),
+    wanted: RemoteRequest,
     cx: &RunContext<'_>,
-) -> Result<(Returned, Vec<String>), ToolError> {
+) -> Result<(RemoteResult, Vec<String>), ToolError> {
     cx.go_on()?;
     let (progress, mut heard) = mpsc::channel(WAITING);
     let (questions, mut asked) = mpsc::channel(WAITING);
@@ -36,7 +36,7 @@ pub(crate) async fn attended(
         stopped: stopped.clone(),
     };
     cx.note_remote_call(claim)?;
-    let mut answering = Answering::new(&claim.server, server.scope(), &server.budget);
+    let mut answering = InputResponder::new(&claim.server, server.scope(), &server.budget);
     let mut calling = Box::pin(server.clone().call(call));
     loop {
         tokio::select! {
@@ -58,9 +58,9 @@ pub(crate) async fn attended(
 }
 
 fn finished(
-    done: Result<Returned, ToolError>,
-    (answering, stopped): (Answering<'_>, &CancellationToken),
-) -> Result<(Returned, Vec<String>), ToolError> {
+    done: Result<RemoteResult, ToolError>,
+    (answering, stopped): (InputResponder<'_>, &CancellationToken),
+) -> Result<(RemoteResult, Vec<String>), ToolError> {
     let returned = done?;
     match stopped.is_cancelled() {
         true => Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped.")),

@@ -11,9 +11,9 @@ use haft_host::servers::ServerScope;
 use haft_host::servers::edit::{Addition, add_to_file, remove_from_file};
 use serde_json::{Value, json};
 
-use super::management::{ChosenServer, Consent, Inspected, ListedServer, list as listed};
+use super::management::{ChosenServer, Consent, ListedServer, ServerInspection, list as listed};
 use super::oauth::flow::{Browser, ShownVisit, log_in};
-use super::prompts::{ListedPrompt, Needed};
+use super::prompts::{ArgumentRequirement, ListedPrompt};
 
 /// Where the commands say something, and ask.
 pub trait Console {
@@ -58,9 +58,9 @@ pub trait Console {
 /// What a plan says.
 const PLANS: &str = "Plan mode changes no settings and allows no server; leave out --plan.";
 
-/// How a command ended.
+/// How a command about servers ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum McpCommandOutcome {
     /// It did what it should.
     Done,
     /// It did not work.
@@ -74,12 +74,12 @@ pub enum Ending {
 /// # Errors
 ///
 /// Fails if nobody reads the answer any more.
-pub fn list(scope: &ServerScope, console: &dyn Console) -> io::Result<Ending> {
+pub fn list(scope: &ServerScope, console: &dyn Console) -> io::Result<McpCommandOutcome> {
     let (servers, problems) = listed(scope);
     if console.is_for_programs() {
         let servers: Vec<Value> = servers.iter().map(record).collect();
         console.record(&json!({ "v": 1, "servers": servers, "problems": problems }))?;
-        return Ok(Ending::Done);
+        return Ok(McpCommandOutcome::Done);
     }
     for server in &servers {
         let ListedServer { name, file, product, state, tools, tokens, deferred, error } = server;
@@ -96,7 +96,7 @@ pub fn list(scope: &ServerScope, console: &dyn Console) -> io::Result<Ending> {
     } else if servers.iter().any(|server| server.state == "not allowed" || server.state == "changed") {
         console.talk("Use one: haft mcp add NAME (shows its command line and asks)");
     }
-    Ok(Ending::Done)
+    Ok(McpCommandOutcome::Done)
 }
 
 fn record(server: &ListedServer) -> Value {
@@ -112,7 +112,7 @@ fn record(server: &ListedServer) -> Value {
 /// # Errors
 ///
 /// Fails if nobody reads the answer any more, or the question cannot be shown.
-pub fn add(scope: ServerScope, addition: &Addition, console: &dyn Console) -> io::Result<Ending> {
+pub fn add(scope: ServerScope, addition: &Addition, console: &dyn Console) -> io::Result<McpCommandOutcome> {
     if scope.only_plans() {
         return refused(console, PLANS);
     }
@@ -161,13 +161,17 @@ pub fn add(scope: ServerScope, addition: &Addition, console: &dyn Console) -> io
         Err(lines) => {
             lines.iter().for_each(|line| console.talk(line));
             console.talk(&format!("The server stays configured. Try again: haft mcp add {name}"));
-            Ok(Ending::Failed)
+            Ok(McpCommandOutcome::Failed)
         }
     }
 }
 
 /// Shows the tools, asks if they are others than the user agreed to, and remembers them.
-fn pinned(mut chosen: ChosenServer, inspected: Inspected, (name, console): (&str, &dyn Console)) -> io::Result<Ending> {
+fn pinned(
+    mut chosen: ChosenServer,
+    inspected: ServerInspection,
+    (name, console): (&str, &dyn Console),
+) -> io::Result<McpCommandOutcome> {
     let summary = inspected.summary(name);
     match &inspected.difference {
         Some(difference) => {
@@ -197,7 +201,7 @@ fn pinned(mut chosen: ChosenServer, inspected: Inspected, (name, console): (&str
     } else {
         console.talk(&format!("Allowed: {name}, {summary}."));
     }
-    Ok(Ending::Done)
+    Ok(McpCommandOutcome::Done)
 }
 
 /// Removes a server from the user's file, and forgets what the user agreed to.
@@ -205,7 +209,7 @@ fn pinned(mut chosen: ChosenServer, inspected: Inspected, (name, console): (&str
 /// # Errors
 ///
 /// Fails if nobody reads the answer any more.
-pub fn remove(scope: ServerScope, name: &str, console: &dyn Console) -> io::Result<Ending> {
+pub fn remove(scope: ServerScope, name: &str, console: &dyn Console) -> io::Result<McpCommandOutcome> {
     if scope.only_plans() {
         return refused(console, PLANS);
     }
@@ -231,7 +235,7 @@ pub fn remove(scope: ServerScope, name: &str, console: &dyn Console) -> io::Resu
 /// # Errors
 ///
 /// Fails if nobody reads the answer any more.
-pub fn doctor(scope: ServerScope, name: &str, console: &dyn Console) -> io::Result<Ending> {
+pub fn doctor(scope: ServerScope, name: &str, console: &dyn Console) -> io::Result<McpCommandOutcome> {
     let chosen = match ChosenServer::find(scope, name) {
         Ok(chosen) => chosen,
         Err(why) => return failed(console, &why),
@@ -242,7 +246,7 @@ pub fn doctor(scope: ServerScope, name: &str, console: &dyn Console) -> io::Resu
             let line = format!(
                 "consent   you have not agreed to this command line; nothing was started. Run: haft mcp add {name}"
             );
-            (Ending::Failed, vec![line])
+            (McpCommandOutcome::Failed, vec![line])
         }
         Consent::Given => match chosen.inspect() {
             Ok(inspected) => {
@@ -254,14 +258,16 @@ pub fn doctor(scope: ServerScope, name: &str, console: &dyn Console) -> io::Resu
                 };
                 let mut lines = inspected.lines;
                 lines.push(tools);
-                (if changed { Ending::Failed } else { Ending::Done }, lines)
+                (if changed { McpCommandOutcome::Failed } else { McpCommandOutcome::Done }, lines)
             }
-            Err(lines) => (Ending::Failed, lines),
+            Err(lines) => (McpCommandOutcome::Failed, lines),
         },
     };
     lines.extend(more);
     match console.is_for_programs() {
-        true => console.record(&json!({ "v": 1, "name": name, "ok": ending == Ending::Done, "lines": lines }))?,
+        true => {
+            console.record(&json!({ "v": 1, "name": name, "ok": ending == McpCommandOutcome::Done, "lines": lines }))?
+        }
         false => lines.iter().try_for_each(|line| console.say(line))?,
     }
     Ok(ending)
@@ -288,7 +294,7 @@ impl From<bool> for WayBack {
 /// # Errors
 ///
 /// Fails if nobody reads the answer any more, or the question cannot be shown.
-pub fn login(scope: ServerScope, name: &str, (way, console): (WayBack, &dyn Console)) -> io::Result<Ending> {
+pub fn login(scope: ServerScope, name: &str, (way, console): (WayBack, &dyn Console)) -> io::Result<McpCommandOutcome> {
     if scope.only_plans() {
         return refused(console, PLANS);
     }
@@ -325,7 +331,7 @@ pub fn login(scope: ServerScope, name: &str, (way, console): (WayBack, &dyn Cons
         Ok(inspected) => pinned(chosen, inspected, (name, console)),
         Err(lines) => {
             lines.iter().for_each(|line| console.talk(line));
-            Ok(Ending::Failed)
+            Ok(McpCommandOutcome::Failed)
         }
     }
 }
@@ -335,7 +341,11 @@ pub fn login(scope: ServerScope, name: &str, (way, console): (WayBack, &dyn Cons
 /// # Errors
 ///
 /// Fails if nobody reads the answer any more.
-pub fn prompt(scope: ServerScope, name: &str, (words, console): (&[String], &dyn Console)) -> io::Result<Ending> {
+pub fn prompt(
+    scope: ServerScope,
+    name: &str,
+    (words, console): (&[String], &dyn Console),
+) -> io::Result<McpCommandOutcome> {
     let chosen = match ChosenServer::find(scope, name) {
         Ok(chosen) => chosen,
         Err(why) => return failed(console, &why),
@@ -357,41 +367,41 @@ pub fn prompt(scope: ServerScope, name: &str, (words, console): (&[String], &dyn
     match chosen.prompt(prompt, &given) {
         Ok(text) if console.is_for_programs() => {
             console.record(&json!({ "v": 1, "name": name, "prompt": prompt, "text": text }))?;
-            Ok(Ending::Done)
+            Ok(McpCommandOutcome::Done)
         }
         Ok(text) => {
             text.lines().try_for_each(|line| console.say(line))?;
-            Ok(Ending::Done)
+            Ok(McpCommandOutcome::Done)
         }
         Err(lines) => not_given(lines),
     }
 }
 
-fn show_prompts(prompts: &[ListedPrompt], (name, console): (&str, &dyn Console)) -> io::Result<Ending> {
+fn show_prompts(prompts: &[ListedPrompt], (name, console): (&str, &dyn Console)) -> io::Result<McpCommandOutcome> {
     if console.is_for_programs() {
         let record = |prompt: &ListedPrompt| {
             let arguments = prompt
                 .arguments
                 .iter()
-                .map(|(name, needed)| json!({ "name": name, "required": *needed == Needed::Yes }));
+                .map(|(name, needed)| json!({ "name": name, "required": *needed == ArgumentRequirement::Yes }));
             json!({ "name": prompt.name, "description": prompt.description, "arguments": arguments.collect::<Vec<_>>() })
         };
         let prompts = prompts.iter().map(record).collect::<Vec<_>>();
         console.record(&json!({ "v": 1, "name": name, "prompts": prompts }))?;
-        return Ok(Ending::Done);
+        return Ok(McpCommandOutcome::Done);
     }
     if prompts.is_empty() {
         console.talk(&format!("{name} has no prompts."));
     }
     for ListedPrompt { name, description, arguments } in prompts {
-        let argument = |(name, needed): &(String, Needed)| match needed {
-            Needed::Yes => format!(" {name}=…"),
-            Needed::No => format!(" [{name}=…]"),
+        let argument = |(name, needed): &(String, ArgumentRequirement)| match needed {
+            ArgumentRequirement::Yes => format!(" {name}=…"),
+            ArgumentRequirement::No => format!(" [{name}=…]"),
         };
         let arguments: String = arguments.iter().map(argument).collect();
         console.say(&format!("{name}{arguments}  {description}"))?;
     }
-    Ok(Ending::Done)
+    Ok(McpCommandOutcome::Done)
 }
 
 /// Forgets the login to a server.
@@ -399,7 +409,7 @@ fn show_prompts(prompts: &[ListedPrompt], (name, console): (&str, &dyn Console))
 /// # Errors
 ///
 /// Fails if nobody reads the answer any more.
-pub fn logout(scope: ServerScope, name: &str, console: &dyn Console) -> io::Result<Ending> {
+pub fn logout(scope: ServerScope, name: &str, console: &dyn Console) -> io::Result<McpCommandOutcome> {
     if scope.only_plans() {
         return refused(console, PLANS);
     }
@@ -456,22 +466,22 @@ impl Browser for ConsoleBrowser<'_> {
     }
 }
 
-fn said(console: &dyn Console, name: &str, state: &str, text: &str) -> io::Result<Ending> {
+fn said(console: &dyn Console, name: &str, state: &str, text: &str) -> io::Result<McpCommandOutcome> {
     match console.is_for_programs() {
         true => console.record(&json!({ "v": 1, "name": name, "state": state }))?,
         false => console.say(text)?,
     }
-    Ok(Ending::Done)
+    Ok(McpCommandOutcome::Done)
 }
 
-fn failed(console: &dyn Console, why: &str) -> io::Result<Ending> {
+fn failed(console: &dyn Console, why: &str) -> io::Result<McpCommandOutcome> {
     ended(console, "failed", why)?;
-    Ok(Ending::Failed)
+    Ok(McpCommandOutcome::Failed)
 }
 
-fn refused(console: &dyn Console, why: &str) -> io::Result<Ending> {
+fn refused(console: &dyn Console, why: &str) -> io::Result<McpCommandOutcome> {
     ended(console, "needs_approval", why)?;
-    Ok(Ending::Refused)
+    Ok(McpCommandOutcome::Refused)
 }
 
 fn ended(console: &dyn Console, kind: &str, why: &str) -> io::Result<()> {

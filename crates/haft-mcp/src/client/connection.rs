@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use haft_host::servers::local_code::LocalCode;
 use haft_host::servers::process::{ServerProcess, start};
-use haft_host::servers::{Reach, ServerScope, ServerSpec};
+use haft_host::servers::{ServerScope, ServerSpec, ServerTransport};
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult, Tool};
 use rmcp::service::{ClientLifecycleMode, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle};
 use serde::{Deserialize, Serialize};
@@ -17,12 +17,12 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::handler::{Handler, Sampling};
-use super::http::{Destination, HttpSink};
+use super::http::{HttpSink, RemoteEndpoint};
 use super::life::Life;
 use super::manifest::{MOST_TOOLS, Manifest, Offers};
 use super::oauth::Login;
 use super::pipes::{LONGEST_MESSAGE, ServerPipes, Sink};
-use super::traffic::Traffic;
+use super::traffic::ServerTraffic;
 use crate::lines::Lines;
 use crate::outbox::Outbox;
 
@@ -50,9 +50,9 @@ pub(crate) enum Era {
     Stateless,
 }
 
-/// What is started.
+/// A server to be started, and how to start it.
 #[derive(Clone)]
-pub(crate) struct Start {
+pub(crate) struct ServerLaunch {
     pub(crate) name: String,
     pub(crate) spec: ServerSpec,
     pub(crate) key: String,
@@ -72,11 +72,11 @@ pub(crate) struct NoConnection {
     pub(crate) errors: String,
 }
 
-/// A server that runs and has listed its tools.
-pub(crate) struct Connection {
+/// A connection to a running server that has listed its tools.
+pub(crate) struct ServerConnection {
     pub(super) running: RunningService<RoleClient, Handler>,
     pub(crate) life: Life,
-    pub(crate) traffic: Arc<Traffic>,
+    pub(crate) traffic: Arc<ServerTraffic>,
     ended: CancellationToken,
     /// Told when the server has forgotten the session.
     lost: CancellationToken,
@@ -92,9 +92,9 @@ pub(crate) struct Connection {
     pub(crate) took: (Duration, Duration),
 }
 
-impl Connection {
+impl ServerConnection {
     /// Starts a server, finds out its era and lists its tools.
-    pub(crate) async fn open(start: Start) -> Result<Self, NoConnection> {
+    pub(crate) async fn open(start: ServerLaunch) -> Result<Self, NoConnection> {
         let _turn = STARTS.acquire().await;
         let time = start.spec.start_timeout.unwrap_or(TO_START);
         let until = Instant::now() + time;
@@ -119,9 +119,9 @@ impl Connection {
         }
     }
 
-    async fn attempt(start: &Start, era: Option<Era>, until: Instant) -> Result<Self, FailedAttempt> {
+    async fn attempt(start: &ServerLaunch, era: Option<Era>, until: Instant) -> Result<Self, FailedAttempt> {
         let began = Instant::now();
-        let traffic = Arc::new(Traffic::default());
+        let traffic = Arc::new(ServerTraffic::default());
         let ended = CancellationToken::new();
         let lost = CancellationToken::new();
         let login = Login::to(&start.name, (&start.spec, &start.key), &start.scope);
@@ -215,13 +215,13 @@ impl FailedAttempt {
 
 /// Starts the server, or prepares the way to it; returns both directions of messages.
 async fn ends(
-    start: &Start,
+    start: &ServerLaunch,
     (ended, lost): (&CancellationToken, &CancellationToken),
-    (traffic, login): (&Arc<Traffic>, &Option<Arc<Login>>),
+    (traffic, login): (&Arc<ServerTraffic>, &Option<Arc<Login>>),
 ) -> Result<(Life, (Lines, Sink)), FailedAttempt> {
-    if let Reach::Url(url) = &start.spec.reach {
+    if let ServerTransport::Url(url) = &start.spec.reach {
         let headers = start.spec.environment.clone().into_iter().collect();
-        let to = Destination { url, headers, login: login.clone(), traffic: traffic.clone() };
+        let to = RemoteEndpoint { url, headers, login: login.clone(), traffic: traffic.clone() };
         let (sink, lines) = HttpSink::open(to, lost.clone()).map_err(FailedAttempt::finally)?;
         return Ok((Life::Elsewhere, (Lines::Read(lines), Sink::Http(sink))));
     }
@@ -234,7 +234,7 @@ async fn ends(
     Ok((Life::Process(process), (Lines::at_most(output, LONGEST_MESSAGE), Sink::Pipe(outbox))))
 }
 
-async fn started(begun: &Start) -> Result<ServerProcess, FailedAttempt> {
+async fn started(begun: &ServerLaunch) -> Result<ServerProcess, FailedAttempt> {
     let begun = begun.clone();
     if LocalCode::of(&begun.spec, begun.scope.workspace()) != begun.local_code {
         let name = &begun.name;
@@ -266,7 +266,7 @@ fn mode(era: Option<Era>) -> ClientLifecycleMode {
 async fn first_list(
     running: &RunningService<RoleClient, Handler>,
     (name, until): (String, Instant),
-    traffic: &Traffic,
+    traffic: &ServerTraffic,
 ) -> Result<Manifest, String> {
     let listed = match timeout_at(until, list(running)).await {
         Ok(listed) => listed.and_then(|tools| Manifest::of(name, tools)),
@@ -307,7 +307,7 @@ async fn list(running: &RunningService<RoleClient, Handler>) -> Result<Vec<Tool>
 }
 
 /// Says why a server that answered nothing useful failed: its own end tells the most.
-async fn why_it_failed(life: &Life, traffic: &Traffic, error: &str) -> String {
+async fn why_it_failed(life: &Life, traffic: &ServerTraffic, error: &str) -> String {
     if let Some(refusal) = traffic.refusal() {
         return refusal_words(&refusal);
     }
@@ -331,6 +331,6 @@ pub(super) async fn how_it_ended(life: &Life) -> String {
     tokio::time::timeout(moment, life.ended()).await.unwrap_or_else(|_| "The connection to it ended.".to_owned())
 }
 
-fn odd_of(traffic: &Traffic) -> String {
+fn odd_of(traffic: &ServerTraffic) -> String {
     traffic.odd().map(|odd| format!(" {odd}")).unwrap_or_default()
 }

@@ -20,7 +20,7 @@ use serde_json::{Value, to_value};
 use tokio::sync::oneshot;
 
 use super::calls::{RunningCalls, ServerQuestion};
-use super::traffic::Traffic;
+use super::traffic::ServerTraffic;
 
 /// Most characters of a line of a server's log.
 const LONGEST_LOG: usize = 500;
@@ -39,12 +39,12 @@ pub(crate) struct Handler {
     info: ClientConfig,
     root: String,
     pub(crate) calls: RunningCalls,
-    traffic: Arc<Traffic>,
+    traffic: Arc<ServerTraffic>,
 }
 
 impl Handler {
     /// Makes the handler for a server that works for this workspace.
-    pub(crate) fn new(workspace: &Path, sampling: Sampling, traffic: Arc<Traffic>) -> Self {
+    pub(crate) fn new(workspace: &Path, sampling: Sampling, traffic: Arc<ServerTraffic>) -> Self {
         let mut capabilities = ClientCapabilities::default();
         capabilities.roots = Some(RootsCapabilities::default());
         let (form, url) = (FormElicitationCapability::default(), UrlElicitationCapability::default());

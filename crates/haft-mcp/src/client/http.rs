@@ -21,13 +21,13 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::manifest::Manifest;
-use super::oauth::{AfterRefusal, Login, Refusal};
+use super::oauth::{AfterRefusal, Login, ServerRefusal};
 use super::pipes::LONGEST_MESSAGE;
-use super::traffic::Traffic;
-use crate::lines::Line;
-use crate::outbox::Closed;
+use super::traffic::ServerTraffic;
+use crate::lines::MessageLine;
+use crate::outbox::ClosedOutbox;
 pub(crate) use headers::check_mirrored;
-use headers::{Message, MirroredArguments, in_header};
+use headers::{MirroredArguments, OutboundMessage, in_header};
 
 /// How long a connection may take.
 const TO_CONNECT: Duration = Duration::from_secs(10);
@@ -48,32 +48,32 @@ const UNASKED: &str = "unasked";
 
 /// Sends messages to an address.
 #[derive(Clone)]
-pub(crate) struct HttpSink(Arc<Shared>);
+pub(crate) struct HttpSink(Arc<RemoteTransport>);
 
-/// A server at an address, and what tells of it.
-pub(crate) struct Destination<'a> {
+/// The address of a server, with the headers, login and traffic record of its requests.
+pub(crate) struct RemoteEndpoint<'a> {
     pub(crate) url: &'a str,
     /// Headers of each request.
     pub(crate) headers: Vec<(String, String)>,
     /// The user's login; nothing if a header has it.
     pub(crate) login: Option<Arc<Login>>,
-    pub(crate) traffic: Arc<Traffic>,
+    pub(crate) traffic: Arc<ServerTraffic>,
 }
 
-struct Shared {
+struct RemoteTransport {
     client: HttpClient,
     address: Address,
     headers: Vec<(String, String)>,
     login: Option<Arc<Login>>,
-    traffic: Arc<Traffic>,
-    state: Mutex<State>,
-    lines: mpsc::Sender<Line>,
+    traffic: Arc<ServerTraffic>,
+    state: Mutex<RemoteTransportState>,
+    lines: mpsc::Sender<MessageLine>,
     /// Told when the server has forgotten the session.
     lost: CancellationToken,
 }
 
 #[derive(Default)]
-struct State {
+struct RemoteTransportState {
     /// The session that the server gave, in the old era.
     session: Option<String>,
     /// The revision that the handshake found.
@@ -85,21 +85,24 @@ struct State {
 
 impl HttpSink {
     /// Sends messages there; returns the lines that come back. `lost` is told when the server has forgotten the session.
-    pub(crate) fn open(to: Destination<'_>, lost: CancellationToken) -> Result<(Self, mpsc::Receiver<Line>), String> {
-        let Destination { url, headers, login, traffic } = to;
+    pub(crate) fn open(
+        to: RemoteEndpoint<'_>,
+        lost: CancellationToken,
+    ) -> Result<(Self, mpsc::Receiver<MessageLine>), String> {
+        let RemoteEndpoint { url, headers, login, traffic } = to;
         let address = Address::parse(url).map_err(|why| format!("Its address cannot be used: {why}."))?;
         if !matches!(address.scheme(), "http" | "https") {
             return Err(format!("Its address begins with \"{}\"; haft knows http and https.", address.scheme()));
         }
         let client = HttpClient::new().connecting_within(TO_CONNECT);
         let (lines, received) = mpsc::channel(WAITING);
-        let shared = Shared { client, address, headers, login, traffic, state: Mutex::default(), lines, lost };
+        let shared = RemoteTransport { client, address, headers, login, traffic, state: Mutex::default(), lines, lost };
         Ok((Self(Arc::new(shared)), received))
     }
 
     /// Sends a message. A request waits for its answer elsewhere.
-    pub(crate) async fn send(&self, line: &[u8]) -> Result<(), Closed> {
-        let message = Message::of(line).ok_or(Closed)?;
+    pub(crate) async fn send(&self, line: &[u8]) -> Result<(), ClosedOutbox> {
+        let message = OutboundMessage::of(line).ok_or(ClosedOutbox)?;
         if message.method == "notifications/cancelled" && self.0.is_stateless() {
             // The end of the stream is the cancellation.
             let cancelled = serde_json::from_slice::<Value>(line).ok();
@@ -149,8 +152,8 @@ impl HttpSink {
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl RemoteTransport {
+    fn state(&self) -> MutexGuard<'_, RemoteTransportState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -160,7 +163,7 @@ impl Shared {
     }
 
     /// Sends a message and passes on what comes back.
-    async fn exchange(&self, message: Message) {
+    async fn exchange(&self, message: OutboundMessage) {
         let id = message.id.clone();
         if let Err(why) = self.answered(message).await
             && let Some(id) = &id
@@ -172,12 +175,12 @@ impl Shared {
         }
     }
 
-    async fn answered(&self, message: Message) -> Result<(), String> {
+    async fn answered(&self, message: OutboundMessage) -> Result<(), String> {
         let mut answer = match self.sent(&message).await? {
-            Sent::Answer(answer) => answer,
-            Sent::Told => return Ok(()),
+            PostOutcome::Answer(answer) => answer,
+            PostOutcome::Told => return Ok(()),
         };
-        let Message { id, method, .. } = message;
+        let OutboundMessage { id, method, .. } = message;
         if method == "initialize" {
             let session = answer.headers().text("mcp-session-id").map(str::to_owned);
             self.state().session = session;
@@ -194,7 +197,7 @@ impl Shared {
     }
 
     /// Sends a message; once more if a login makes a difference.
-    async fn sent(&self, message: &Message) -> Result<Sent, String> {
+    async fn sent(&self, message: &OutboundMessage) -> Result<PostOutcome, String> {
         let (headers, session) = self.headers_of(message);
         let mirrored = self.state().mirrored.headers_of(message);
         let mut has_retried = false;
@@ -205,24 +208,24 @@ impl Shared {
             let sent = self.client.send_with(request, &named).await;
             let answer = sent.map_err(|error| self.unreachable(&error))?;
             if answer.is_success() {
-                return Ok(Sent::Answer(answer));
+                return Ok(PostOutcome::Answer(answer));
             }
             if let (401 | 403, Some(login)) = (answer.status(), &self.login) {
                 let header = answer.headers().text("www-authenticate").map(str::to_owned);
-                let refusal = Refusal { status: answer.status(), header: header.as_deref(), key: key.as_deref() };
+                let refusal = ServerRefusal { status: answer.status(), header: header.as_deref(), key: key.as_deref() };
                 match login.after(refusal).await {
                     AfterRefusal::Retry(_) if !has_retried => {
                         has_retried = true;
                         continue;
                     }
                     AfterRefusal::Retry(_) => {
-                        let again = Refusal { status: 401, header: header.as_deref(), key: None };
+                        let again = ServerRefusal { status: 401, header: header.as_deref(), key: None };
                         return Err(self.needs_user(login.after(again).await));
                     }
                     ask => return Err(self.needs_user(ask)),
                 }
             }
-            return self.refused(answer, (message.id.as_ref(), session.is_some())).await.map(|()| Sent::Told);
+            return self.refused(answer, (message.id.as_ref(), session.is_some())).await.map(|()| PostOutcome::Told);
         }
     }
 
@@ -252,7 +255,7 @@ impl Shared {
             let revision = value.as_ref().and_then(|value| value["result"]["protocolVersion"].as_str());
             self.state().revision = revision.map(str::to_owned);
         }
-        let _ = self.lines.send(Line::Message(message)).await;
+        let _ = self.lines.send(MessageLine::Message(message)).await;
         is_answer
     }
 
@@ -274,7 +277,7 @@ impl Shared {
                 self.traffic.note_new_tools();
             }
             let message = json!({ "jsonrpc": "2.0", "id": id, "error": error });
-            let _ = self.lines.send(Line::Message(message.to_string().into_bytes())).await;
+            let _ = self.lines.send(MessageLine::Message(message.to_string().into_bytes())).await;
             return Ok(());
         }
         Err(match status {
@@ -295,7 +298,7 @@ impl Shared {
 
     async fn fail(&self, id: &Value, why: &str) {
         let message = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": TRANSPORT, "message": why } });
-        let _ = self.lines.send(Line::Message(message.to_string().into_bytes())).await;
+        let _ = self.lines.send(MessageLine::Message(message.to_string().into_bytes())).await;
     }
 
     /// Returns the headers that come from the user's file and login, with those that a call repeats; and the key.
@@ -310,7 +313,7 @@ impl Shared {
         (headers, key)
     }
 
-    fn headers_of(&self, message: &Message) -> (Vec<(&'static str, String)>, Option<String>) {
+    fn headers_of(&self, message: &OutboundMessage) -> (Vec<(&'static str, String)>, Option<String>) {
         let state = self.state();
         let mut headers = vec![
             ("content-type", "application/json".to_owned()),
@@ -327,8 +330,8 @@ impl Shared {
     }
 }
 
-/// What came of a message.
-enum Sent {
+/// The outcome of sending a message.
+enum PostOutcome {
     /// An answer.
     Answer(Incoming),
     /// A refusal, which was passed on.
@@ -367,7 +370,7 @@ mod tests {
     #[test]
     fn only_http_addresses_are_used() {
         for url in ["file:///etc/passwd", "ws://host", "no address"] {
-            let to = Destination { url, headers: Vec::new(), login: None, traffic: Arc::default() };
+            let to = RemoteEndpoint { url, headers: Vec::new(), login: None, traffic: Arc::default() };
             assert!(HttpSink::open(to, CancellationToken::new()).is_err(), "{url}");
         }
     }

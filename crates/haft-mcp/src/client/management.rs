@@ -11,16 +11,16 @@ use haft_host::host::block_on;
 use haft_host::servers::deferral::{DefinitionSize, beyond};
 use haft_host::servers::local_code::LocalCode;
 use haft_host::servers::process::readable_places;
-use haft_host::servers::{ConfiguredServer, Origin, Reach, ServerScope, ServerSpec, configured};
+use haft_host::servers::{ConfiguredServer, ServerOrigin, ServerScope, ServerSpec, ServerTransport, configured};
 use tokio::sync::mpsc;
 
 use super::calls::CallEars;
-use super::connection::{Connection, NoConnection, Start};
+use super::connection::{NoConnection, ServerConnection, ServerLaunch};
 use super::manifest::{ListedTool, Manifest, Offers};
 use super::oauth::Login;
 use super::record::{RecordPlace, ServerRecord, consent_hash};
 use super::requests::Patience;
-use super::servers::{Standing, with_hosts};
+use super::servers::{ServerStatus, with_hosts};
 use super::tool::{spec_of, tokens_of_tools};
 
 /// Most lines of a difference that are shown.
@@ -81,8 +81,8 @@ pub enum Consent {
     Changed,
 }
 
-/// What a server said after it was started.
-pub struct Inspected {
+/// What a server reported about itself after it was started.
+pub struct ServerInspection {
     manifest: Manifest,
     /// How the tools differ from those that the user agreed to; nothing if they are the same, or the first.
     pub difference: Option<String>,
@@ -93,14 +93,14 @@ pub struct Inspected {
 }
 
 /// Why a server could not be inspected: lines to show, the reason first.
-pub type Failed = Vec<String>;
+pub type InspectionFailure = Vec<String>;
 
 /// Lists all servers; the second list says what is wrong with whole files.
 #[must_use]
 pub fn list(scope: &ServerScope) -> (Vec<ListedServer>, Vec<String>) {
     let (servers, problems) = configured(scope);
     let mut servers: Vec<ListedServer> = servers.iter().map(|server| listed(server, scope)).collect();
-    let used = |server: &&mut ListedServer| server.state == Standing::Allowed.code();
+    let used = |server: &&mut ListedServer| server.state == ServerStatus::Allowed.code();
     let size = |server: &mut ListedServer| DefinitionSize {
         server: server.name.clone(),
         tools: server.tools,
@@ -115,7 +115,7 @@ pub fn list(scope: &ServerScope) -> (Vec<ListedServer>, Vec<String>) {
 
 fn listed(server: &ConfiguredServer, scope: &ServerScope) -> ListedServer {
     let record = RecordPlace::of(server, scope).read();
-    let standing = Standing::of((server, scope), &record);
+    let standing = ServerStatus::of((server, scope), &record);
     let manifest = record.manifest.as_ref();
     let error = match (&server.spec, &server.hidden_by) {
         (_, Some(file)) => Some(format!("the server of this name in {} counts", file.display())),
@@ -169,15 +169,15 @@ impl ChosenServer {
     #[must_use]
     pub fn words(&self) -> &[String] {
         match &self.spec.reach {
-            Reach::Command { words, .. } => words,
-            Reach::Url(_) => &[],
+            ServerTransport::Command { words, .. } => words,
+            ServerTransport::Url(_) => &[],
         }
     }
 
     /// Returns whether haft's own file names it.
     #[must_use]
     pub fn is_own(&self) -> bool {
-        self.server.origin == Origin::Own
+        self.server.origin == ServerOrigin::Own
     }
 
     /// Returns what must be agreed to.
@@ -220,7 +220,7 @@ impl ChosenServer {
         };
         let mut lines =
             vec![format!("server    {} ({}: {})", self.server.name, self.server.origin, self.server.file.display())];
-        if let Reach::Url(url) = &self.spec.reach {
+        if let ServerTransport::Url(url) = &self.spec.reach {
             lines.push(format!("address   {}", hide(&self.written())));
             if self.written() != *url {
                 lines.push(format!("          now {}", hide(url)));
@@ -239,7 +239,7 @@ impl ChosenServer {
             let code = code.into_iter().collect::<Vec<_>>().join(", ");
             lines.push(format!("runs      {code} of this folder; haft asks again when they change"));
         }
-        if let Reach::Command { folder: Some(folder), .. } = &self.spec.reach {
+        if let ServerTransport::Command { folder: Some(folder), .. } = &self.spec.reach {
             lines.push(format!("in        {}", folder.display()));
         }
         for (name, value) in &self.spec.written_environment {
@@ -258,8 +258,8 @@ impl ChosenServer {
     /// Returns the command line or the address as the file has it, for a shell: what refers to a variable names it.
     pub(super) fn written(&self) -> String {
         match &self.spec.reach {
-            Reach::Url(_) => self.spec.written_reach.concat(),
-            Reach::Command { .. } => {
+            ServerTransport::Url(_) => self.spec.written_reach.concat(),
+            ServerTransport::Command { .. } => {
                 self.spec.written_reach.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
             }
         }
@@ -288,7 +288,7 @@ impl ChosenServer {
     /// # Errors
     ///
     /// Returns the reason, and the end of what the server wrote to its errors.
-    pub fn inspect(&self) -> Result<Inspected, Failed> {
+    pub fn inspect(&self) -> Result<ServerInspection, InspectionFailure> {
         let (name, start) = (self.server.name.clone(), self.start()?);
         let login = self.login();
         let inspected = block_on(async move { inspected(start).await }).map_err(|error| vec![error.to_string()])?;
@@ -309,13 +309,13 @@ impl ChosenServer {
     }
 
     /// Returns what is started. The user must have agreed to its command line.
-    pub(crate) fn start(&self) -> Result<Start, Failed> {
+    pub(crate) fn start(&self) -> Result<ServerLaunch, InspectionFailure> {
         if self.consent() != Consent::Given {
             let name = &self.server.name;
             let why = format!("You have not agreed to the command line of \"{name}\". Run: haft mcp add {name}");
             return Err(vec![why]);
         }
-        Ok(Start {
+        Ok(ServerLaunch {
             name: self.server.name.clone(),
             spec: with_hosts(&self.spec, &self.record.hosts),
             key: self.place.key.clone(),
@@ -335,7 +335,7 @@ impl ChosenServer {
     /// # Errors
     ///
     /// Fails if the record cannot be written.
-    pub fn pin(&mut self, inspected: Inspected) -> Result<(), String> {
+    pub fn pin(&mut self, inspected: ServerInspection) -> Result<(), String> {
         self.record.manifest = Some(inspected.manifest);
         self.record.era = Some(inspected.era);
         self.record.offers = inspected.offers;
@@ -356,7 +356,7 @@ impl ChosenServer {
     }
 }
 
-impl Inspected {
+impl ServerInspection {
     /// Returns all tools with their descriptions in full, so that a person sees every word that a model reads.
     #[must_use]
     pub fn tools(&self) -> String {
@@ -373,8 +373,8 @@ impl Inspected {
     }
 }
 
-async fn inspected(start: Start) -> Result<Inspected, NoConnection> {
-    let connection = Connection::open(start).await?;
+async fn inspected(start: ServerLaunch) -> Result<ServerInspection, NoConnection> {
+    let connection = ServerConnection::open(start).await?;
     let seconds = |time: Duration| format!("{:.2} s", time.as_secs_f64());
     let (answered, listed) = connection.took;
     let asked = tokio::time::Instant::now();
@@ -395,11 +395,11 @@ async fn inspected(start: Start) -> Result<Inspected, NoConnection> {
     lines.extend(errors_of(&connection.life.last_errors()));
     let (manifest, era, offers) = (connection.manifest.clone(), connection.era, connection.offers);
     connection.close().await;
-    Ok(Inspected { manifest, difference: None, lines, era, offers })
+    Ok(ServerInspection { manifest, difference: None, lines, era, offers })
 }
 
 /// Says what the server has beside tools.
-async fn others(connection: &Connection) -> Vec<String> {
+async fn others(connection: &ServerConnection) -> Vec<String> {
     let ((progress, _), (questions, _)) = (mpsc::channel(1), mpsc::channel(1));
     let patience = Patience { idle: TO_LIST, total: TO_LIST };
     let listing = match connection.listing(patience, CallEars { progress, questions }).await {
@@ -419,7 +419,7 @@ async fn others(connection: &Connection) -> Vec<String> {
     lines
 }
 
-pub(super) fn told(name: &str, why: &NoConnection) -> Failed {
+pub(super) fn told(name: &str, why: &NoConnection) -> InspectionFailure {
     let mut lines = vec![format!("The MCP server \"{name}\" cannot be used. {}", why.what)];
     lines.extend(errors_of(&why.errors));
     lines.push(fix(why).to_owned());

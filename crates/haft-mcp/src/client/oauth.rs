@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_contract::visible::visible;
 use haft_host::servers::records::ServerRecords;
-use haft_host::servers::{LoginSpec, Reach, ServerScope, ServerSpec};
+use haft_host::servers::{LoginSpec, ServerScope, ServerSpec, ServerTransport};
 use haft_net::{Address, GuidedClient};
 
 use challenge::Challenge;
@@ -52,8 +52,8 @@ pub(crate) enum AfterRefusal {
     Ask(String),
 }
 
-/// A refusal of a server.
-pub(crate) struct Refusal<'a> {
+/// A server's refusal of a request.
+pub(crate) struct ServerRefusal<'a> {
     pub(crate) status: u16,
     /// The header `WWW-Authenticate`.
     pub(crate) header: Option<&'a str>,
@@ -64,7 +64,7 @@ pub(crate) struct Refusal<'a> {
 impl Login {
     /// Returns the login to a server; nothing for one that haft starts, or whose entry has a header for it.
     pub(crate) fn to(name: &str, (spec, key): (&ServerSpec, &str), scope: &ServerScope) -> Option<Arc<Self>> {
-        let Reach::Url(url) = &spec.reach else { return None };
+        let ServerTransport::Url(url) = &spec.reach else { return None };
         if spec.environment.keys().any(|header| header.eq_ignore_ascii_case("authorization")) {
             return None;
         }
@@ -97,7 +97,7 @@ impl Login {
     }
 
     /// Says what to do about a refusal.
-    pub(crate) async fn after(&self, refusal: Refusal<'_>) -> AfterRefusal {
+    pub(crate) async fn after(&self, refusal: ServerRefusal<'_>) -> AfterRefusal {
         let challenge = Challenge::read(refusal.header);
         if refusal.status == 403 {
             return self.after_missing_rights(challenge);

@@ -20,9 +20,9 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::http::HttpSink;
-use super::traffic::Traffic;
-use crate::lines::{Line, Lines};
-use crate::outbox::{Closed, Outbox, line_of};
+use super::traffic::ServerTraffic;
+use crate::lines::{Lines, MessageLine};
+use crate::outbox::{ClosedOutbox, Outbox, line_of};
 use crate::weight::is_too_heavy;
 
 /// Longest message, in bytes.
@@ -40,7 +40,7 @@ const MOST_REQUESTS: usize = 10_000;
 pub(crate) struct ServerPipes {
     lines: Lines,
     sink: Sink,
-    traffic: Arc<Traffic>,
+    traffic: Arc<ServerTraffic>,
     ended: CancellationToken,
     /// Messages that come before the next line.
     made: VecDeque<ServerJsonRpcMessage>,
@@ -62,7 +62,7 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    async fn put(&self, line: Vec<u8>) -> Result<(), Closed> {
+    async fn put(&self, line: Vec<u8>) -> Result<(), ClosedOutbox> {
         match self {
             Sink::Pipe(outbox) => outbox.put(line).await,
             Sink::Http(http) => http.send(&line).await,
@@ -83,7 +83,7 @@ struct Envelope<'a> {
 
 impl ServerPipes {
     /// Talks over these pipes until `ended` is told.
-    pub(crate) fn new((lines, sink): (Lines, Sink), traffic: Arc<Traffic>, ended: CancellationToken) -> Self {
+    pub(crate) fn new((lines, sink): (Lines, Sink), traffic: Arc<ServerTraffic>, ended: CancellationToken) -> Self {
         let patience = if matches!(sink, Sink::Http(_)) { LONG_PROBE } else { PROBE };
         Self { lines, sink, traffic, ended, made: VecDeque::new(), probe: None, patience, late: None, requests: 0 }
     }
@@ -94,10 +94,10 @@ impl ServerPipes {
     }
 
     /// Takes one line; returns the message that it is, if anybody needs it.
-    fn take(&mut self, line: Line) -> Option<ServerJsonRpcMessage> {
+    fn take(&mut self, line: MessageLine) -> Option<ServerJsonRpcMessage> {
         let line = match line {
-            Line::Message(line) if !is_too_heavy(&line) => line,
-            Line::Message(_) | Line::TooLong => {
+            MessageLine::Message(line) if !is_too_heavy(&line) => line,
+            MessageLine::Message(_) | MessageLine::TooLong => {
                 let most = LONGEST_MESSAGE / 1024 / 1024;
                 self.fail_all(&format!(
                     "the server sent a message of more than {most} MiB or of too many values; haft skipped it"
@@ -217,9 +217,12 @@ fn failure(id: RequestId, why: &str) -> ServerJsonRpcMessage {
 }
 
 impl Transport<RoleClient> for ServerPipes {
-    type Error = Closed;
+    type Error = ClosedOutbox;
 
-    fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = Result<(), Closed>> + Send + 'static {
+    fn send(
+        &mut self,
+        message: ClientJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), ClosedOutbox>> + Send + 'static {
         match &message {
             ClientJsonRpcMessage::Request(request) => {
                 self.traffic.ask(request.id.clone());
@@ -267,7 +270,7 @@ impl Transport<RoleClient> for ServerPipes {
         }
     }
 
-    async fn close(&mut self) -> Result<(), Closed> {
+    async fn close(&mut self) -> Result<(), ClosedOutbox> {
         self.ended.cancel();
         if let Sink::Http(http) = &self.sink {
             http.end().await;

@@ -14,8 +14,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::calls::CallEars;
-use super::connection::Connection;
-use super::management::{ChosenServer, Failed, TO_LIST, told};
+use super::connection::ServerConnection;
+use super::management::{ChosenServer, InspectionFailure, TO_LIST, told};
 use super::requests::{NoResult, Patience, ServerRequest};
 use super::result::words_of;
 
@@ -32,12 +32,12 @@ pub struct ListedPrompt {
     /// What it is about.
     pub description: String,
     /// The names of its arguments, and whether each must be given.
-    pub arguments: Vec<(String, Needed)>,
+    pub arguments: Vec<(String, ArgumentRequirement)>,
 }
 
-/// Whether an argument must be given.
+/// Says whether an argument must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needed {
+pub enum ArgumentRequirement {
     /// It must.
     Yes,
     /// It may be left out.
@@ -50,7 +50,7 @@ impl ChosenServer {
     /// # Errors
     ///
     /// Returns the reason, and the end of what the server wrote to its errors.
-    pub fn prompts(&self) -> Result<Vec<ListedPrompt>, Failed> {
+    pub fn prompts(&self) -> Result<Vec<ListedPrompt>, InspectionFailure> {
         let listed = self.with_connection(async |connection| prompts_of(connection).await)?;
         Ok(listed.iter().map(ListedPrompt::of).collect())
     }
@@ -60,7 +60,7 @@ impl ChosenServer {
     /// # Errors
     ///
     /// Returns the reason; for an argument that is missing, also the values that the server suggests.
-    pub fn prompt(&self, name: &str, arguments: &BTreeMap<String, String>) -> Result<String, Failed> {
+    pub fn prompt(&self, name: &str, arguments: &BTreeMap<String, String>) -> Result<String, InspectionFailure> {
         self.with_connection(async |connection| {
             let prompts = prompts_of(connection).await?;
             let prompt = prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
@@ -72,10 +72,13 @@ impl ChosenServer {
         })
     }
 
-    fn with_connection<T>(&self, work: impl AsyncFnOnce(&Connection) -> Result<T, String>) -> Result<T, Failed> {
+    fn with_connection<T>(
+        &self,
+        work: impl AsyncFnOnce(&ServerConnection) -> Result<T, String>,
+    ) -> Result<T, InspectionFailure> {
         let (name, start) = (self.name().to_owned(), self.start());
         let done = block_on(async move {
-            let connection = Connection::open(start?).await.map_err(|why| told(&name, &why))?;
+            let connection = ServerConnection::open(start?).await.map_err(|why| told(&name, &why))?;
             let done = work(&connection).await;
             connection.close().await;
             done.map_err(|why| vec![format!("The MCP server \"{name}\" gives no prompt: {why}.")])
@@ -88,7 +91,8 @@ impl ListedPrompt {
     fn of(prompt: &Prompt) -> Self {
         let shown = |text: &str| visible(&text.replace(['\n', '\r'], " ")).into_owned();
         let arguments = prompt.arguments.iter().flatten().map(|argument| {
-            let needed = if argument.required == Some(true) { Needed::Yes } else { Needed::No };
+            let needed =
+                if argument.required == Some(true) { ArgumentRequirement::Yes } else { ArgumentRequirement::No };
             (shown(&argument.name), needed)
         });
         Self {
@@ -99,13 +103,13 @@ impl ListedPrompt {
     }
 }
 
-async fn prompts_of(connection: &Connection) -> Result<Vec<Prompt>, String> {
+async fn prompts_of(connection: &ServerConnection) -> Result<Vec<Prompt>, String> {
     let listing = connection.listing(patience(), nobody()).await.map_err(|why| why.words())?;
     Ok(listing.prompts)
 }
 
 /// Says which argument is missing, with what the server suggests for it.
-async fn check(connection: &Connection, prompt: &Prompt, given: &BTreeMap<String, String>) -> Result<(), String> {
+async fn check(connection: &ServerConnection, prompt: &Prompt, given: &BTreeMap<String, String>) -> Result<(), String> {
     let known = prompt.arguments.as_deref().unwrap_or_default();
     if let Some(other) = given.keys().find(|name| !known.iter().any(|argument| argument.name == **name)) {
         let names = known.iter().map(|argument| visible(&argument.name).into_owned()).collect::<Vec<_>>();
@@ -122,7 +126,7 @@ async fn check(connection: &Connection, prompt: &Prompt, given: &BTreeMap<String
 }
 
 /// Returns the values that the server suggests for an argument of a prompt; none if it suggests nothing.
-async fn completions(connection: &Connection, (prompt, argument): (&str, &str), typed: &str) -> Vec<String> {
+async fn completions(connection: &ServerConnection, (prompt, argument): (&str, &str), typed: &str) -> Vec<String> {
     if !connection.offers.completions {
         return Vec::new();
     }
@@ -138,7 +142,11 @@ async fn completions(connection: &Connection, (prompt, argument): (&str, &str), 
     }
 }
 
-async fn text_of(connection: &Connection, name: &str, arguments: &BTreeMap<String, String>) -> Result<String, String> {
+async fn text_of(
+    connection: &ServerConnection,
+    name: &str,
+    arguments: &BTreeMap<String, String>,
+) -> Result<String, String> {
     let arguments: Map<String, Value> =
         arguments.iter().map(|(name, value)| (name.clone(), Value::String(value.clone()))).collect();
     let mut params = GetPromptRequestParams::new(name);

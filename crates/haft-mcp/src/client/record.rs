@@ -4,7 +4,7 @@ use std::path::Path;
 
 use haft_host::servers::local_code::LocalCode;
 use haft_host::servers::records::ServerRecords;
-use haft_host::servers::{ConfiguredServer, Reach, ServerScope, ServerSpec};
+use haft_host::servers::{ConfiguredServer, ServerScope, ServerSpec, ServerTransport};
 use serde::{Deserialize, Serialize};
 
 use super::connection::Era;
@@ -95,12 +95,12 @@ pub(crate) fn consent_hash(spec: &ServerSpec, workspace: &Path) -> String {
         hasher.update(part.as_bytes());
     };
     match &spec.reach {
-        Reach::Command { words, folder } => {
+        ServerTransport::Command { words, folder } => {
             add("command");
             add(&folder.as_ref().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default());
             words.iter().for_each(|word| add(word));
         }
-        Reach::Url(url) => {
+        ServerTransport::Url(url) => {
             add("url");
             add(url);
         }

@@ -19,7 +19,7 @@ use tokio::time::sleep_until;
 use tokio_util::sync::CancellationToken;
 
 use super::calls::{CallClock, CallEars, Due};
-use super::connection::{Connection, Era, MOST_PAGES, how_it_ended, refusal_words};
+use super::connection::{Era, MOST_PAGES, ServerConnection, how_it_ended, refusal_words};
 
 /// How often a server may want something before it has a result.
 const MOST_ROUNDS: usize = 10;
@@ -43,12 +43,12 @@ pub(crate) enum ServerRequest {
     /// Values for an argument.
     Completion(CompleteRequestParams),
     /// A page of a list.
-    Page(Listed, Option<String>),
+    Page(ListingKind, Option<String>),
 }
 
-/// Which list is asked for.
+/// Names the list that is requested from a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Listed {
+pub(crate) enum ListingKind {
     /// Of resources.
     Resources,
     /// Of patterns of their addresses.
@@ -57,9 +57,9 @@ pub(crate) enum Listed {
     Prompts,
 }
 
-/// What a server has beside tools.
+/// The resources, resource templates and prompts of a server.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Listing {
+pub(crate) struct ServerListing {
     pub(crate) resources: Vec<Resource>,
     pub(crate) templates: Vec<ResourceTemplate>,
     pub(crate) prompts: Vec<Prompt>,
@@ -109,13 +109,13 @@ impl ServerRequest {
             Self::Resource(params) => ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params)),
             Self::Prompt(params) => ClientRequest::GetPromptRequest(GetPromptRequest::new(params)),
             Self::Completion(params) => ClientRequest::CompleteRequest(CompleteRequest::new(params)),
-            Self::Page(Listed::Resources, cursor) => {
+            Self::Page(ListingKind::Resources, cursor) => {
                 ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(page(&cursor)))
             }
-            Self::Page(Listed::Templates, cursor) => {
+            Self::Page(ListingKind::Templates, cursor) => {
                 ClientRequest::ListResourceTemplatesRequest(ListResourceTemplatesRequest::with_param(page(&cursor)))
             }
-            Self::Page(Listed::Prompts, cursor) => {
+            Self::Page(ListingKind::Prompts, cursor) => {
                 ClientRequest::ListPromptsRequest(ListPromptsRequest::with_param(page(&cursor)))
             }
         }
@@ -141,7 +141,7 @@ impl ServerRequest {
     }
 }
 
-impl Connection {
+impl ServerConnection {
     /// Sends a request and waits for its result; what the server says and asks meanwhile goes to `ears`. Once `stopped` is
     /// told, the server is told too.
     pub(crate) async fn ask(
@@ -252,12 +252,12 @@ impl Connection {
     }
 
     /// Lists what the server has beside tools, each list page by page.
-    pub(crate) async fn listing(&self, patience: Patience, ears: CallEars) -> Result<Listing, NoResult> {
-        let mut listing = Listing::default();
+    pub(crate) async fn listing(&self, patience: Patience, ears: CallEars) -> Result<ServerListing, NoResult> {
+        let mut listing = ServerListing::default();
         let offered = [
-            (self.offers.resources, Listed::Resources),
-            (self.offers.resources, Listed::Templates),
-            (self.offers.prompts, Listed::Prompts),
+            (self.offers.resources, ListingKind::Resources),
+            (self.offers.resources, ListingKind::Templates),
+            (self.offers.prompts, ListingKind::Prompts),
         ];
         for (_, which) in offered.into_iter().filter(|(is_offered, _)| *is_offered) {
             let mut cursor = None;
@@ -278,7 +278,7 @@ impl Connection {
                         page.next_cursor
                     }
                     // Many servers with resources have no patterns.
-                    Err(NoResult::Refused(_)) if which == Listed::Templates => None,
+                    Err(NoResult::Refused(_)) if which == ListingKind::Templates => None,
                     Ok(_) => return Err(NoResult::Unsupported("Its answer is no list.".to_owned())),
                     Err(why) => return Err(why),
                 };

@@ -11,16 +11,16 @@ use haft_contract::manual::Manual;
 use haft_contract::output::ToolOutput;
 use haft_contract::plan::Plan;
 use haft_contract::spec::Spec;
-use haft_contract::tool::{AnyTool, Bound};
+use haft_contract::tool::{AnyTool, ToolInvocation};
 use haft_contract::visible::visible;
 use rmcp::model::{ReadResourceRequestParams, ServerResult};
 use serde_json::{Value, json};
 
 use super::attended::{attended, no_such_result};
 use super::elicitation::cut;
-use super::requests::{Listing, ServerRequest};
+use super::requests::{ServerListing, ServerRequest};
 use super::result::{ResultOf, output_of_resource};
-use super::server::{Returned, Server, Wanted};
+use super::server::{RemoteRequest, RemoteResult, RemoteServer};
 
 /// Lists the resources.
 const LIST: &str = "list_mcp_resources";
@@ -28,33 +28,35 @@ const LIST: &str = "list_mcp_resources";
 const READ: &str = "read_mcp_resource";
 
 /// Returns the tools for the resources of these servers; none if there are none.
-pub(super) fn resource_tools(servers: &[Arc<Server>]) -> Vec<Arc<dyn AnyTool>> {
+pub(super) fn resource_tools(servers: &[Arc<RemoteServer>]) -> Vec<Arc<dyn AnyTool>> {
     if servers.is_empty() {
         return Vec::new();
     }
-    let servers: Arc<[Arc<Server>]> = servers.into();
-    let tool = |does: Does| Arc::new(ResourceTool { spec: spec_of(does, &servers), servers: servers.clone(), does });
-    vec![tool(Does::List), tool(Does::Read)]
+    let servers: Arc<[Arc<RemoteServer>]> = servers.into();
+    let tool = |does: ResourceOperation| {
+        Arc::new(ResourceTool { spec: spec_of(does, &servers), servers: servers.clone(), does })
+    };
+    vec![tool(ResourceOperation::List), tool(ResourceOperation::Read)]
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Does {
+enum ResourceOperation {
     List,
     Read,
 }
 
 struct ResourceTool {
     spec: Spec,
-    servers: Arc<[Arc<Server>]>,
-    does: Does,
+    servers: Arc<[Arc<RemoteServer>]>,
+    does: ResourceOperation,
 }
 
-fn spec_of(does: Does, servers: &[Arc<Server>]) -> Spec {
+fn spec_of(does: ResourceOperation, servers: &[Arc<RemoteServer>]) -> Spec {
     let names = servers.iter().map(|server| visible(&server.name).into_owned()).collect::<Vec<_>>();
     let listed = names.join(", ");
     let server = json!({ "type": "string", "description": format!("The MCP server: {listed}") });
     let (name, title, words, properties, required) = match does {
-        Does::List => {
+        ResourceOperation::List => {
             let contains =
                 json!({ "type": "string", "description": "Only resources whose address or name contains this" });
             let words = format!(
@@ -62,7 +64,7 @@ fn spec_of(does: Does, servers: &[Arc<Server>]) -> Spec {
             );
             (LIST, "List resources of MCP servers", words, json!({ "server": server, "contains": contains }), json!([]))
         }
-        Does::Read => {
+        ResourceOperation::Read => {
             let uri = json!({ "type": "string", "description": format!("The address, as \"{LIST}\" shows it") });
             let words = format!("Reads one resource of an MCP server. \"{LIST}\" lists them. Servers: {listed}.");
             (
@@ -85,10 +87,10 @@ impl AnyTool for ResourceTool {
         &self.spec
     }
 
-    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn ToolInvocation>, ToolError> {
         let text = |key: &str| args.get(key).and_then(Value::as_str).map(str::to_owned);
         let named = text("server");
-        let servers: Vec<Arc<Server>> = self
+        let servers: Vec<Arc<RemoteServer>> = self
             .servers
             .iter()
             .filter(|server| named.as_ref().is_none_or(|name| *name == server.name))
@@ -110,17 +112,17 @@ impl AnyTool for ResourceTool {
 }
 
 struct BoundResources {
-    does: Does,
-    servers: Vec<Arc<Server>>,
+    does: ResourceOperation,
+    servers: Vec<Arc<RemoteServer>>,
     uri: String,
     contains: String,
 }
 
 impl BoundResources {
-    fn claim(&self, server: &Server) -> RemoteClaim {
+    fn claim(&self, server: &RemoteServer) -> RemoteClaim {
         let tool = match self.does {
-            Does::List => "resources/list",
-            Does::Read => "resources/read",
+            ResourceOperation::List => "resources/list",
+            ResourceOperation::Read => "resources/read",
         };
         RemoteClaim { server: server.name.clone(), tool: tool.to_owned(), claims: Claim::OnlyReads }
     }
@@ -129,8 +131,8 @@ impl BoundResources {
         let Some(server) = self.servers.first() else { return Ok(ToolOutput::text("")) };
         let claim = self.claim(server);
         let request = ServerRequest::Resource(ReadResourceRequestParams::new(self.uri.clone()));
-        let (returned, notes) = attended((server, &claim), Wanted::Result(Box::new(request)), cx).await?;
-        let Returned::Result(result, secrets) = returned else { return Err(no_such_result(&claim)) };
+        let (returned, notes) = attended((server, &claim), RemoteRequest::Result(Box::new(request)), cx).await?;
+        let RemoteResult::Result(result, secrets) = returned else { return Err(no_such_result(&claim)) };
         let ServerResult::ReadResourceResult(result) = *result else { return Err(no_such_result(&claim)) };
         output_of_resource(result.contents, &ResultOf { server: &server.name, secrets: &secrets, notes: &notes })
     }
@@ -138,9 +140,11 @@ impl BoundResources {
     async fn list(&self, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let (mut lines, mut failed) = (Vec::new(), Vec::new());
         for server in &self.servers {
-            match attended((server, &self.claim(server)), Wanted::Listing, cx).await {
-                Ok((Returned::Listing(listing), _)) => lines.extend(lines_of(&server.name, &listing, &self.contains)),
-                Ok((Returned::Result(..), _)) => return Err(no_such_result(&self.claim(server))),
+            match attended((server, &self.claim(server)), RemoteRequest::Listing, cx).await {
+                Ok((RemoteResult::Listing(listing), _)) => {
+                    lines.extend(lines_of(&server.name, &listing, &self.contains))
+                }
+                Ok((RemoteResult::Result(..), _)) => return Err(no_such_result(&self.claim(server))),
                 // One server that fails hides no other.
                 Err(error) => failed.push(error),
             }
@@ -158,7 +162,7 @@ impl BoundResources {
     }
 }
 
-impl Bound for BoundResources {
+impl ToolInvocation for BoundResources {
     fn plan<'a>(&'a mut self, _cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
         Box::pin(async { Ok(Plan::new(self.servers.iter().map(|server| Effect::Remote(self.claim(server))))) })
     }
@@ -166,15 +170,15 @@ impl Bound for BoundResources {
     fn run<'a>(self: Box<Self>, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             match self.does {
-                Does::List => self.list(cx).await,
-                Does::Read => self.read(cx).await,
+                ResourceOperation::List => self.list(cx).await,
+                ResourceOperation::Read => self.read(cx).await,
             }
         })
     }
 }
 
 /// Returns a line for each resource, and for each pattern of addresses.
-fn lines_of(server: &str, listing: &Listing, contains: &str) -> Vec<String> {
+fn lines_of(server: &str, listing: &ServerListing, contains: &str) -> Vec<String> {
     let line = |uri: &str, name: &str, (kind, about): (&Option<String>, &Option<String>)| {
         let is_meant = format!("{uri} {name}").to_lowercase().contains(contains);
         let kind = kind.as_ref().map(|kind| format!(" ({kind})")).unwrap_or_default();
@@ -202,7 +206,7 @@ mod tests {
     fn a_resource_is_a_line_in_which_nothing_hides() {
         let mut resource = Resource::new("file:///a", "A\u{1b}[2J\nb");
         resource.description = Some("about".into());
-        let listing = Listing { resources: vec![resource], ..Listing::default() };
+        let listing = ServerListing { resources: vec![resource], ..ServerListing::default() };
         assert_eq!(lines_of("s", &listing, ""), ["s  file:///a  A\\u{1b}[2J b: about"]);
         assert_eq!(lines_of("s", &listing, "FILE".to_lowercase().as_str()).len(), 1);
         assert!(lines_of("s", &listing, "other").is_empty());

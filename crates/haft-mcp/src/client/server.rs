@@ -16,11 +16,11 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::calls::CallEars;
-use super::connection::{Connection, NoConnection, Start};
+use super::connection::{NoConnection, ServerConnection, ServerLaunch};
 use super::http::FORGOTTEN;
 use super::manifest::{Manifest, Offers};
 use super::record::RecordPlace;
-use super::requests::{Listing, NoResult, Patience, ServerRequest};
+use super::requests::{NoResult, Patience, ServerListing, ServerRequest};
 use super::result::words_of_server;
 use super::sampling::SamplingBudget;
 use super::thread::ClientThread;
@@ -38,10 +38,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Most lines of a difference that a refusal shows.
 const MOST_LINES: usize = 60;
 
-/// A server with its tools as the user agreed to them.
-pub(crate) struct Server {
+/// A configured server, with its tools as the user agreed to them.
+pub(crate) struct RemoteServer {
     pub(crate) name: String,
-    start: Start,
+    start: ServerLaunch,
     pub(crate) agreed: Manifest,
     /// What it had beside tools when the user agreed to it.
     pub(crate) offers: Offers,
@@ -49,12 +49,12 @@ pub(crate) struct Server {
     pub(crate) budget: SamplingBudget,
     place: RecordPlace,
     thread: Arc<ClientThread>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<RemoteServerState>>,
 }
 
 #[derive(Default)]
-struct State {
-    connection: Option<Arc<Connection>>,
+struct RemoteServerState {
+    connection: Option<Arc<ServerConnection>>,
     /// Failures in a row, and when the last one was.
     failures: u32,
     failed: Option<(Instant, NoConnection)>,
@@ -62,7 +62,7 @@ struct State {
 
 /// A call on its way to a server.
 pub(crate) struct RemoteCall {
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: RemoteRequest,
     /// What people call it.
     pub(crate) name: String,
     /// How long the caller waits at most.
@@ -71,33 +71,33 @@ pub(crate) struct RemoteCall {
     pub(crate) stopped: CancellationToken,
 }
 
-/// What a call wants of a server.
-pub(crate) enum Wanted {
+/// What a call requests from a server.
+pub(crate) enum RemoteRequest {
     /// The result of a request.
     Result(Box<ServerRequest>),
     /// What it has beside tools.
     Listing,
 }
 
-/// What came of a call.
-pub(crate) enum Returned {
+/// The result of a call to a server.
+pub(crate) enum RemoteResult {
     /// The result of a request, and the texts that it must not show.
     Result(Box<ServerResult>, Vec<String>),
     /// What it has beside tools.
-    Listing(Listing),
+    Listing(ServerListing),
 }
 
 /// What came of one attempt.
 enum Attempt {
-    Done(Box<Returned>),
+    Done(Box<RemoteResult>),
     /// The server has forgotten the session of the connection.
     Forgotten,
 }
 
-impl Server {
+impl RemoteServer {
     pub(crate) fn new(
         name: String,
-        (start, agreed, offers): (Start, Manifest, Offers),
+        (start, agreed, offers): (ServerLaunch, Manifest, Offers),
         place: RecordPlace,
         thread: Arc<ClientThread>,
     ) -> Self {
@@ -111,20 +111,20 @@ impl Server {
     }
 
     /// Returns whether it is the same server, with the same tools.
-    pub(crate) fn is_as(&self, start: &Start, agreed: &Manifest) -> bool {
+    pub(crate) fn is_as(&self, start: &ServerLaunch, agreed: &Manifest) -> bool {
         self.start.spec == start.spec
             && self.start.scope.workspace() == start.scope.workspace()
             && self.agreed == *agreed
     }
 
     /// Asks the server. It is started if it does not run.
-    pub(crate) async fn call(self: Arc<Self>, call: RemoteCall) -> Result<Returned, ToolError> {
+    pub(crate) async fn call(self: Arc<Self>, call: RemoteCall) -> Result<RemoteResult, ToolError> {
         let thread = self.thread.clone();
         let done = thread.run(async move { self.carry_out(call).await }).await;
         done.unwrap_or_else(|| Err(ToolError::of(ErrorKind::Bug, "The thread that talks to servers broke down.")))
     }
 
-    async fn carry_out(&self, call: RemoteCall) -> Result<Returned, ToolError> {
+    async fn carry_out(&self, call: RemoteCall) -> Result<RemoteResult, ToolError> {
         match self.attempt(&call).await? {
             // The server did not carry it out: it knew nothing of haft any more.
             Attempt::Forgotten => match self.attempt(&call).await? {
@@ -147,11 +147,11 @@ impl Server {
         let idle = self.start.spec.timeout.unwrap_or(IDLE);
         let patience = Patience { idle, total: TOTAL.min(*most) };
         let result = match wanted {
-            Wanted::Result(request) => connection
+            RemoteRequest::Result(request) => connection
                 .ask((**request).clone(), patience, (ears.clone(), stopped.clone()))
                 .await
-                .map(|result| Returned::Result(Box::new(result), connection.secrets())),
-            Wanted::Listing => connection.listing(patience, ears.clone()).await.map(Returned::Listing),
+                .map(|result| RemoteResult::Result(Box::new(result), connection.secrets())),
+            RemoteRequest::Listing => connection.listing(patience, ears.clone()).await.map(RemoteResult::Listing),
         };
         if !connection.is_open() {
             self.state.lock().await.connection = None;
@@ -164,7 +164,7 @@ impl Server {
     }
 
     /// Returns the connection, once the server lists the tools that the user agreed to.
-    async fn connected(&self) -> Result<Arc<Connection>, ToolError> {
+    async fn connected(&self) -> Result<Arc<ServerConnection>, ToolError> {
         let mut state = self.state.lock().await;
         if state.connection.as_ref().is_some_and(|connection| !connection.is_open()) {
             state.connection = None;
@@ -188,7 +188,7 @@ impl Server {
     }
 
     /// Starts the server, unless it failed a moment ago.
-    async fn connect(&self, state: &mut State) -> Result<Connection, ToolError> {
+    async fn connect(&self, state: &mut RemoteServerState) -> Result<ServerConnection, ToolError> {
         if let Some((when, why)) = &state.failed {
             let pause = FIRST_PAUSE.saturating_mul(1 << state.failures.saturating_sub(1).min(6)).min(LONGEST_PAUSE);
             let left = pause.saturating_sub(when.elapsed());
@@ -201,7 +201,7 @@ impl Server {
                 return Err(ToolError::new(ErrorKind::Unavailable, what, Next::RetryAfter(left, next)));
             }
         }
-        match Connection::open(self.start.clone()).await {
+        match ServerConnection::open(self.start.clone()).await {
             Ok(connection) => {
                 (state.failures, state.failed) = (0, None);
                 self.place.note_error(None);

@@ -7,13 +7,15 @@ use haft_contract::closest::closest;
 use haft_host::notices::Notices;
 use haft_host::options::Options;
 use haft_host::servers::local_code::LocalCode;
-use haft_host::servers::{ConfiguredServer, OfferedTool, Origin, ServerScope, ServerSpec, ServerTools, configured};
+use haft_host::servers::{
+    ConfiguredServer, OfferedTool, ServerOrigin, ServerScope, ServerSpec, ServerTools, configured,
+};
 
-use super::connection::Start;
+use super::connection::ServerLaunch;
 use super::manifest::{Manifest, Offers};
 use super::record::{RecordPlace, ServerRecord, consent_hash};
 use super::resources::resource_tools;
-use super::server::Server;
+use super::server::RemoteServer;
 use super::thread::ClientThread;
 use super::tool::RemoteTool;
 
@@ -24,7 +26,7 @@ const RESOURCES: &str = "resources";
 #[derive(Default)]
 pub struct Servers {
     thread: Arc<ClientThread>,
-    known: Mutex<HashMap<String, Arc<Server>>>,
+    known: Mutex<HashMap<String, Arc<RemoteServer>>>,
     /// Only these, where the caller names some.
     only: Option<BTreeSet<String>>,
     /// What was said already: servers are looked at again while haft runs.
@@ -68,18 +70,18 @@ impl Servers {
 
     /// Says what the user can do about a server, where it is worth a line at the start: for a server of haft's own file or
     /// one that the caller named, and for consent that ended.
-    fn note(&self, standing: Standing, server: &ConfiguredServer) -> Option<String> {
+    fn note(&self, standing: ServerStatus, server: &ConfiguredServer) -> Option<String> {
         let name = &server.name;
-        let is_wanted = server.origin == Origin::Own || self.only.is_some();
+        let is_wanted = server.origin == ServerOrigin::Own || self.only.is_some();
         match (standing, &server.spec) {
-            (Standing::New | Standing::Unlisted, _) if is_wanted => Some(format!(
+            (ServerStatus::New | ServerStatus::Unlisted, _) if is_wanted => Some(format!(
                 "note: the MCP server \"{name}\" is not used yet: run \"haft mcp add {name}\", which shows its command line and asks"
             )),
-            (Standing::Changed, _) => Some(format!(
+            (ServerStatus::Changed, _) => Some(format!(
                 "note: the MCP server \"{name}\" is not used: its command line has changed, or what it runs of this folder, \
                  since you agreed to it; \"haft mcp add {name}\" shows it and asks"
             )),
-            (Standing::Broken, Err(problem)) if self.only.is_some() => {
+            (ServerStatus::Broken, Err(problem)) if self.only.is_some() => {
                 Some(format!("note: the MCP server \"{name}\" in {} cannot be used: {problem}", server.file.display()))
             }
             _ => None,
@@ -96,14 +98,18 @@ impl Servers {
     }
 
     /// Returns the server of a record; one that runs already stays the same.
-    fn server(&self, (start, agreed, offers): (Start, Manifest, Offers), place: RecordPlace) -> Arc<Server> {
+    fn server(
+        &self,
+        (start, agreed, offers): (ServerLaunch, Manifest, Offers),
+        place: RecordPlace,
+    ) -> Arc<RemoteServer> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(server) = known.get(&place.key).filter(|server| server.is_as(&start, &agreed)) {
             return server.clone();
         }
         let key = place.key.clone();
         let name = start.name.clone();
-        let server = Arc::new(Server::new(name, (start, agreed, offers), place, self.thread.clone()));
+        let server = Arc::new(RemoteServer::new(name, (start, agreed, offers), place, self.thread.clone()));
         known.insert(key, server.clone());
         server
     }
@@ -118,11 +124,11 @@ impl ServerTools for Servers {
         for server in servers.iter().filter(|server| server.hidden_by.is_none() && self.wants(&server.name)) {
             let place = RecordPlace::of(server, &scope);
             let record = place.read();
-            let standing = Standing::of((server, &scope), &record);
+            let standing = ServerStatus::of((server, &scope), &record);
             if let Some(note) = self.note(standing, server).filter(|note| self.is_new(note)) {
                 notices.note(&note);
             }
-            let (Standing::Allowed, Ok(spec), Some(agreed)) = (standing, &server.spec, record.manifest) else {
+            let (ServerStatus::Allowed, Ok(spec), Some(agreed)) = (standing, &server.spec, record.manifest) else {
                 continue;
             };
             let spec = with_hosts(spec, &record.hosts);
@@ -130,7 +136,7 @@ impl ServerTools for Servers {
             keys.insert(place.key.clone());
             let (name, key) = (server.name.clone(), place.key.clone());
             let local_code = LocalCode::of(&spec, scope.workspace());
-            let start = Start { name, spec, key, scope: scope.clone(), era: record.era, local_code };
+            let start = ServerLaunch { name, spec, key, scope: scope.clone(), era: record.era, local_code };
             let server = self.server((start, agreed, record.offers), place);
             if server.offers.resources {
                 with_resources.push(server.clone());
@@ -156,9 +162,9 @@ pub(crate) fn with_hosts(spec: &ServerSpec, hosts: &[String]) -> ServerSpec {
     spec
 }
 
-/// Whether a server can be used.
+/// Says whether a server can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum ServerStatus {
     /// Yes: the user agreed to its command line and its tools.
     Allowed,
     /// The user has not agreed to its command line.
@@ -173,30 +179,30 @@ pub(crate) enum Standing {
     Hidden,
 }
 
-impl Standing {
+impl ServerStatus {
     pub(crate) fn of((server, scope): (&ConfiguredServer, &ServerScope), record: &ServerRecord) -> Self {
         let spec = match &server.spec {
-            _ if server.hidden_by.is_some() => return Standing::Hidden,
+            _ if server.hidden_by.is_some() => return ServerStatus::Hidden,
             Ok(spec) => spec,
-            Err(_) => return Standing::Broken,
+            Err(_) => return ServerStatus::Broken,
         };
         match &record.agreed {
-            None => Standing::New,
-            Some(agreed) if *agreed != consent_hash(spec, scope.workspace()) => Standing::Changed,
-            Some(_) if record.manifest.is_none() => Standing::Unlisted,
-            Some(_) => Standing::Allowed,
+            None => ServerStatus::New,
+            Some(agreed) if *agreed != consent_hash(spec, scope.workspace()) => ServerStatus::Changed,
+            Some(_) if record.manifest.is_none() => ServerStatus::Unlisted,
+            Some(_) => ServerStatus::Allowed,
         }
     }
 
     /// Returns the name of the state in records.
     pub(crate) fn code(self) -> &'static str {
         match self {
-            Standing::Allowed => "allowed",
-            Standing::New => "not allowed",
-            Standing::Changed => "changed",
-            Standing::Unlisted => "no tools yet",
-            Standing::Broken => "off",
-            Standing::Hidden => "hidden",
+            ServerStatus::Allowed => "allowed",
+            ServerStatus::New => "not allowed",
+            ServerStatus::Changed => "changed",
+            ServerStatus::Unlisted => "no tools yet",
+            ServerStatus::Broken => "off",
+            ServerStatus::Hidden => "hidden",
         }
     }
 }

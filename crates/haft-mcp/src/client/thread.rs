@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 
 /// A thread with a runtime, which ends with the value.
 #[derive(Default)]
-pub(crate) struct ClientThread(OnceLock<Option<Running>>);
+pub(crate) struct ClientThread(OnceLock<Option<ClientRuntime>>);
 
-struct Running {
+struct ClientRuntime {
     handle: Handle,
     _end: oneshot::Sender<()>,
 }
@@ -25,7 +25,7 @@ impl ClientThread {
     }
 }
 
-fn begin() -> Option<Running> {
+fn begin() -> Option<ClientRuntime> {
     let runtime = Builder::new_current_thread().enable_all().build().ok()?;
     let handle = runtime.handle().clone();
     let (end, ended) = oneshot::channel::<()>();
@@ -35,5 +35,5 @@ fn begin() -> Option<Running> {
         runtime.shutdown_background();
     };
     std::thread::Builder::new().name("haft-mcp".into()).spawn(work).ok()?;
-    Some(Running { handle, _end: end })
+    Some(ClientRuntime { handle, _end: end })
 }

@@ -11,7 +11,7 @@ use haft_contract::output::ToolOutput;
 use haft_contract::plan::Plan;
 use haft_contract::schema_rules;
 use haft_contract::spec::Spec;
-use haft_contract::tool::{AnyTool, Bound};
+use haft_contract::tool::{AnyTool, ToolInvocation};
 use haft_contract::visible::visible;
 use haft_host::servers::deferral::tokens_of;
 use rmcp::model::{CallToolRequestParams, ServerResult};
@@ -23,18 +23,18 @@ use super::manifest::{ListedTool, Manifest, foreign_reference};
 use super::names::{minted, title};
 use super::requests::ServerRequest;
 use super::result::{ResultOf, output_of};
-use super::server::{Returned, Server, Wanted};
+use super::server::{RemoteRequest, RemoteResult, RemoteServer};
 
 /// A tool of a server.
 pub(crate) struct RemoteTool {
     spec: Spec,
-    server: Arc<Server>,
+    server: Arc<RemoteServer>,
     claim: RemoteClaim,
 }
 
 impl RemoteTool {
     /// Makes a tool of what its server says of it.
-    pub(crate) fn new(server: &Arc<Server>, listed: &ListedTool) -> Result<Self, String> {
+    pub(crate) fn new(server: &Arc<RemoteServer>, listed: &ListedTool) -> Result<Self, String> {
         let spec = spec_of(&server.name, listed)?;
         let claims = if listed.claims_to_read() { Claim::OnlyReads } else { Claim::MayChange };
         let claim = RemoteClaim { server: server.name.clone(), tool: listed.name.clone(), claims };
@@ -105,7 +105,7 @@ impl AnyTool for RemoteTool {
         &self.spec
     }
 
-    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn ToolInvocation>, ToolError> {
         let arguments = args.as_object().cloned().unwrap_or_default();
         Ok(Box::new(BoundCall { tool: self, arguments }))
     }
@@ -116,7 +116,7 @@ struct BoundCall {
     arguments: Map<String, Value>,
 }
 
-impl Bound for BoundCall {
+impl ToolInvocation for BoundCall {
     fn plan<'a>(&'a mut self, _cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
         Box::pin(async { Ok(Plan::new([Effect::Remote(self.tool.claim.clone())])) })
     }
@@ -125,17 +125,17 @@ impl Bound for BoundCall {
         Box::pin(async move {
             let Self { tool, arguments } = *self;
             let request = CallToolRequestParams::new(tool.claim.tool.clone()).with_arguments(arguments);
-            let wanted = Wanted::Result(Box::new(ServerRequest::Tool(request)));
+            let wanted = RemoteRequest::Result(Box::new(ServerRequest::Tool(request)));
             let (returned, notes) = attended((&tool.server, &tool.claim), wanted, cx).await?;
             match returned {
-                Returned::Result(result, secrets) => match *result {
+                RemoteResult::Result(result, secrets) => match *result {
                     ServerResult::CallToolResult(result) => {
                         let shown = ResultOf { server: &tool.claim.server, secrets: &secrets, notes: &notes };
                         output_of(result, &shown)
                     }
                     _ => Err(no_such_result(&tool.claim)),
                 },
-                Returned::Listing(_) => Err(no_such_result(&tool.claim)),
+                RemoteResult::Listing(_) => Err(no_such_result(&tool.claim)),
             }
         })
     }

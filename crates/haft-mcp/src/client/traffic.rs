@@ -17,7 +17,7 @@ const MOST_LOG: usize = 50;
 
 /// The traffic with one server.
 #[derive(Debug, Default)]
-pub(crate) struct Traffic {
+pub(crate) struct ServerTraffic {
     waiting: Mutex<HashSet<RequestId>>,
     has_new_tools: AtomicBool,
     is_modern: AtomicBool,
@@ -28,7 +28,7 @@ pub(crate) struct Traffic {
     log: Mutex<VecDeque<String>>,
 }
 
-impl Traffic {
+impl ServerTraffic {
     /// Notes a request that waits for an answer.
     pub(crate) fn ask(&self, id: RequestId) {
         self.waiting().insert(id);
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn an_answer_counts_once_and_only_where_somebody_waits() {
-        let traffic = Traffic::default();
+        let traffic = ServerTraffic::default();
         traffic.ask(RequestId::Number(1));
         assert!(!traffic.answered(&RequestId::String("1".into())));
         assert!(traffic.answered(&RequestId::Number(1)));
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn noise_is_counted_and_its_beginning_shown_without_commands_to_a_terminal() {
-        let traffic = Traffic::default();
+        let traffic = ServerTraffic::default();
         traffic.note_noise(b"\x1b[2Jstarting\r");
         traffic.note_noise(b"more");
         let told = traffic.odd().expect("there was noise");

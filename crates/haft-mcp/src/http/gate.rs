@@ -50,25 +50,25 @@ pub struct Gate {
 
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum GateRefusal {
     NoToken,
     ForeignHost,
     ForeignOrigin,
 }
 
-impl Refusal {
+impl GateRefusal {
     pub(crate) fn status(self) -> StatusCode {
         match self {
-            Refusal::NoToken => StatusCode::UNAUTHORIZED,
-            Refusal::ForeignHost | Refusal::ForeignOrigin => StatusCode::FORBIDDEN,
+            GateRefusal::NoToken => StatusCode::UNAUTHORIZED,
+            GateRefusal::ForeignHost | GateRefusal::ForeignOrigin => StatusCode::FORBIDDEN,
         }
     }
 
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Refusal::NoToken => "this server needs its token: send \"Authorization: Bearer TOKEN\"",
-            Refusal::ForeignHost => "the Host header is not the address of this server",
-            Refusal::ForeignOrigin => "the request comes from a page of another server (Origin header)",
+            GateRefusal::NoToken => "this server needs its token: send \"Authorization: Bearer TOKEN\"",
+            GateRefusal::ForeignHost => "the Host header is not the address of this server",
+            GateRefusal::ForeignOrigin => "the request comes from a page of another server (Origin header)",
         }
     }
 }
@@ -100,29 +100,29 @@ impl Gate {
     }
 
     /// Lets a request in, or says why not.
-    pub(crate) fn admit(&self, head: &Head) -> Result<(), Refusal> {
+    pub(crate) fn admit(&self, head: &Head) -> Result<(), GateRefusal> {
         let host = one_of(head, HOST).map(str::to_ascii_lowercase);
         let has_token = match &self.token {
             Some(token) => {
-                let sent = one_of(head, AUTHORIZATION).and_then(bearer).ok_or(Refusal::NoToken)?;
+                let sent = one_of(head, AUTHORIZATION).and_then(bearer).ok_or(GateRefusal::NoToken)?;
                 if !token.is(sent.as_bytes()) {
-                    return Err(Refusal::NoToken);
+                    return Err(GateRefusal::NoToken);
                 }
                 true
             }
             None => false,
         };
-        let host = host.filter(|host| has_token || self.names.contains(host)).ok_or(Refusal::ForeignHost)?;
+        let host = host.filter(|host| has_token || self.names.contains(host)).ok_or(GateRefusal::ForeignHost)?;
         if !head.headers.contains_key(ORIGIN) {
             return Ok(());
         }
-        let origin = one_of(head, ORIGIN).ok_or(Refusal::ForeignOrigin)?;
+        let origin = one_of(head, ORIGIN).ok_or(GateRefusal::ForeignOrigin)?;
         let is_own = |scheme: &str| {
             let of = origin.strip_prefix(scheme).map(str::to_ascii_lowercase);
             of.is_some_and(|of| self.names.contains(&of) || (has_token && of == host))
         };
         // Only a proxy has a certificate, and behind one there is a token.
-        if is_own("http://") || (has_token && is_own("https://")) { Ok(()) } else { Err(Refusal::ForeignOrigin) }
+        if is_own("http://") || (has_token && is_own("https://")) { Ok(()) } else { Err(GateRefusal::ForeignOrigin) }
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
         Gate::new(address.parse().expect("an address"), token).expect("it may be served")
     }
 
-    fn asked(gate: &Gate, headers: &[(&str, &str)]) -> Result<(), Refusal> {
+    fn asked(gate: &Gate, headers: &[(&str, &str)]) -> Result<(), GateRefusal> {
         let mut request = http::Request::builder().uri("/mcp");
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -166,11 +166,11 @@ mod tests {
         for host in
             ["", "localhost", "localhost:4001", "evil.example:4000", "localhost:4000.evil.example", "127.0.0.2:4000"]
         {
-            assert_eq!(asked(&gate, &[("host", host)]), Err(Refusal::ForeignHost), "{host}");
+            assert_eq!(asked(&gate, &[("host", host)]), Err(GateRefusal::ForeignHost), "{host}");
         }
-        assert_eq!(asked(&gate, &[]), Err(Refusal::ForeignHost));
+        assert_eq!(asked(&gate, &[]), Err(GateRefusal::ForeignHost));
         let twice = [("host", "localhost:4000"), ("host", "localhost:4000")];
-        assert_eq!(asked(&gate, &twice), Err(Refusal::ForeignHost));
+        assert_eq!(asked(&gate, &twice), Err(GateRefusal::ForeignHost));
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         for origin in
             ["null", "", "https://localhost:4000", "http://localhost", "http://evil.example", "http://localhost:4000/"]
         {
-            assert_eq!(from(origin), Err(Refusal::ForeignOrigin), "{origin}");
+            assert_eq!(from(origin), Err(GateRefusal::ForeignOrigin), "{origin}");
         }
     }
 
@@ -200,11 +200,11 @@ mod tests {
         };
         assert_eq!(asks(&right, None), Ok(()));
         assert_eq!(asks(&right, Some("https://tools.example")), Ok(()));
-        assert_eq!(asks(&right, Some("https://evil.example")), Err(Refusal::ForeignOrigin));
-        assert_eq!(asked(&gate, &[("authorization", &right)]), Err(Refusal::ForeignHost));
+        assert_eq!(asks(&right, Some("https://evil.example")), Err(GateRefusal::ForeignOrigin));
+        assert_eq!(asked(&gate, &[("authorization", &right)]), Err(GateRefusal::ForeignHost));
         for wrong in ["Bearer", "Bearer ", "Bearer wrong", TOKEN, &format!("Basic {TOKEN}"), &format!("{right}x")] {
-            assert_eq!(asks(wrong, None), Err(Refusal::NoToken), "{wrong}");
+            assert_eq!(asks(wrong, None), Err(GateRefusal::NoToken), "{wrong}");
         }
-        assert_eq!(asked(&gate, &[("host", "tools.example")]), Err(Refusal::NoToken));
+        assert_eq!(asked(&gate, &[("host", "tools.example")]), Err(GateRefusal::NoToken));
     }
 }

@@ -57,8 +57,8 @@ pub(super) struct BoundedSessions {
     used: Mutex<VecDeque<SessionId>>,
 }
 
-type Inner = LocalSessionManager;
-type Failure = <Inner as SessionManager>::Error;
+type LocalSessions = LocalSessionManager;
+type LocalSessionError = <LocalSessions as SessionManager>::Error;
 
 impl BoundedSessions {
     /// Keeps sessions, and tells their calls when they end.
@@ -85,10 +85,10 @@ impl BoundedSessions {
 }
 
 impl SessionManager for BoundedSessions {
-    type Error = Failure;
-    type Transport = <Inner as SessionManager>::Transport;
+    type Error = LocalSessionError;
+    type Transport = <LocalSessions as SessionManager>::Transport;
 
-    async fn create_session(&self) -> Result<(SessionId, Self::Transport), Failure> {
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), LocalSessionError> {
         let (id, transport) = self.sessions.create_session().await?;
         self.ends.begin(&id);
         if let Some(oldest) = self.touch(&id) {
@@ -101,11 +101,11 @@ impl SessionManager for BoundedSessions {
         &self,
         id: &SessionId,
         message: ClientJsonRpcMessage,
-    ) -> Result<ServerJsonRpcMessage, Failure> {
+    ) -> Result<ServerJsonRpcMessage, LocalSessionError> {
         self.sessions.initialize_session(id, message).await
     }
 
-    async fn has_session(&self, id: &SessionId) -> Result<bool, Failure> {
+    async fn has_session(&self, id: &SessionId) -> Result<bool, LocalSessionError> {
         let is_there = self.sessions.has_session(id).await?;
         if is_there {
             self.touch(id);
@@ -113,7 +113,7 @@ impl SessionManager for BoundedSessions {
         Ok(is_there)
     }
 
-    async fn close_session(&self, id: &SessionId) -> Result<(), Failure> {
+    async fn close_session(&self, id: &SessionId) -> Result<(), LocalSessionError> {
         self.used().retain(|known| known != id);
         self.ends.end(id);
         self.sessions.close_session(id).await
@@ -123,18 +123,18 @@ impl SessionManager for BoundedSessions {
         &self,
         id: &SessionId,
         message: ClientJsonRpcMessage,
-    ) -> Result<impl futures_util::Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failure> {
+    ) -> Result<impl futures_util::Stream<Item = ServerSseMessage> + Send + Sync + 'static, LocalSessionError> {
         self.sessions.create_stream(id, message).await
     }
 
-    async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Failure> {
+    async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), LocalSessionError> {
         self.sessions.accept_message(id, message).await
     }
 
     async fn create_standalone_stream(
         &self,
         id: &SessionId,
-    ) -> Result<impl futures_util::Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failure> {
+    ) -> Result<impl futures_util::Stream<Item = ServerSseMessage> + Send + Sync + 'static, LocalSessionError> {
         self.sessions.create_standalone_stream(id).await
     }
 
@@ -142,7 +142,7 @@ impl SessionManager for BoundedSessions {
         &self,
         id: &SessionId,
         last_event_id: String,
-    ) -> Result<impl futures_util::Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failure> {
+    ) -> Result<impl futures_util::Stream<Item = ServerSseMessage> + Send + Sync + 'static, LocalSessionError> {
         self.sessions.resume(id, last_event_id).await
     }
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
-use crate::form::{FAREWELL, Progress, Reading};
+use crate::conversation::{ModelToolCall, Native, Reply, ReplyPart, StopReason, Usage};
+use crate::form::{FAREWELL, ReplyProgress, ReplyReader};
 use crate::lower::names::safe_name;
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
-use crate::provider::{Heard, ModelError, Piece, Request};
+use crate::provider::{ModelError, ModelRequest, ReplyEvent, ReplyListener};
 use crate::raw_json::{Object, compact};
 use crate::refused::{broke_off, unreadable};
 use crate::wire::Wire;
@@ -20,14 +20,14 @@ pub(super) struct MessageReading {
     model: String,
     names: OfferedNames,
     ids: Ids,
-    blocks: Vec<Block>,
+    blocks: Vec<PartialBlock>,
     usage: Tokens,
     stop_reason: Option<String>,
     refusal: Option<String>,
 }
 
-/// One block while it comes.
-struct Block {
+/// One content block while it is received.
+struct PartialBlock {
     index: u64,
     kind: String,
     /// As it was sent when it began.
@@ -54,7 +54,7 @@ struct Tokens {
 }
 
 impl MessageReading {
-    pub(super) fn new(model: &str, request: &Request<'_>) -> Self {
+    pub(super) fn new(model: &str, request: &ModelRequest<'_>) -> Self {
         Self {
             model: model.to_owned(),
             names: OfferedNames::of(request.tools),
@@ -66,11 +66,11 @@ impl MessageReading {
         }
     }
 
-    fn begin(&mut self, index: u64, sent: &RawValue, heard: Heard<'_>) -> Result<(), ModelError> {
+    fn begin(&mut self, index: u64, sent: &RawValue, heard: ReplyListener<'_>) -> Result<(), ModelError> {
         let parsed = serde_json::from_str::<Map<String, Value>>(sent.get());
         let fields = parsed.map_err(|_| unreadable(sent.get()))?;
         let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let mut block = Block {
+        let mut block = PartialBlock {
             index,
             kind: text("type"),
             sent: sent.to_owned(),
@@ -82,14 +82,14 @@ impl MessageReading {
             fields: Map::new(),
         };
         match block.kind.as_str() {
-            "text" => tell(Piece::Text(&text("text")), heard),
-            "thinking" => tell(Piece::Thinking(&text("thinking")), heard),
+            "text" => tell(ReplyEvent::Text(&text("text")), heard),
+            "thinking" => tell(ReplyEvent::Thinking(&text("thinking")), heard),
             "tool_use" => {
                 let call = self.blocks.iter().filter(|block| block.call.is_some()).count();
                 block.call = Some(call);
-                heard(Piece::CallBegins(call, self.names.native(&block.name)));
+                heard(ReplyEvent::CallBegins(call, self.names.native(&block.name)));
                 if let Some(input) = whole_input(sent) {
-                    heard(Piece::Arguments(call, &input));
+                    heard(ReplyEvent::Arguments(call, &input));
                 }
             }
             _ => {}
@@ -114,26 +114,26 @@ impl MessageReading {
         Ok(())
     }
 
-    fn grow(&mut self, event: &Object, heard: Heard<'_>) -> Option<()> {
+    fn grow(&mut self, event: &Object, heard: ReplyListener<'_>) -> Option<()> {
         let index = event.number("index")?;
         let block = self.blocks.iter_mut().rev().find(|block| block.index == index)?;
         let delta = event.object("delta")?;
         match delta.text("type")?.as_str() {
             "text_delta" => {
                 let more = delta.text("text")?;
-                tell(Piece::Text(&more), heard);
+                tell(ReplyEvent::Text(&more), heard);
                 block.append("text", &more);
             }
             "thinking_delta" => {
                 let more = delta.text("thinking")?;
-                tell(Piece::Thinking(&more), heard);
+                tell(ReplyEvent::Thinking(&more), heard);
                 block.append("thinking", &more);
             }
             "signature_delta" => block.set("signature", delta.text("signature")?.into()),
             "input_json_delta" => {
                 let more = delta.text("partial_json")?;
                 if let Some(call) = block.call {
-                    tell(Piece::Arguments(call, &more), heard);
+                    tell(ReplyEvent::Arguments(call, &more), heard);
                 }
                 block.input.push_str(&more);
                 block.is_changed |= !more.is_empty();
@@ -144,7 +144,7 @@ impl MessageReading {
         Some(())
     }
 
-    fn count(&mut self, usage: Option<Object>, heard: Heard<'_>) {
+    fn count(&mut self, usage: Option<Object>, heard: ReplyListener<'_>) {
         let Some(usage) = usage else { return };
         let Tokens { fresh, output, cache_read, cache_written } = self.usage;
         // Each is what it is so far, not what was added; what is not named has not changed.
@@ -154,20 +154,20 @@ impl MessageReading {
             cache_read: usage.number("cache_read_input_tokens").unwrap_or(cache_read),
             cache_written: usage.number("cache_creation_input_tokens").unwrap_or(cache_written),
         };
-        heard(Piece::Usage(self.usage.into()));
+        heard(ReplyEvent::Usage(self.usage.into()));
     }
 
-    fn stops(&mut self, at: &Object, heard: Heard<'_>) {
+    fn stops(&mut self, at: &Object, heard: ReplyListener<'_>) {
         self.stop_reason = at.text("stop_reason").or(self.stop_reason.take());
         let why = at.object("stop_details").and_then(|details| details.text("explanation"));
         if let Some(why) = why.filter(|why| !why.is_empty() && self.refusal.is_none()) {
-            heard(Piece::Text(&why));
+            heard(ReplyEvent::Text(&why));
             self.refusal = Some(why);
         }
     }
 
     /// Reads an answer that came whole, because a server did not stream.
-    fn read_whole(&mut self, message: &Object, heard: Heard<'_>) -> Result<Progress, ModelError> {
+    fn read_whole(&mut self, message: &Object, heard: ReplyListener<'_>) -> Result<ReplyProgress, ModelError> {
         for (index, block) in (0..).zip(message.list("content").unwrap_or_default()) {
             self.begin(index, &block, heard)?;
         }
@@ -175,27 +175,27 @@ impl MessageReading {
         self.count(message.object("usage"), heard);
         self.stops(message, heard);
         self.stop_reason.get_or_insert_default();
-        Ok(Progress::Whole)
+        Ok(ReplyProgress::Whole)
     }
 
-    fn stop(&self) -> Stop {
+    fn stop(&self) -> StopReason {
         let calls = self.blocks.iter().any(|block| block.call.is_some());
         match self.stop_reason.as_deref() {
-            None => Stop::Cut,
-            Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
-            Some("refusal") => Stop::Refused,
-            Some("pause_turn") => Stop::Paused,
-            Some(_) if calls => Stop::Calls,
-            Some(_) => Stop::Finished,
+            None => StopReason::Cut,
+            Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
+            Some("refusal") => StopReason::Refused,
+            Some("pause_turn") => StopReason::Paused,
+            Some(_) if calls => StopReason::Calls,
+            Some(_) => StopReason::Finished,
         }
     }
 
-    fn part(&self, block: &Block, stop: Stop) -> Option<Part> {
+    fn part(&self, block: &PartialBlock, stop: StopReason) -> Option<ReplyPart> {
         let text = |name: &str| Some(block.text(name).to_owned()).filter(|text| !text.is_empty());
         match block.kind.as_str() {
-            "text" => text("text").map(Part::Text),
-            "thinking" => text("thinking").map(Part::Thinking),
-            "tool_use" => Some(Part::Call(Call {
+            "text" => text("text").map(ReplyPart::Text),
+            "thinking" => text("thinking").map(ReplyPart::Thinking),
+            "tool_use" => Some(ReplyPart::Call(ModelToolCall {
                 id: block.text("id").to_owned(),
                 name: self.names.native(&block.name).to_owned(),
                 arguments: block.arguments(),
@@ -206,14 +206,14 @@ impl MessageReading {
     }
 
     /// Says whether the reply ended inside of a call. One that is cut by its length is ended like any other.
-    fn is_cut(&self, block: &Block, stop: Stop) -> bool {
+    fn is_cut(&self, block: &PartialBlock, stop: StopReason) -> bool {
         let is_last = self.blocks.last().is_some_and(|last| last.index == block.index);
         let is_open = block.input.is_empty() && whole_input(&block.sent).is_none();
         !block.is_done || !ended_well(stop) && (!is_object(&block.arguments()) || is_last && is_open)
     }
 
     /// Returns the text of a block for later requests; nothing where it would be refused.
-    fn native(&self, block: &Block, stop: Stop) -> Option<String> {
+    fn native(&self, block: &PartialBlock, stop: StopReason) -> Option<String> {
         match block.kind.as_str() {
             "text" if block.text("text").trim().is_empty() => None,
             "text" => Some(block.written(None)),
@@ -226,8 +226,8 @@ impl MessageReading {
     }
 }
 
-impl Reading for MessageReading {
-    fn event(&mut self, _name: &str, data: &str, heard: Heard<'_>) -> Result<Progress, ModelError> {
+impl ReplyReader for MessageReading {
+    fn event(&mut self, _name: &str, data: &str, heard: ReplyListener<'_>) -> Result<ReplyProgress, ModelError> {
         let event = Object::read(data).ok_or_else(|| unreadable(data))?;
         let broken = || unreadable(data);
         match event.text("type").unwrap_or_default().as_str() {
@@ -246,7 +246,7 @@ impl Reading for MessageReading {
                 self.count(event.object("usage"), heard);
                 self.stops(&event.object("delta").unwrap_or_default(), heard);
             }
-            "message_stop" => return Ok(Progress::Whole),
+            "message_stop" => return Ok(ReplyProgress::Whole),
             "message" => return self.read_whole(&event, heard),
             _ => {
                 if let Some(error) = event.raw("error") {
@@ -254,7 +254,7 @@ impl Reading for MessageReading {
                 }
             }
         }
-        Ok(Progress::More)
+        Ok(ReplyProgress::More)
     }
 
     fn farewell(&self) -> Option<Duration> {
@@ -263,23 +263,23 @@ impl Reading for MessageReading {
 
     fn end(self: Box<Self>) -> Option<Reply> {
         let stop = self.stop();
-        if stop == Stop::Cut && self.blocks.is_empty() {
+        if stop == StopReason::Cut && self.blocks.is_empty() {
             return None;
         }
-        let mut blocks: Vec<(&Block, String)> =
+        let mut blocks: Vec<(&PartialBlock, String)> =
             self.blocks.iter().filter_map(|block| Some((block, self.native(block, stop)?))).collect();
         // A turn that ends with what was thought is refused in every later request.
         while blocks.pop_if(|(block, _)| block.is_thought()).is_some() {}
         let blocks: Vec<String> = blocks.into_iter().map(|(_, written)| written).collect();
         let json = compact(&RawValue::from_string(format!("[{}]", blocks.join(","))).ok()?);
-        let mut parts: Vec<Part> = self.blocks.iter().filter_map(|block| self.part(block, stop)).collect();
-        parts.extend(self.refusal.map(Part::Refusal));
+        let mut parts: Vec<ReplyPart> = self.blocks.iter().filter_map(|block| self.part(block, stop)).collect();
+        parts.extend(self.refusal.map(ReplyPart::Refusal));
         let native = Native { wire: Wire::Anthropic, model: self.model, json };
         Some(Reply { parts, native, stop, usage: self.usage.into(), why_cut: None })
     }
 }
 
-impl Block {
+impl PartialBlock {
     fn is_thought(&self) -> bool {
         matches!(self.kind.as_str(), "thinking" | "redacted_thinking")
     }
@@ -360,17 +360,17 @@ impl From<Tokens> for Usage {
 }
 
 /// Says whether the model ended a reply where it wanted to.
-fn ended_well(stop: Stop) -> bool {
+fn ended_well(stop: StopReason) -> bool {
     match stop {
-        Stop::Finished | Stop::Calls | Stop::Paused => true,
-        Stop::Length | Stop::Refused | Stop::Cut => false,
+        StopReason::Finished | StopReason::Calls | StopReason::Paused => true,
+        StopReason::Length | StopReason::Refused | StopReason::Cut => false,
     }
 }
 
 /// Tells a piece that has something in it.
-fn tell(piece: Piece<'_>, heard: Heard<'_>) {
+fn tell(piece: ReplyEvent<'_>, heard: ReplyListener<'_>) {
     match piece {
-        Piece::Text("") | Piece::Thinking("") | Piece::Arguments(_, "") => {}
+        ReplyEvent::Text("") | ReplyEvent::Thinking("") | ReplyEvent::Arguments(_, "") => {}
         _ => heard(piece),
     }
 }

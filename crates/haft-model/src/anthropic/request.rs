@@ -5,10 +5,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::thinking::Thinking;
-use crate::conversation::{Answer, Image, Message, Part, Reply};
+use crate::conversation::{Image, Message, Reply, ReplyPart, ToolAnswer};
 use crate::foreign::{arguments_or_nothing, safe_id};
 use crate::offered_names::OfferedNames;
-use crate::provider::Request;
+use crate::provider::ModelRequest;
 use crate::wire::Wire;
 
 /// How long a reply may be where nobody says: a limit has to be named, and a model takes no larger one than its own.
@@ -21,18 +21,18 @@ const MOST_TOKENS_OF: [(&str, u32); 4] =
 const NOTHING: &str = "(empty)";
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct AnthropicRequest<'a> {
     model: &'a str,
     max_tokens: u32,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    system: Vec<Block<'a>>,
+    system: Vec<AnthropicBlock<'a>>,
     #[serde(skip_serializing_if = "is_empty")]
     tools: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<ToolChoice>,
     #[serde(flatten)]
     thinking: Thinking,
-    messages: Vec<Turn<'a>>,
+    messages: Vec<AnthropicMessage<'a>>,
     stream: bool,
 }
 
@@ -42,20 +42,20 @@ struct ToolChoice {
 }
 
 #[derive(Serialize)]
-struct Turn<'a> {
+struct AnthropicMessage<'a> {
     role: &'static str,
-    content: Content<'a>,
+    content: AnthropicContent<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Content<'a> {
+enum AnthropicContent<'a> {
     Native(&'a RawValue),
-    Blocks(Vec<Block<'a>>),
+    Blocks(Vec<AnthropicBlock<'a>>),
 }
 
 #[derive(Serialize)]
-struct Block<'a> {
+struct AnthropicBlock<'a> {
     #[serde(flatten)]
     says: Says<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ enum Says<'a> {
         text: &'a str,
     },
     Image {
-        source: Source<'a>,
+        source: ImageSource<'a>,
     },
     ToolUse {
         id: String,
@@ -88,37 +88,37 @@ enum Says<'a> {
 #[serde(untagged)]
 enum ResultContent<'a> {
     Text(&'a str),
-    Pieces(Vec<Piece<'a>>),
+    Pieces(Vec<ResultBlock<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Piece<'a> {
+enum ResultBlock<'a> {
     Text { text: &'a str },
-    Image { source: Source<'a> },
+    Image { source: ImageSource<'a> },
 }
 
 #[derive(Serialize)]
-struct Source<'a> {
+struct ImageSource<'a> {
     r#type: &'static str,
     media_type: &'a str,
     data: &'a str,
 }
 
-impl<'a> Source<'a> {
+impl<'a> ImageSource<'a> {
     fn of(image: &'a Image) -> Self {
-        Source { r#type: "base64", media_type: &image.media_type, data: &image.base64 }
+        ImageSource { r#type: "base64", media_type: &image.media_type, data: &image.base64 }
     }
 }
 
 impl<'a> ResultContent<'a> {
-    fn of(answer: &'a Answer) -> Self {
+    fn of(answer: &'a ToolAnswer) -> Self {
         let text = if answer.text.trim().is_empty() { NOTHING } else { &answer.text };
         if answer.images.is_empty() {
             return ResultContent::Text(if answer.text.is_empty() { NOTHING } else { &answer.text });
         }
-        let image = |image: &'a Image| Piece::Image { source: Source::of(image) };
-        ResultContent::Pieces([Piece::Text { text }].into_iter().chain(answer.images.iter().map(image)).collect())
+        let image = |image: &'a Image| ResultBlock::Image { source: ImageSource::of(image) };
+        ResultContent::Pieces([ResultBlock::Text { text }].into_iter().chain(answer.images.iter().map(image)).collect())
     }
 }
 
@@ -127,24 +127,24 @@ struct CacheControl {
     r#type: &'static str,
 }
 
-impl<'a> Block<'a> {
-    fn text(text: &'a str) -> Block<'a> {
+impl<'a> AnthropicBlock<'a> {
+    fn text(text: &'a str) -> AnthropicBlock<'a> {
         let text = if text.trim().is_empty() { NOTHING } else { text };
-        Block { says: Says::Text { text }, cache_control: None }
+        AnthropicBlock { says: Says::Text { text }, cache_control: None }
     }
 
-    fn image(image: &'a Image) -> Block<'a> {
-        Block { says: Says::Image { source: Source::of(image) }, cache_control: None }
+    fn image(image: &'a Image) -> AnthropicBlock<'a> {
+        AnthropicBlock { says: Says::Image { source: ImageSource::of(image) }, cache_control: None }
     }
 
-    fn result(answer: &'a Answer) -> Block<'a> {
+    fn result(answer: &'a ToolAnswer) -> AnthropicBlock<'a> {
         let says = Says::ToolResult {
             tool_use_id: safe_id(&answer.call),
             content: ResultContent::of(answer),
             // Its answer to others: "all content must be type text if is_error is true". The text says what failed.
             is_error: answer.is_error && answer.images.is_empty(),
         };
-        Block { says, cache_control: None }
+        AnthropicBlock { says, cache_control: None }
     }
 
     fn is_result(&self) -> bool {
@@ -157,12 +157,12 @@ impl<'a> Block<'a> {
 }
 
 /// Writes a request.
-pub(super) fn written(model: &str, request: &Request<'_>) -> Vec<u8> {
+pub(super) fn written(model: &str, request: &ModelRequest<'_>) -> Vec<u8> {
     let mut system = Vec::new();
     if !request.instructions.trim().is_empty() {
-        system.push(Block::text(request.instructions));
+        system.push(AnthropicBlock::text(request.instructions));
         // Tools stand before the instructions, so one mark keeps both.
-        system.iter_mut().for_each(Block::keep_until_here);
+        system.iter_mut().for_each(AnthropicBlock::keep_until_here);
     }
     let tools = request.tools.request_value();
     let must_call = request.must_call && !is_empty(&tools);
@@ -170,7 +170,7 @@ pub(super) fn written(model: &str, request: &Request<'_>) -> Vec<u8> {
     let messages = turns(model, request);
     let thinking = request.effort.map(|effort| Thinking::of(model, effort, max_tokens)).unwrap_or_default();
     let thinking = thinking.not_in_a_turn_without(answers_calls_without_thoughts(&messages));
-    let body = Body {
+    let body = AnthropicRequest {
         model,
         max_tokens,
         system,
@@ -188,18 +188,21 @@ fn most_tokens(model: &str) -> u32 {
     family.map_or(MOST_TOKENS, |(_, most)| most)
 }
 
-fn turns<'a>(model: &str, request: &Request<'a>) -> Vec<Turn<'a>> {
+fn turns<'a>(model: &str, request: &ModelRequest<'a>) -> Vec<AnthropicMessage<'a>> {
     let names = OfferedNames::of(request.tools);
-    let mut turns: Vec<Turn<'a>> = Vec::new();
+    let mut turns: Vec<AnthropicMessage<'a>> = Vec::new();
     for message in request.messages {
         match message {
             Message::User { text, images } => {
-                add_to_user(&mut turns, images.iter().map(Block::image).chain([Block::text(text)]).collect());
+                add_to_user(
+                    &mut turns,
+                    images.iter().map(AnthropicBlock::image).chain([AnthropicBlock::text(text)]).collect(),
+                );
             }
-            Message::Tools { answers } => add_to_user(&mut turns, answers.iter().map(Block::result).collect()),
+            Message::Tools { answers } => add_to_user(&mut turns, answers.iter().map(AnthropicBlock::result).collect()),
             Message::Model(reply) => {
                 let content = content(model, reply, &names);
-                turns.extend(content.map(|content| Turn { role: "assistant", content }));
+                turns.extend(content.map(|content| AnthropicMessage { role: "assistant", content }));
             }
         }
     }
@@ -208,66 +211,69 @@ fn turns<'a>(model: &str, request: &Request<'a>) -> Vec<Turn<'a>> {
 }
 
 /// Returns whether the request ends with the results of calls before which nothing was thought.
-fn answers_calls_without_thoughts(turns: &[Turn<'_>]) -> bool {
+fn answers_calls_without_thoughts(turns: &[AnthropicMessage<'_>]) -> bool {
     let [.., called, last] = turns else { return false };
-    let has_results = matches!(&last.content, Content::Blocks(blocks) if blocks.iter().any(Block::is_result));
+    let has_results =
+        matches!(&last.content, AnthropicContent::Blocks(blocks) if blocks.iter().any(AnthropicBlock::is_result));
     let begins_with_thought = match &called.content {
-        Content::Native(json) => {
-            let begin: Vec<Kind<'_>> = serde_json::from_str(json.get()).unwrap_or_default();
+        AnthropicContent::Native(json) => {
+            let begin: Vec<BlockType<'_>> = serde_json::from_str(json.get()).unwrap_or_default();
             begin.first().is_some_and(|first| first.r#type.ends_with("thinking"))
         }
-        Content::Blocks(_) => false,
+        AnthropicContent::Blocks(_) => false,
     };
     has_results && !begins_with_thought
 }
 
-/// Which sort of block one is.
+/// The type of a content block.
 #[derive(serde::Deserialize)]
-struct Kind<'a> {
+struct BlockType<'a> {
     #[serde(borrow)]
     r#type: std::borrow::Cow<'a, str>,
 }
 
 /// Puts blocks into the user's turn, results before everything else.
-fn add_to_user<'a>(turns: &mut Vec<Turn<'a>>, mut blocks: Vec<Block<'a>>) {
-    if let Some(Turn { role: "user", content: Content::Blocks(before) }) = turns.last_mut() {
+fn add_to_user<'a>(turns: &mut Vec<AnthropicMessage<'a>>, mut blocks: Vec<AnthropicBlock<'a>>) {
+    if let Some(AnthropicMessage { role: "user", content: AnthropicContent::Blocks(before) }) = turns.last_mut() {
         before.append(&mut blocks);
         before.sort_by_key(|block| !block.is_result());
     } else if !blocks.is_empty() {
-        turns.push(Turn { role: "user", content: Content::Blocks(blocks) });
+        turns.push(AnthropicMessage { role: "user", content: AnthropicContent::Blocks(blocks) });
     }
 }
 
 /// Returns what stands for a reply; nothing where it would be empty, because an empty turn is refused.
-fn content<'a>(model: &str, reply: &'a Reply, names: &OfferedNames) -> Option<Content<'a>> {
+fn content<'a>(model: &str, reply: &'a Reply, names: &OfferedNames) -> Option<AnthropicContent<'a>> {
     let native = &reply.native;
     if native.wire == Wire::Anthropic && native.model == model {
-        return (native.json.get() != "[]").then_some(Content::Native(&native.json));
+        return (native.json.get() != "[]").then_some(AnthropicContent::Native(&native.json));
     }
-    let blocks: Vec<Block<'a>> = reply.parts.iter().filter_map(|part| block(part, names)).collect();
-    (!blocks.is_empty()).then_some(Content::Blocks(blocks))
+    let blocks: Vec<AnthropicBlock<'a>> = reply.parts.iter().filter_map(|part| block(part, names)).collect();
+    (!blocks.is_empty()).then_some(AnthropicContent::Blocks(blocks))
 }
 
-fn block<'a>(part: &'a Part, names: &OfferedNames) -> Option<Block<'a>> {
+fn block<'a>(part: &'a ReplyPart, names: &OfferedNames) -> Option<AnthropicBlock<'a>> {
     let says = match part {
-        Part::Text(text) | Part::Refusal(text) => return (!text.trim().is_empty()).then(|| Block::text(text)),
+        ReplyPart::Text(text) | ReplyPart::Refusal(text) => {
+            return (!text.trim().is_empty()).then(|| AnthropicBlock::text(text));
+        }
         // It is signed for those who said it.
-        Part::Thinking(_) => return None,
-        Part::Call(call) => {
+        ReplyPart::Thinking(_) => return None,
+        ReplyPart::Call(call) => {
             Says::ToolUse { id: safe_id(&call.id), name: names.wire(&call.name), input: arguments_or_nothing(call) }
         }
     };
-    Some(Block { says, cache_control: None })
+    Some(AnthropicBlock { says, cache_control: None })
 }
 
 /// Marks where the provider is to keep what it has read: at the end, for the next request, and at the end of the turn
 /// before, which is where the last request ended.
-fn mark_for_cache(turns: &mut [Turn<'_>]) {
+fn mark_for_cache(turns: &mut [AnthropicMessage<'_>]) {
     let of_user = turns.iter_mut().rev().filter_map(|turn| match &mut turn.content {
-        Content::Blocks(blocks) if turn.role == "user" => blocks.last_mut(),
-        Content::Blocks(_) | Content::Native(_) => None,
+        AnthropicContent::Blocks(blocks) if turn.role == "user" => blocks.last_mut(),
+        AnthropicContent::Blocks(_) | AnthropicContent::Native(_) => None,
     });
-    of_user.take(2).for_each(Block::keep_until_here);
+    of_user.take(2).for_each(AnthropicBlock::keep_until_here);
 }
 
 fn is_empty(tools: &Value) -> bool {

@@ -17,14 +17,14 @@ const LEAST: u32 = 1024;
 #[derive(Default, Serialize)]
 pub(super) struct Thinking {
     #[serde(skip_serializing_if = "Option::is_none")]
-    thinking: Option<How>,
+    thinking: Option<ThinkingMode>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig>,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum How {
+enum ThinkingMode {
     Adaptive,
     Enabled { budget_tokens: u32 },
 }
@@ -42,7 +42,7 @@ impl Thinking {
             return Thinking { thinking: None, output_config: word };
         }
         if !is_counted(model) {
-            return Thinking { thinking: Some(How::Adaptive), output_config: word };
+            return Thinking { thinking: Some(ThinkingMode::Adaptive), output_config: word };
         }
         let wanted = match effort {
             Effort::Low => 4_096,
@@ -52,7 +52,7 @@ impl Thinking {
         // Half of the reply is left for what is said; a reply that has no room for thoughts goes without.
         let budget_tokens = wanted.min(most_tokens / 2).max(LEAST);
         Thinking {
-            thinking: (budget_tokens < most_tokens).then_some(How::Enabled { budget_tokens }),
+            thinking: (budget_tokens < most_tokens).then_some(ThinkingMode::Enabled { budget_tokens }),
             output_config: None,
         }
     }
@@ -61,7 +61,7 @@ impl Thinking {
     /// not begin with them in the middle of a turn.
     pub(super) fn not_in_a_turn_without(self, turn_has_none: bool) -> Thinking {
         match self.thinking {
-            Some(How::Enabled { .. }) if turn_has_none => self.without_asking(),
+            Some(ThinkingMode::Enabled { .. }) if turn_has_none => self.without_asking(),
             _ => self,
         }
     }

@@ -9,11 +9,11 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::arguments_of;
-use crate::conversation::{Call, Stop};
+use crate::conversation::{ModelToolCall, StopReason};
 use crate::lower::names::safe_name;
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
-use crate::provider::{Heard, ModelError, ModelErrorKind, Piece};
+use crate::provider::{ModelError, ModelErrorKind, ReplyEvent, ReplyListener};
 use crate::raw_json::{Object, compact, text};
 
 /// More calls in one reply are an endless loop of the model, or of the server.
@@ -22,11 +22,11 @@ const MOST_CALLS: usize = 512;
 /// The calls of a reply so far.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    calls: Vec<Building>,
+    calls: Vec<PartialCall>,
 }
 
 #[derive(Debug, Default)]
-struct Building {
+struct PartialCall {
     index: Option<u64>,
     id: String,
     name: String,
@@ -86,7 +86,12 @@ impl Calls {
     }
 
     /// Adds an element of `tool_calls`.
-    pub(super) fn add(&mut self, sent: &Object, names: &OfferedNames, heard: Heard<'_>) -> Result<(), ModelError> {
+    pub(super) fn add(
+        &mut self,
+        sent: &Object,
+        names: &OfferedNames,
+        heard: ReplyListener<'_>,
+    ) -> Result<(), ModelError> {
         let delta = Delta::read(sent.number("index"), sent, &sent.object("function").unwrap_or_default());
         let at = self.place(delta, names, heard)?;
         let call = &mut self.calls[at];
@@ -102,17 +107,17 @@ impl Calls {
         &mut self,
         sent: &Object,
         names: &OfferedNames,
-        heard: Heard<'_>,
+        heard: ReplyListener<'_>,
     ) -> Result<(), ModelError> {
         self.place(Delta::read(Some(u64::MAX), &Object::default(), sent), names, heard).map(|_| ())
     }
 
-    fn place(&mut self, delta: Delta, names: &OfferedNames, heard: Heard<'_>) -> Result<usize, ModelError> {
+    fn place(&mut self, delta: Delta, names: &OfferedNames, heard: ReplyListener<'_>) -> Result<usize, ModelError> {
         let at = match self.belongs_to(&delta) {
             Some(at) => at,
             None if self.calls.len() == MOST_CALLS => return Err(too_many()),
             None => {
-                self.calls.push(Building { index: delta.index, ..Building::default() });
+                self.calls.push(PartialCall { index: delta.index, ..PartialCall::default() });
                 self.calls.len() - 1
             }
         };
@@ -133,8 +138,8 @@ impl Calls {
 
     /// Returns the calls with what stands for them in later requests. Each that is not whole is cut where the reply
     /// ended before its time: pieces of several calls may come in turns, so it need not be the last.
-    pub(super) fn end(self, ids: &mut Ids, names: &OfferedNames, stop: Stop) -> Vec<(Call, Value)> {
-        let ended_early = !matches!(stop, Stop::Calls | Stop::Finished);
+    pub(super) fn end(self, ids: &mut Ids, names: &OfferedNames, stop: StopReason) -> Vec<(ModelToolCall, Value)> {
+        let ended_early = !matches!(stop, StopReason::Calls | StopReason::Finished);
         let calls = self.calls.into_iter().map(|building| {
             let is_cut = ended_early && !building.is_whole();
             building.end(ids, names, is_cut)
@@ -143,7 +148,7 @@ impl Calls {
     }
 }
 
-impl Building {
+impl PartialCall {
     fn add(&mut self, delta: &Delta) {
         if self.id.is_empty() {
             self.id.clone_from(&delta.id);
@@ -156,17 +161,17 @@ impl Building {
         self.braces.add(&delta.arguments);
     }
 
-    fn tell(&mut self, at: usize, arguments: &str, names: &OfferedNames, heard: Heard<'_>) {
+    fn tell(&mut self, at: usize, arguments: &str, names: &OfferedNames, heard: ReplyListener<'_>) {
         if self.name.is_empty() {
             return;
         }
         // What came before the name is told with it.
         let arguments = if self.is_told { arguments } else { &self.arguments };
         if !self.is_told {
-            heard(Piece::CallBegins(at, names.native(&self.name)));
+            heard(ReplyEvent::CallBegins(at, names.native(&self.name)));
         }
         if !arguments.is_empty() {
-            heard(Piece::Arguments(at, arguments));
+            heard(ReplyEvent::Arguments(at, arguments));
         }
         self.is_told = true;
     }
@@ -175,8 +180,8 @@ impl Building {
         self.braces.are_closed() && Object::read(&self.arguments).is_some()
     }
 
-    fn end(self, ids: &mut Ids, names: &OfferedNames, is_cut: bool) -> (Call, Value) {
-        let call = Call {
+    fn end(self, ids: &mut Ids, names: &OfferedNames, is_cut: bool) -> (ModelToolCall, Value) {
+        let call = ModelToolCall {
             id: ids.take(&self.id),
             name: names.native(&self.name).to_owned(),
             arguments: self.arguments,
@@ -193,7 +198,7 @@ impl Building {
 
 /// Returns what stands for a call in later requests. A name that is no name, which weak models write, would be refused
 /// in all of them.
-pub(super) fn native(call: &Call, wire_name: &str) -> Value {
+pub(super) fn native(call: &ModelToolCall, wire_name: &str) -> Value {
     let function = json!({ "name": safe_name(wire_name), "arguments": arguments_of(call) });
     json!({ "id": call.id, "type": "function", "function": function })
 }
@@ -210,7 +215,7 @@ impl Delta {
         }
     }
 
-    fn begins_another_than(&self, call: &Building) -> bool {
+    fn begins_another_than(&self, call: &PartialCall) -> bool {
         if self.name.is_empty() || call.name.is_empty() {
             return false;
         }

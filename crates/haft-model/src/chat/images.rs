@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::conversation::{Answer, Image};
+use crate::conversation::{Image, ToolAnswer};
 
 /// Images of results that nobody was shown yet, each behind a text that says where they are from.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(super) struct Unshown(Vec<Value>);
 
 impl Unshown {
     /// Adds those of an answer to a call that goes by this name and id.
-    pub(super) fn add(&mut self, (name, id): (String, String), answer: &Answer) {
+    pub(super) fn add(&mut self, (name, id): (String, String), answer: &ToolAnswer) {
         let what = match answer.images.as_slice() {
             [] => return,
             [_] => "the image".to_owned(),
@@ -46,7 +46,7 @@ impl Unshown {
 }
 
 /// Returns the content of a result with its images.
-pub(super) fn inside(answer: &Answer) -> Value {
+pub(super) fn inside(answer: &ToolAnswer) -> Value {
     [text(&answer.text)].into_iter().chain(answer.images.iter().map(image)).collect()
 }
 

@@ -8,17 +8,17 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 
 use super::calls::{Calls, native};
-use super::said::Said;
-use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
-use crate::form::{FAREWELL, Progress, Reading};
+use super::said::ChatReplyContent;
+use crate::conversation::{ModelToolCall, Native, Reply, ReplyPart, StopReason, Usage};
+use crate::form::{FAREWELL, ReplyProgress, ReplyReader};
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
-use crate::provider::{Heard, ModelError, ModelErrorKind, Piece, Request};
+use crate::provider::{ModelError, ModelErrorKind, ModelRequest, ReplyEvent, ReplyListener};
 use crate::quirks::{Quirks, TextMay};
 use crate::raw_json::{Object, list};
 use crate::refused::{broke_off, unreadable};
 use crate::wire::Wire;
-use crate::written_calls::{self, Written};
+use crate::written_calls::{self, ReplySegment};
 
 /// A reply that is read.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct ChatReading {
     model: String,
     names: OfferedNames,
     ids: Ids,
-    said: Said,
+    said: ChatReplyContent,
     calls: Calls,
     usage: Usage,
     /// Whether any piece of a message came, be it empty.
@@ -38,12 +38,12 @@ pub(super) struct ChatReading {
 }
 
 impl ChatReading {
-    pub(super) fn new(quirks: Quirks, model: &str, request: &Request<'_>) -> ChatReading {
+    pub(super) fn new(quirks: Quirks, model: &str, request: &ModelRequest<'_>) -> ChatReading {
         let names = OfferedNames::of(request.tools);
         let said = match quirks.text {
-            TextMay::BeTextOnly => Said::default(),
-            TextMay::HoldOthers if names.is_empty() => Said::with_thoughts_in_text(),
-            TextMay::HoldOthers => Said::with_thoughts_in_text().and_calls(),
+            TextMay::BeTextOnly => ChatReplyContent::default(),
+            TextMay::HoldOthers if names.is_empty() => ChatReplyContent::with_thoughts_in_text(),
+            TextMay::HoldOthers => ChatReplyContent::with_thoughts_in_text().and_calls(),
         };
         ChatReading {
             model: model.to_owned(),
@@ -60,20 +60,20 @@ impl ChatReading {
     }
 }
 
-impl Reading for ChatReading {
-    fn event(&mut self, name: &str, data: &str, heard: Heard<'_>) -> Result<Progress, ModelError> {
+impl ReplyReader for ChatReading {
+    fn event(&mut self, name: &str, data: &str, heard: ReplyListener<'_>) -> Result<ReplyProgress, ModelError> {
         let data = data.trim();
         if data == "[DONE]" {
             self.is_done = true;
             self.settle(heard);
-            return Ok(Progress::Whole);
+            return Ok(ReplyProgress::Whole);
         }
         if data.is_empty() {
-            return Ok(Progress::More);
+            return Ok(ReplyProgress::More);
         }
         let Some(chunk) = Object::read(data).or_else(|| first_of_list(data)) else {
             // A reply that has ended is whole without whatever comes behind it.
-            return if self.finish.is_some() { Ok(Progress::More) } else { Err(unreadable(data)) };
+            return if self.finish.is_some() { Ok(ReplyProgress::More) } else { Err(unreadable(data)) };
         };
         self.chunk(name, &chunk, heard)
     }
@@ -91,11 +91,11 @@ impl Reading for ChatReading {
 }
 
 impl ChatReading {
-    fn chunk(&mut self, name: &str, chunk: &Object, heard: Heard<'_>) -> Result<Progress, ModelError> {
+    fn chunk(&mut self, name: &str, chunk: &Object, heard: ReplyListener<'_>) -> Result<ReplyProgress, ModelError> {
         if let Some(error) = error_in(name, chunk) {
             return Err(error);
         }
-        let mut progress = Progress::More;
+        let mut progress = ReplyProgress::More;
         // There is one choice unless more are asked for.
         if let Some(choice) = chunk.objects("choices").iter().find(|choice| choice.number("index").unwrap_or(0) == 0) {
             progress = self.choice(choice, heard)?;
@@ -105,16 +105,16 @@ impl ChatReading {
         if let Some(groq) = chunk.object("x_groq") {
             self.add_usage(&groq, heard);
         }
-        if progress == Progress::Whole {
+        if progress == ReplyProgress::Whole {
             self.is_done = true;
             self.settle(heard);
         }
         Ok(progress)
     }
 
-    fn choice(&mut self, choice: &Object, heard: Heard<'_>) -> Result<Progress, ModelError> {
+    fn choice(&mut self, choice: &Object, heard: ReplyListener<'_>) -> Result<ReplyProgress, ModelError> {
         let whole = choice.object("message");
-        let progress = if whole.is_some() { Progress::Whole } else { Progress::More };
+        let progress = if whole.is_some() { ReplyProgress::Whole } else { ReplyProgress::More };
         if let Some(message) = whole.or_else(|| choice.object("delta")) {
             self.has_begun = true;
             self.said.add(&message, heard);
@@ -139,7 +139,7 @@ impl ChatReading {
     }
 
     /// Takes a usage, which stands for the whole reply so far wherever it comes.
-    fn add_usage(&mut self, holder: &Object, heard: Heard<'_>) {
+    fn add_usage(&mut self, holder: &Object, heard: ReplyListener<'_>) {
         let Some(sent) = holder.object("usage") else { return };
         let details = sent.object("prompt_tokens_details").unwrap_or_default();
         let input = sent.number("prompt_tokens").unwrap_or(0);
@@ -154,12 +154,12 @@ impl ChatReading {
         };
         if usage != self.usage && usage != Usage::default() {
             self.usage = usage;
-            heard(Piece::Usage(usage));
+            heard(ReplyEvent::Usage(usage));
         }
     }
 
     /// Tells what the text that was held back turned out to be.
-    fn settle(&mut self, heard: Heard<'_>) {
+    fn settle(&mut self, heard: ReplyListener<'_>) {
         if std::mem::replace(&mut self.is_settled, true) {
             return;
         }
@@ -168,34 +168,34 @@ impl ChatReading {
         let mut calls = 0;
         for piece in &written {
             match piece {
-                Written::Call { name, arguments, .. } => {
-                    heard(Piece::CallBegins(calls, self.names.native(name)));
-                    heard(Piece::Arguments(calls, arguments));
+                ReplySegment::Call { name, arguments, .. } => {
+                    heard(ReplyEvent::CallBegins(calls, self.names.native(name)));
+                    heard(ReplyEvent::Arguments(calls, arguments));
                     calls += 1;
                 }
-                Written::Text(text) if calls > 0 => heard(Piece::Text(text)),
+                ReplySegment::Text(text) if calls > 0 => heard(ReplyEvent::Text(text)),
                 // Most of what stands before the first call was told as it came, but not what only looked like one.
-                Written::Text(text) => {
+                ReplySegment::Text(text) => {
                     if let Some(untold) = text.get(self.said.length_told()..).filter(|untold| !untold.is_empty()) {
-                        heard(Piece::Text(untold));
+                        heard(ReplyEvent::Text(untold));
                     }
                 }
             }
         }
     }
 
-    fn stop(&self) -> Stop {
+    fn stop(&self) -> StopReason {
         let has_calls = !self.calls.is_empty();
         match self.finish.as_deref() {
-            None if !self.is_done => Stop::Cut,
+            None if !self.is_done => StopReason::Cut,
             // vLLM ends so what it was told to drop.
-            Some("abort") => Stop::Cut,
+            Some("abort") => StopReason::Cut,
             // `model_length` is Mistral's word for a conversation that is full.
-            Some("length" | "max_tokens" | "model_length") => Stop::Length,
-            Some("content_filter") => Stop::Refused,
-            _ if has_calls => Stop::Calls,
-            _ if !self.said.refusal().is_empty() => Stop::Refused,
-            _ => Stop::Finished,
+            Some("length" | "max_tokens" | "model_length") => StopReason::Length,
+            Some("content_filter") => StopReason::Refused,
+            _ if has_calls => StopReason::Calls,
+            _ if !self.said.refusal().is_empty() => StopReason::Refused,
+            _ => StopReason::Finished,
         }
     }
 
@@ -203,20 +203,22 @@ impl ChatReading {
         let mut stop = self.stop();
         let mut parts = Vec::new();
         if !self.said.thinking().is_empty() {
-            parts.push(Part::Thinking(self.said.thinking().to_owned()));
+            parts.push(ReplyPart::Thinking(self.said.thinking().to_owned()));
         }
         let mut natives = Vec::new();
         match self.written() {
             Some(written) => {
                 let text = self.take_written(written, &mut parts, &mut natives);
                 self.said.set_text(&text);
-                stop = if stop == Stop::Finished { Stop::Calls } else { stop };
+                stop = if stop == StopReason::Finished { StopReason::Calls } else { stop };
             }
             None => {
-                parts.extend(Some(self.said.text()).filter(|text| !text.is_empty()).map(Part::Text));
-                parts.extend(Some(self.said.refusal().to_owned()).filter(|text| !text.is_empty()).map(Part::Refusal));
+                parts.extend(Some(self.said.text()).filter(|text| !text.is_empty()).map(ReplyPart::Text));
+                parts.extend(
+                    Some(self.said.refusal().to_owned()).filter(|text| !text.is_empty()).map(ReplyPart::Refusal),
+                );
                 for (call, native) in self.calls.end(&mut self.ids, &self.names, stop) {
-                    parts.push(Part::Call(call));
+                    parts.push(ReplyPart::Call(call));
                     natives.push(native);
                 }
             }
@@ -234,24 +236,29 @@ impl ChatReading {
     }
 
     /// Returns the text with the calls that the model wrote into it, where it made no other.
-    fn written(&self) -> Option<Vec<Written>> {
-        let may_hold = self.said.may_hold_calls() && self.calls.is_empty() && self.stop() != Stop::Refused;
+    fn written(&self) -> Option<Vec<ReplySegment>> {
+        let may_hold = self.said.may_hold_calls() && self.calls.is_empty() && self.stop() != StopReason::Refused;
         may_hold.then(|| written_calls::find(&self.said.text(), &self.names)).flatten()
     }
 
-    fn take_written(&mut self, written: Vec<Written>, parts: &mut Vec<Part>, natives: &mut Vec<Value>) -> String {
+    fn take_written(
+        &mut self,
+        written: Vec<ReplySegment>,
+        parts: &mut Vec<ReplyPart>,
+        natives: &mut Vec<Value>,
+    ) -> String {
         let mut said = String::new();
         for piece in written {
             match piece {
-                Written::Text(text) => {
+                ReplySegment::Text(text) => {
                     said.push_str(&text);
-                    parts.push(Part::Text(text));
+                    parts.push(ReplyPart::Text(text));
                 }
-                Written::Call { name, arguments, is_cut } => {
+                ReplySegment::Call { name, arguments, is_cut } => {
                     let native_name = self.names.native(&name).to_owned();
-                    let call = Call { id: self.ids.take(""), name: native_name, arguments, is_cut };
+                    let call = ModelToolCall { id: self.ids.take(""), name: native_name, arguments, is_cut };
                     natives.push(native(&call, &name));
-                    parts.push(Part::Call(call));
+                    parts.push(ReplyPart::Call(call));
                 }
             }
         }

@@ -7,15 +7,15 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::thought_aloud::{self, Sorted, ThoughtAloud};
-use crate::provider::{Heard, Piece};
+use super::thought_aloud::{self, SortedText, ThoughtAloud};
+use crate::provider::{ReplyEvent, ReplyListener};
 use crate::raw_json::{Object, compact, list, text};
 use crate::written_calls::hold_back::HoldBack;
 
-/// What a reply says so far.
+/// The content of a reply so far, without its calls.
 #[derive(Debug, Default)]
-pub(super) struct Said {
-    blocks: Vec<Block>,
+pub(super) struct ChatReplyContent {
+    blocks: Vec<ChatBlock>,
     refusal: String,
     /// What was thought, as people read it.
     thinking: String,
@@ -28,23 +28,23 @@ pub(super) struct Said {
     hold_back: Option<HoldBack>,
 }
 
-/// A block of content. Most servers know only text; Mistral thinks in content.
+/// A block of content. Most servers send only text; Mistral also sends its thinking as content.
 #[derive(Debug)]
-enum Block {
+enum ChatBlock {
     Text(String),
     Thinking { text: String, more: Map<String, Value> },
     Other(Value),
 }
 
-impl Said {
+impl ChatReplyContent {
     /// Begins a reply whose text may begin with what was thought.
-    pub(super) fn with_thoughts_in_text() -> Said {
-        Said { thought_aloud: Some(ThoughtAloud::default()), ..Said::default() }
+    pub(super) fn with_thoughts_in_text() -> ChatReplyContent {
+        ChatReplyContent { thought_aloud: Some(ThoughtAloud::default()), ..ChatReplyContent::default() }
     }
 
     /// Lets the text hold calls.
-    pub(super) fn and_calls(self) -> Said {
-        Said { hold_back: Some(HoldBack::new()), ..self }
+    pub(super) fn and_calls(self) -> ChatReplyContent {
+        ChatReplyContent { hold_back: Some(HoldBack::new()), ..self }
     }
 
     /// Says whether the text may hold calls.
@@ -53,14 +53,14 @@ impl Said {
     }
 
     /// Tells what was not told because it might have become a tag: nothing more comes.
-    pub(super) fn end_text(&mut self, heard: Heard<'_>) {
+    pub(super) fn end_text(&mut self, heard: ReplyListener<'_>) {
         if let Some(sorted) = self.thought_aloud.as_mut().and_then(ThoughtAloud::end) {
             self.tell(sorted, heard);
         }
     }
 
     /// Tells the text that was held back and is no call.
-    pub(super) fn release(&mut self, heard: Heard<'_>) {
+    pub(super) fn release(&mut self, heard: ReplyListener<'_>) {
         if let Some(hold_back) = &mut self.hold_back {
             hold_back.release(heard);
         }
@@ -73,11 +73,11 @@ impl Said {
     }
 
     /// Adds what a piece of the message says.
-    pub(super) fn add(&mut self, delta: &Object, heard: Heard<'_>) {
+    pub(super) fn add(&mut self, delta: &Object, heard: ReplyListener<'_>) {
         self.add_reasoning(delta, heard);
         if let Some(refusal) = delta.text("refusal").filter(|refusal| !refusal.is_empty()) {
             self.refusal.push_str(&refusal);
-            heard(Piece::Text(&refusal));
+            heard(ReplyEvent::Text(&refusal));
         }
         let Some(content) = delta.raw("content") else { return };
         match text(content) {
@@ -90,54 +90,54 @@ impl Said {
         }
     }
 
-    fn add_text(&mut self, more: &str, heard: Heard<'_>) {
+    fn add_text(&mut self, more: &str, heard: ReplyListener<'_>) {
         let sorted = match &mut self.thought_aloud {
             Some(thought_aloud) => thought_aloud.add(more),
-            None => vec![Sorted::Text(more.to_owned())],
+            None => vec![SortedText::Text(more.to_owned())],
         };
         for piece in sorted {
             self.tell(piece, heard);
         }
         match self.blocks.last_mut() {
-            Some(Block::Text(text)) => text.push_str(more),
+            Some(ChatBlock::Text(text)) => text.push_str(more),
             _ if more.is_empty() => {}
-            _ => self.blocks.push(Block::Text(more.to_owned())),
+            _ => self.blocks.push(ChatBlock::Text(more.to_owned())),
         }
     }
 
-    fn tell(&mut self, piece: Sorted, heard: Heard<'_>) {
+    fn tell(&mut self, piece: SortedText, heard: ReplyListener<'_>) {
         match (piece, &mut self.hold_back) {
-            (Sorted::Thought(thought), _) => self.think(&thought, heard),
-            (Sorted::Text(text), Some(hold_back)) => hold_back.add(&text, heard),
-            (Sorted::Text(text), None) if text.is_empty() => {}
-            (Sorted::Text(text), None) => heard(Piece::Text(&text)),
+            (SortedText::Thought(thought), _) => self.think(&thought, heard),
+            (SortedText::Text(text), Some(hold_back)) => hold_back.add(&text, heard),
+            (SortedText::Text(text), None) if text.is_empty() => {}
+            (SortedText::Text(text), None) => heard(ReplyEvent::Text(&text)),
         }
     }
 
-    fn add_block(&mut self, raw: &RawValue, heard: Heard<'_>) {
+    fn add_block(&mut self, raw: &RawValue, heard: ReplyListener<'_>) {
         let block = Object::read(raw.get()).unwrap_or_default();
         match block.text("type").as_deref() {
             Some("text") => self.add_text(&block.text("text").unwrap_or_default(), heard),
             Some("thinking") => self.add_thinking(&block, heard),
-            _ => self.blocks.push(Block::Other(value(raw))),
+            _ => self.blocks.push(ChatBlock::Other(value(raw))),
         }
     }
 
-    fn add_thinking(&mut self, block: &Object, heard: Heard<'_>) {
+    fn add_thinking(&mut self, block: &Object, heard: ReplyListener<'_>) {
         let thought: String = block.objects("thinking").iter().filter_map(|part| part.text("text")).collect();
         self.think(&thought, heard);
         let rest = block.members().filter(|(name, _)| !matches!(*name, "type" | "thinking"));
         let rest: Map<String, Value> = rest.map(|(name, raw)| (name.to_owned(), value(raw))).collect();
         match self.blocks.last_mut() {
-            Some(Block::Thinking { text, more }) => {
+            Some(ChatBlock::Thinking { text, more }) => {
                 text.push_str(&thought);
                 more.extend(rest);
             }
-            _ => self.blocks.push(Block::Thinking { text: thought, more: rest }),
+            _ => self.blocks.push(ChatBlock::Thinking { text: thought, more: rest }),
         }
     }
 
-    fn add_reasoning(&mut self, delta: &Object, heard: Heard<'_>) {
+    fn add_reasoning(&mut self, delta: &Object, heard: ReplyListener<'_>) {
         let content = delta.text("reasoning_content").unwrap_or_default();
         let reasoning = delta.text("reasoning").unwrap_or_default();
         let details = delta.list("reasoning_details").unwrap_or_default();
@@ -178,10 +178,10 @@ impl Said {
         thought
     }
 
-    fn think(&mut self, thought: &str, heard: Heard<'_>) {
+    fn think(&mut self, thought: &str, heard: ReplyListener<'_>) {
         if !thought.is_empty() {
             self.thinking.push_str(thought);
-            heard(Piece::Thinking(thought));
+            heard(ReplyEvent::Thinking(thought));
         }
     }
 
@@ -205,8 +205,8 @@ impl Said {
 
     fn whole_text(&self) -> String {
         let texts = self.blocks.iter().filter_map(|block| match block {
-            Block::Text(text) => Some(text.as_str()),
-            Block::Thinking { .. } | Block::Other(_) => None,
+            ChatBlock::Text(text) => Some(text.as_str()),
+            ChatBlock::Thinking { .. } | ChatBlock::Other(_) => None,
         });
         texts.collect()
     }
@@ -216,7 +216,7 @@ impl Said {
         let mut whole = self.whole_text();
         whole.truncate(self.length_of_thoughts(&whole));
         let text = whole + text;
-        self.blocks = if text.is_empty() { Vec::new() } else { vec![Block::Text(text)] };
+        self.blocks = if text.is_empty() { Vec::new() } else { vec![ChatBlock::Text(text)] };
     }
 
     /// Returns the message without its calls.
@@ -239,25 +239,25 @@ impl Said {
     }
 }
 
-fn content(blocks: Vec<Block>) -> Value {
+fn content(blocks: Vec<ChatBlock>) -> Value {
     match blocks.as_slice() {
         [] => Value::Null,
-        [Block::Text(text)] => json!(text),
+        [ChatBlock::Text(text)] => json!(text),
         _ => blocks.into_iter().map(native_block).collect(),
     }
 }
 
-fn native_block(block: Block) -> Value {
+fn native_block(block: ChatBlock) -> Value {
     match block {
-        Block::Text(text) => json!({ "type": "text", "text": text }),
-        Block::Thinking { text, more } => {
+        ChatBlock::Text(text) => json!({ "type": "text", "text": text }),
+        ChatBlock::Thinking { text, more } => {
             let mut block = json!({ "type": "thinking", "thinking": [{ "type": "text", "text": text }] });
             for (name, value) in more {
                 block[name] = value;
             }
             block
         }
-        Block::Other(value) => value,
+        ChatBlock::Other(value) => value,
     }
 }
 

@@ -6,29 +6,30 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::Chat;
-use crate::conversation::{Answer, Call, Message, Native, Part, Reply, Stop, Usage};
-use crate::form::Form;
-use crate::lower::{Offered, Provider, lower_all};
-use crate::provider::Request;
-use crate::quirks::{Quirks, Server};
+use crate::conversation::{Message, ModelToolCall, Native, Reply, ReplyPart, StopReason, ToolAnswer, Usage};
+use crate::form::WireFormat;
+use crate::lower::{ProviderDialect, ToolOffer, lower_all};
+use crate::provider::ModelRequest;
+use crate::quirks::{ChatServer, Quirks};
 use crate::wire::Wire;
-use crate::written_streams::{Written, compare, streams};
+use crate::written_streams::{StreamFixture, compare, streams};
 
-fn form_of(stream: &Written) -> Chat {
+fn form_of(stream: &StreamFixture) -> Chat {
     Chat { quirks: Quirks::of(stream.setting("base_url").unwrap_or_default()) }
 }
 
 #[test]
 fn streams_become_replies_and_the_next_request() {
     for stream in streams(Wire::Chat) {
-        compare(Wire::Chat, &stream.name, &stream.said(&form_of(&stream), Provider::OpenAi));
+        compare(Wire::Chat, &stream.name, &stream.said(&form_of(&stream), ProviderDialect::OpenAi));
     }
 }
 
 #[test]
 fn a_stream_may_end_anywhere_and_the_next_request_is_whole() {
     for stream in streams(Wire::Chat) {
-        stream.check_every_end(&form_of(&stream), Provider::OpenAi, |request| check_pairs(&stream.name, request));
+        stream
+            .check_every_end(&form_of(&stream), ProviderDialect::OpenAi, |request| check_pairs(&stream.name, request));
     }
 }
 
@@ -58,19 +59,24 @@ fn check_pairs(name: &str, request: &Value) {
 fn conversation() -> Vec<Message> {
     let json = serde_json::value::to_raw_value(&json!({ "role": "model" })).expect("it is JSON");
     let native = |model: &str| Native { wire: Wire::Gemini, model: model.to_owned(), json: json.clone() };
-    let reply = |parts: Vec<Part>| {
+    let reply = |parts: Vec<ReplyPart>| {
         Message::Model(Reply {
             parts,
             native: native("gemini"),
-            stop: Stop::Calls,
+            stop: StopReason::Calls,
             usage: Usage::default(),
             why_cut: None,
         })
     };
     let call = |id: &str, name: &str, arguments: &str| {
-        Part::Call(Call { id: id.to_owned(), name: name.to_owned(), arguments: arguments.to_owned(), is_cut: false })
+        ReplyPart::Call(ModelToolCall {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+            is_cut: false,
+        })
     };
-    let answer = |id: &str, name: &str| Answer {
+    let answer = |id: &str, name: &str| ToolAnswer {
         call: id.to_owned(),
         name: name.to_owned(),
         text: "fine".to_owned(),
@@ -82,8 +88,8 @@ fn conversation() -> Vec<Message> {
         user("Do it."),
         user("Now."),
         reply(vec![
-            Part::Thinking("Hm.".to_owned()),
-            Part::Text("I look.".to_owned()),
+            ReplyPart::Thinking("Hm.".to_owned()),
+            ReplyPart::Text("I look.".to_owned()),
             call("toolu_0123", "docs.search/v2", "{\"q\":1}"),
             call("abcdefghi", "gone tool", "{oops"),
             call("fc_3", "bash", ""),
@@ -95,30 +101,30 @@ fn conversation() -> Vec<Message> {
                 answer("fc_3", "bash"),
             ],
         },
-        reply(vec![Part::Thinking("Nothing to say.".to_owned())]),
+        reply(vec![ReplyPart::Thinking("Nothing to say.".to_owned())]),
         user("And?"),
         reply(Vec::new()),
         user("Well?"),
     ]
 }
 
-fn written(quirks: Quirks, model: &str, request: &Request<'_>) -> Value {
+fn written(quirks: Quirks, model: &str, request: &ModelRequest<'_>) -> Value {
     serde_json::from_slice(&Chat { quirks }.request(model, request)).expect("it is JSON")
 }
 
 #[test]
 fn a_conversation_with_another_model_is_said_in_what_everybody_takes() {
     let schema = json!({ "type": "object" });
-    let offered = ["bash", "docs.search/v2"].map(|name| Offered {
+    let offered = ["bash", "docs.search/v2"].map(|name| ToolOffer {
         name,
         title: None,
         description: "",
         input_schema: &schema,
         read_only: None,
     });
-    let tools = lower_all(&offered, Provider::OpenAi);
+    let tools = lower_all(&offered, ProviderDialect::OpenAi);
     let messages = conversation();
-    let request = Request {
+    let request = ModelRequest {
         instructions: "",
         tools: &tools,
         messages: &messages,
@@ -126,7 +132,7 @@ fn a_conversation_with_another_model_is_said_in_what_everybody_takes() {
         effort: None,
         must_call: true,
     };
-    for server in [Server::Other, Server::Mistral, Server::DeepSeek] {
+    for server in [ChatServer::Other, ChatServer::Mistral, ChatServer::DeepSeek] {
         let request = written(Quirks::of_server(server), "m", &request);
         insta::assert_json_snapshot!(format!("another_models_conversation_for_{server}"), request["messages"]);
         check_pairs(server.name(), &request);
@@ -136,7 +142,7 @@ fn a_conversation_with_another_model_is_said_in_what_everybody_takes() {
 
 #[test]
 fn a_reply_whose_ids_do_not_fit_is_said_with_others() {
-    let tools = lower_all(&[], Provider::OpenAi);
+    let tools = lower_all(&[], ProviderDialect::OpenAi);
     let mut messages = conversation();
     for message in &mut messages {
         if let Message::Model(reply) = message {
@@ -144,7 +150,7 @@ fn a_reply_whose_ids_do_not_fit_is_said_with_others() {
             reply.native.model = "mistralai/m".to_owned();
         }
     }
-    let request = Request {
+    let request = ModelRequest {
         instructions: "",
         tools: &tools,
         messages: &messages,
@@ -152,7 +158,7 @@ fn a_reply_whose_ids_do_not_fit_is_said_with_others() {
         effort: None,
         must_call: false,
     };
-    let body = written(Quirks::of_server(Server::OpenRouter), "mistralai/m", &request);
+    let body = written(Quirks::of_server(ChatServer::OpenRouter), "mistralai/m", &request);
     check_pairs("openrouter", &body);
     let ids: Vec<&Value> =
         body["messages"][1]["tool_calls"].as_array().into_iter().flatten().map(|call| &call["id"]).collect();
@@ -161,9 +167,9 @@ fn a_reply_whose_ids_do_not_fit_is_said_with_others() {
 
 #[test]
 fn models_of_mistral_speak_between_results_and_the_user() {
-    let tools = lower_all(&[], Provider::OpenAi);
+    let tools = lower_all(&[], ProviderDialect::OpenAi);
     let messages = conversation();
-    let request = Request {
+    let request = ModelRequest {
         instructions: "",
         tools: &tools,
         messages: &messages,
@@ -172,10 +178,10 @@ fn models_of_mistral_speak_between_results_and_the_user() {
         must_call: false,
     };
     for (server, model, is_wanted) in [
-        (Server::Mistral, "mistral-large-latest", true),
-        (Server::OpenRouter, "mistralai/mistral-large", true),
-        (Server::OpenRouter, "qwen/qwen3", false),
-        (Server::Vllm, "mistralai/mistral-small", false),
+        (ChatServer::Mistral, "mistral-large-latest", true),
+        (ChatServer::OpenRouter, "mistralai/mistral-large", true),
+        (ChatServer::OpenRouter, "qwen/qwen3", false),
+        (ChatServer::Vllm, "mistralai/mistral-small", false),
     ] {
         let body = written(Quirks::of_server(server), model, &request);
         let roles = body["messages"].as_array().expect("there are messages").iter().map(|message| &message["role"]);
@@ -188,10 +194,10 @@ fn models_of_mistral_speak_between_results_and_the_user() {
 #[test]
 fn each_server_gets_the_members_that_it_documents() {
     let schema = json!({ "type": "object" });
-    let bash = Offered { name: "bash", title: None, description: "", input_schema: &schema, read_only: None };
-    let tools = lower_all(&[bash], Provider::OpenAi);
+    let bash = ToolOffer { name: "bash", title: None, description: "", input_schema: &schema, read_only: None };
+    let tools = lower_all(&[bash], ProviderDialect::OpenAi);
     let messages = [Message::user("Do it.")];
-    let request = Request {
+    let request = ModelRequest {
         instructions: "Be short.",
         tools: &tools,
         messages: &messages,
@@ -199,7 +205,7 @@ fn each_server_gets_the_members_that_it_documents() {
         effort: None,
         must_call: false,
     };
-    let lines = Server::ALL.map(|server| {
+    let lines = ChatServer::ALL.map(|server| {
         let mut body = written(Quirks::of_server(server), "anthropic/m", &request);
         let members = body.as_object_mut().expect("it is an object");
         members.remove("tools");
@@ -211,10 +217,16 @@ fn each_server_gets_the_members_that_it_documents() {
 
 #[test]
 fn a_request_without_tools_says_nothing_of_them() {
-    let tools = lower_all(&[], Provider::OpenAi);
-    let request =
-        Request { instructions: "", tools: &tools, messages: &[], most_tokens: None, effort: None, must_call: true };
-    let body = written(Quirks::of_server(Server::LlamaCpp), "m", &request);
+    let tools = lower_all(&[], ProviderDialect::OpenAi);
+    let request = ModelRequest {
+        instructions: "",
+        tools: &tools,
+        messages: &[],
+        most_tokens: None,
+        effort: None,
+        must_call: true,
+    };
+    let body = written(Quirks::of_server(ChatServer::LlamaCpp), "m", &request);
     assert_eq!(
         body,
         json!({ "model": "m", "stream": true, "stream_options": { "include_usage": true }, "messages": [] })
@@ -223,9 +235,15 @@ fn a_request_without_tools_says_nothing_of_them() {
 
 #[test]
 fn more_calls_than_any_model_makes_end_the_reply() {
-    let tools = lower_all(&[], Provider::OpenAi);
-    let request =
-        Request { instructions: "", tools: &tools, messages: &[], most_tokens: None, effort: None, must_call: false };
+    let tools = lower_all(&[], ProviderDialect::OpenAi);
+    let request = ModelRequest {
+        instructions: "",
+        tools: &tools,
+        messages: &[],
+        most_tokens: None,
+        effort: None,
+        must_call: false,
+    };
     let mut reading = Chat::default().reading("m", &request);
     let calls: Vec<Value> =
         (0..513).map(|at| json!({ "index": at, "function": { "name": "x", "arguments": "" } })).collect();
@@ -237,9 +255,15 @@ fn more_calls_than_any_model_makes_end_the_reply() {
 
 #[test]
 fn arguments_that_come_in_many_pieces_with_their_name_are_not_read_again_with_each() {
-    let tools = lower_all(&[], Provider::OpenAi);
-    let request =
-        Request { instructions: "", tools: &tools, messages: &[], most_tokens: None, effort: None, must_call: false };
+    let tools = lower_all(&[], ProviderDialect::OpenAi);
+    let request = ModelRequest {
+        instructions: "",
+        tools: &tools,
+        messages: &[],
+        most_tokens: None,
+        effort: None,
+        must_call: false,
+    };
     let piece = |arguments: &str| {
         let function = json!({ "name": "write_file", "arguments": arguments });
         json!({ "choices": [{ "delta": { "tool_calls": [{ "index": 0, "function": function }] } }] }).to_string()
@@ -306,7 +330,7 @@ proptest! {
         chunks in proptest::collection::vec(prop_oneof![9 => chunk(), 1 => ".{0,20}"], 0..8)
     ) {
         let stream = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect::<String>();
-        let stream = Written::of("random", &stream);
-        stream.check_every_end(&form_of(&stream), Provider::OpenAi, |request| check_pairs("random", request));
+        let stream = StreamFixture::of("random", &stream);
+        stream.check_every_end(&form_of(&stream), ProviderDialect::OpenAi, |request| check_pairs("random", request));
     }
 }

@@ -12,13 +12,13 @@ const END: &str = "</think>";
 /// Sorts text while it comes.
 #[derive(Debug, Default)]
 pub(super) struct ThoughtAloud {
-    state: State,
+    state: ThoughtAloudState,
     /// What cannot be sorted yet: the beginning of a tag, or white space before something.
     unsorted: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum ThoughtAloudState {
     /// Nothing but white space and the beginning of the tag has come.
     #[default]
     Beginning,
@@ -30,16 +30,16 @@ enum State {
     Text,
 }
 
-/// A piece that is sorted.
+/// A piece of text, sorted into thought or text for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Sorted {
+pub(super) enum SortedText {
     Thought(String),
     Text(String),
 }
 
 impl ThoughtAloud {
     /// Sorts as much as can be.
-    pub(super) fn add(&mut self, more: &str) -> Vec<Sorted> {
+    pub(super) fn add(&mut self, more: &str) -> Vec<SortedText> {
         self.unsorted.push_str(more);
         let mut sorted = Vec::new();
         while self.step(&mut sorted) {}
@@ -47,59 +47,63 @@ impl ThoughtAloud {
     }
 
     /// Returns what is left when nothing more comes: it was no tag.
-    pub(super) fn end(&mut self) -> Option<Sorted> {
+    pub(super) fn end(&mut self) -> Option<SortedText> {
         let left = std::mem::take(&mut self.unsorted);
         match self.state {
             _ if left.is_empty() => None,
-            State::Beginning | State::Text => Some(Sorted::Text(left)),
-            State::ThoughtBegins | State::TextBegins if left.trim().is_empty() => None,
-            State::ThoughtBegins | State::Thought => Some(Sorted::Thought(left)),
-            State::TextBegins => Some(Sorted::Text(left)),
+            ThoughtAloudState::Beginning | ThoughtAloudState::Text => Some(SortedText::Text(left)),
+            ThoughtAloudState::ThoughtBegins | ThoughtAloudState::TextBegins if left.trim().is_empty() => None,
+            ThoughtAloudState::ThoughtBegins | ThoughtAloudState::Thought => Some(SortedText::Thought(left)),
+            ThoughtAloudState::TextBegins => Some(SortedText::Text(left)),
         }
     }
 
     /// Goes one state on; returns whether there may be more to sort.
-    fn step(&mut self, sorted: &mut Vec<Sorted>) -> bool {
+    fn step(&mut self, sorted: &mut Vec<SortedText>) -> bool {
         let word = self.unsorted.trim_start();
         match self.state {
-            State::Beginning if word.starts_with(BEGIN) => {
+            ThoughtAloudState::Beginning if word.starts_with(BEGIN) => {
                 self.unsorted = word[BEGIN.len()..].to_owned();
-                self.state = State::ThoughtBegins;
+                self.state = ThoughtAloudState::ThoughtBegins;
                 true
             }
-            State::Beginning if BEGIN.starts_with(word) => false,
-            State::Beginning => {
-                self.state = State::Text;
+            ThoughtAloudState::Beginning if BEGIN.starts_with(word) => false,
+            ThoughtAloudState::Beginning => {
+                self.state = ThoughtAloudState::Text;
                 true
             }
-            State::ThoughtBegins | State::TextBegins => {
+            ThoughtAloudState::ThoughtBegins | ThoughtAloudState::TextBegins => {
                 let is_over = !word.is_empty();
                 self.unsorted = word.to_owned();
                 if is_over {
-                    self.state = if self.state == State::ThoughtBegins { State::Thought } else { State::Text };
+                    self.state = if self.state == ThoughtAloudState::ThoughtBegins {
+                        ThoughtAloudState::Thought
+                    } else {
+                        ThoughtAloudState::Text
+                    };
                 }
                 is_over
             }
-            State::Thought => self.step_in_thought(sorted),
-            State::Text => {
+            ThoughtAloudState::Thought => self.step_in_thought(sorted),
+            ThoughtAloudState::Text => {
                 let text = std::mem::take(&mut self.unsorted);
-                sorted.extend((!text.is_empty()).then_some(Sorted::Text(text)));
+                sorted.extend((!text.is_empty()).then_some(SortedText::Text(text)));
                 false
             }
         }
     }
 
-    fn step_in_thought(&mut self, sorted: &mut Vec<Sorted>) -> bool {
+    fn step_in_thought(&mut self, sorted: &mut Vec<SortedText>) -> bool {
         let (end, is_over) = match self.unsorted.find(END) {
             Some(end) => (end, true),
             None => (self.unsorted.len() - begun_tag(&self.unsorted), false),
         };
         let rest = self.unsorted.split_off(end);
         let thought = std::mem::replace(&mut self.unsorted, rest);
-        sorted.extend((!thought.is_empty()).then_some(Sorted::Thought(thought)));
+        sorted.extend((!thought.is_empty()).then_some(SortedText::Thought(thought)));
         if is_over {
             self.unsorted.drain(..END.len());
-            self.state = State::TextBegins;
+            self.state = ThoughtAloudState::TextBegins;
         }
         is_over
     }
@@ -126,13 +130,13 @@ mod tests {
     /// Sorts a text that comes in these pieces, and joins what belongs together.
     fn sorted(pieces: &[&str]) -> (String, String) {
         let mut aloud = ThoughtAloud::default();
-        let mut all: Vec<Sorted> = pieces.iter().flat_map(|piece| aloud.add(piece)).collect();
+        let mut all: Vec<SortedText> = pieces.iter().flat_map(|piece| aloud.add(piece)).collect();
         all.extend(aloud.end());
         let (mut thought, mut said) = (String::new(), String::new());
         for piece in all {
             match piece {
-                Sorted::Thought(text) => thought.push_str(&text),
-                Sorted::Text(text) => said.push_str(&text),
+                SortedText::Thought(text) => thought.push_str(&text),
+                SortedText::Text(text) => said.push_str(&text),
             }
         }
         (thought, said)
@@ -171,10 +175,10 @@ mod tests {
     fn text_is_told_as_soon_as_it_can_be_no_tag() {
         let mut aloud = ThoughtAloud::default();
         assert_eq!(aloud.add(" <"), []);
-        assert_eq!(aloud.add("b>"), [Sorted::Text(" <b>".to_owned())]);
-        assert_eq!(aloud.add("x"), [Sorted::Text("x".to_owned())]);
+        assert_eq!(aloud.add("b>"), [SortedText::Text(" <b>".to_owned())]);
+        assert_eq!(aloud.add("x"), [SortedText::Text("x".to_owned())]);
         let mut aloud = ThoughtAloud::default();
-        assert_eq!(aloud.add("<think>a </t"), [Sorted::Thought("a ".to_owned())]);
-        assert_eq!(aloud.add("b"), [Sorted::Thought("</tb".to_owned())]);
+        assert_eq!(aloud.add("<think>a </t"), [SortedText::Thought("a ".to_owned())]);
+        assert_eq!(aloud.add("b"), [SortedText::Thought("</tb".to_owned())]);
     }
 }

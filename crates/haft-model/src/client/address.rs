@@ -3,7 +3,7 @@
 use haft_net::Address;
 
 use super::Endpoint;
-use super::again::Failure;
+use super::again::ReplyFailure;
 use crate::provider::ModelErrorKind;
 
 /// Versions that stand at the front of a form's path, or at the end of a base address.
@@ -17,9 +17,9 @@ impl Endpoint {
 }
 
 /// Joins the two. People write the version at the end of the address, or leave it out: it is there once.
-pub(super) fn joined(base: &str, path: &str) -> Result<Address, Failure> {
+pub(super) fn joined(base: &str, path: &str) -> Result<Address, ReplyFailure> {
     let unusable = |what: String| {
-        Failure::because(ModelErrorKind::BadRequest, what)
+        ReplyFailure::because(ModelErrorKind::BadRequest, what)
             .final_with("give it as http:// or https:// with a host, up to the path of the wire")
     };
     let trimmed = base.trim().trim_end_matches('/');

@@ -24,9 +24,9 @@ const LONGEST_CLAUSE: usize = 200;
 /// Shorter keys would be found in ordinary words.
 const SHORTEST_KEY: usize = 8;
 
-/// An attempt that came to nothing, before anything of a reply was told.
+/// A failed attempt to get a reply, before any part of the reply was reported.
 #[derive(Clone, Debug)]
-pub(super) struct Failure {
+pub(super) struct ReplyFailure {
     pub(super) error: ModelError,
     /// How long the provider wants to be left alone.
     asked: Option<Duration>,
@@ -36,51 +36,51 @@ pub(super) struct Failure {
     is_silence: bool,
 }
 
-/// How often it was tried so far.
+/// Counts the attempts so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tried {
+pub(super) struct AttemptCount {
     times: u32,
     silences: u32,
 }
 
-impl Failure {
+impl ReplyFailure {
     /// Makes a failure that is tried again as its kind is.
-    pub(super) fn new(error: ModelError) -> Failure {
-        Failure { error, asked: None, is_final: false, is_silence: false }
+    pub(super) fn new(error: ModelError) -> ReplyFailure {
+        ReplyFailure { error, asked: None, is_final: false, is_silence: false }
     }
 
     /// Makes a failure with the usual advice.
-    pub(super) fn because(kind: ModelErrorKind, what: impl Into<String>) -> Failure {
+    pub(super) fn because(kind: ModelErrorKind, what: impl Into<String>) -> ReplyFailure {
         let next = "try again; if the error persists, check the base URL and the provider";
-        Failure::new(ModelError { kind, what: what.into(), next: next.to_owned() })
+        ReplyFailure::new(ModelError { kind, what: what.into(), next: next.to_owned() })
     }
 
     /// Makes the failure of an answer that has nothing in it.
-    pub(super) fn empty() -> Failure {
-        Failure::because(ModelErrorKind::Broken, "The provider's answer is empty.")
+    pub(super) fn empty() -> ReplyFailure {
+        ReplyFailure::because(ModelErrorKind::Broken, "The provider's answer is empty.")
     }
 
     /// Says what to do about it.
-    pub(super) fn advising(mut self, next: &str) -> Failure {
+    pub(super) fn advising(mut self, next: &str) -> ReplyFailure {
         next.clone_into(&mut self.error.next);
         self
     }
 
     /// Says that it is of no use to ask again, and what to do.
-    pub(super) fn final_with(self, next: &str) -> Failure {
-        Failure { is_final: true, ..self.advising(next) }
+    pub(super) fn final_with(self, next: &str) -> ReplyFailure {
+        ReplyFailure { is_final: true, ..self.advising(next) }
     }
 
     /// Says how long the provider wants to be left alone, where it says so, and whether for ever.
-    pub(super) fn asked(mut self, asked: Option<Duration>, is_final: bool) -> Failure {
+    pub(super) fn asked(mut self, asked: Option<Duration>, is_final: bool) -> ReplyFailure {
         self.asked = asked;
         self.is_final |= is_final;
         self
     }
 
     /// Says that nothing came for as long as may be waited.
-    pub(super) fn in_silence(self) -> Failure {
-        Failure { is_silence: true, ..self }
+    pub(super) fn in_silence(self) -> ReplyFailure {
+        ReplyFailure { is_silence: true, ..self }
     }
 
     /// Returns what went wrong as a part of a sentence: on one line, not long, without a capital and a full stop.
@@ -95,7 +95,7 @@ impl Failure {
 
     /// Takes the key out of the words, which some providers repeat, and shortens them then: a key of which only the
     /// beginning is left would not be found.
-    pub(super) fn without(mut self, key: Option<&str>) -> Failure {
+    pub(super) fn without(mut self, key: Option<&str>) -> ReplyFailure {
         if let Some(key) = key.filter(|key| key.len() >= SHORTEST_KEY) {
             self.error.what = self.error.what.replace(key, "[key]");
         }
@@ -114,15 +114,15 @@ impl Failure {
     }
 }
 
-impl From<ModelError> for Failure {
-    fn from(error: ModelError) -> Failure {
-        Failure::new(error)
+impl From<ModelError> for ReplyFailure {
+    fn from(error: ModelError) -> ReplyFailure {
+        ReplyFailure::new(error)
     }
 }
 
-impl Tried {
+impl AttemptCount {
     /// Counts a try that failed; returns the pause before the next one, or the error where there is none.
-    pub(super) fn pause_after(&mut self, failure: &Failure, times: &Times) -> Result<Duration, ModelError> {
+    pub(super) fn pause_after(&mut self, failure: &ReplyFailure, times: &Times) -> Result<Duration, ModelError> {
         self.times += 1;
         self.silences += u32::from(failure.is_silence);
         let is_too_silent = failure.is_silence && self.silences >= MOST_SILENCES;
@@ -140,7 +140,7 @@ impl Tried {
     }
 }
 
-fn most_tries(failure: &Failure, times: &Times) -> u32 {
+fn most_tries(failure: &ReplyFailure, times: &Times) -> u32 {
     match failure.error.kind {
         _ if failure.is_final => 1,
         ModelErrorKind::Limited | ModelErrorKind::Broken | ModelErrorKind::TimedOut => times.tries,
@@ -207,12 +207,12 @@ mod tests {
     use haft_net::Headers;
 
     use super::super::Times;
-    use super::{Failure, LONGEST_WORDS, Tried, asked_in};
+    use super::{AttemptCount, LONGEST_WORDS, ReplyFailure, asked_in};
     use crate::provider::{ModelError, ModelErrorKind};
 
     /// Returns the pause of somebody who has tried so often, all of them in vain like this.
-    fn pause(failure: &Failure, tried: u32, times: &Times) -> Result<Duration, ModelError> {
-        Tried { times: tried - 1, silences: 0 }.pause_after(failure, times)
+    fn pause(failure: &ReplyFailure, tried: u32, times: &Times) -> Result<Duration, ModelError> {
+        AttemptCount { times: tried - 1, silences: 0 }.pause_after(failure, times)
     }
 
     fn check(headers: &[(&'static str, &str)], expected: Option<u64>) {
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn pauses_grow_and_are_never_longer_than_asked() {
         let times = Times::default();
-        let broken = Failure::because(ModelErrorKind::Broken, "b");
+        let broken = ReplyFailure::because(ModelErrorKind::Broken, "b");
         for (tried, longest) in [(1, 500), (2, 1_000), (3, 2_000), (4, 4_000), (5, 8_000)] {
             let pause = pause(&broken, tried, &times).expect("it is tried again");
             assert!(
@@ -275,7 +275,7 @@ mod tests {
         let key = "sk-0123456789abcdef";
         for at in LONGEST_WORDS - key.len() - 1..=LONGEST_WORDS + 1 {
             let words = format!("{}{key}{}", "ä".repeat(at), "b".repeat(5000));
-            let told = Failure::because(ModelErrorKind::Broken, words).without(Some(key)).error.what;
+            let told = ReplyFailure::because(ModelErrorKind::Broken, words).without(Some(key)).error.what;
             assert!(!told.contains("sk-"), "{told}");
             assert_eq!(told.chars().count(), LONGEST_WORDS + 1);
         }
@@ -286,7 +286,7 @@ mod tests {
         let times = Times::default();
         for (tried, kind) in (1..6).zip([ModelErrorKind::Limited, ModelErrorKind::Broken].into_iter().cycle()) {
             for asked in [0, 1, 999, 60_000].map(Duration::from_millis) {
-                let failure = Failure::because(kind, "b").asked(Some(asked), false);
+                let failure = ReplyFailure::because(kind, "b").asked(Some(asked), false);
                 assert_eq!(pause(&failure, tried, &times), Ok(asked));
             }
         }
@@ -295,21 +295,21 @@ mod tests {
     #[test]
     fn silence_is_waited_for_twice_whatever_happened_before() {
         let times = Times::default();
-        let silence = Failure::because(ModelErrorKind::TimedOut, "Nothing came.").in_silence();
-        let broken = Failure::because(ModelErrorKind::Broken, "b");
-        let mut tried = Tried::default();
+        let silence = ReplyFailure::because(ModelErrorKind::TimedOut, "Nothing came.").in_silence();
+        let broken = ReplyFailure::because(ModelErrorKind::Broken, "b");
+        let mut tried = AttemptCount::default();
         assert!(tried.pause_after(&broken, &times).is_ok() && tried.pause_after(&broken, &times).is_ok());
         assert_eq!(tried.pause_after(&silence, &times), Ok(Duration::ZERO));
         assert!(tried.pause_after(&broken, &times).is_ok());
         let error = tried.pause_after(&silence, &times).expect_err("that is enough");
         assert_eq!(error.what, "Nothing came. haft tried 5 times.");
         let once = Times { tries: 1, ..times };
-        assert!(Tried::default().pause_after(&silence, &once).is_err());
+        assert!(AttemptCount::default().pause_after(&silence, &once).is_err());
     }
 
     #[test]
     fn a_clause_fits_into_a_sentence() {
-        let clause = |what: &str| Failure::because(ModelErrorKind::Broken, what).clause();
+        let clause = |what: &str| ReplyFailure::because(ModelErrorKind::Broken, what).clause();
         assert_eq!(clause("The stream ended. "), "the stream ended");
         assert_eq!(clause("A page came.\n<p>Theodora"), "A page came.\\n<p>Theodora");
         assert_eq!(clause(&"é".repeat(900)).chars().count(), 201);
@@ -326,13 +326,13 @@ mod tests {
         ];
         for kind in final_kinds {
             assert_eq!(
-                pause(&Failure::because(kind, "b."), 1, &times).map_err(|error| error.what),
+                pause(&ReplyFailure::because(kind, "b."), 1, &times).map_err(|error| error.what),
                 Err("b.".to_owned())
             );
         }
-        let says_no = Failure::because(ModelErrorKind::Limited, "b.").asked(None, true);
+        let says_no = ReplyFailure::because(ModelErrorKind::Limited, "b.").asked(None, true);
         assert!(pause(&says_no, 1, &times).is_err());
-        let silent = Failure::because(ModelErrorKind::Unreachable, "b.");
+        let silent = ReplyFailure::because(ModelErrorKind::Unreachable, "b.");
         assert!(pause(&silent, 2, &times).is_ok() && pause(&silent, 3, &times).is_err());
     }
 }

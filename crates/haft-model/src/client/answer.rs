@@ -4,17 +4,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
-use haft_net::sse::{Decoder, Event};
+use haft_net::sse::{SseDecoder, SseEvent};
 use haft_net::{Headers, Incoming, SendError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Times;
 use super::advice::asked_in_body;
-use super::again::{Failure, asked_in};
+use super::again::{ReplyFailure, asked_in};
 use crate::conversation::Reply;
-use crate::form::{Progress, Reading};
-use crate::provider::{Heard, ModelError, ModelErrorKind, Piece};
+use crate::form::{ReplyProgress, ReplyReader};
+use crate::provider::{ModelError, ModelErrorKind, ReplyEvent, ReplyListener};
 
 /// The longest stream that is read, in bytes: each word of a reply comes in an envelope of its own.
 const LONGEST_STREAM: usize = 64 * 1024 * 1024;
@@ -53,7 +53,7 @@ impl<'a> Bounds<'a> {
     }
 
     /// Waits for something that must give a sign of life.
-    pub(super) async fn hold<T>(&self, coming: impl Future<Output = T>) -> Result<T, Failure> {
+    pub(super) async fn hold<T>(&self, coming: impl Future<Output = T>) -> Result<T, ReplyFailure> {
         tokio::select! {
             biased;
             () = self.stop.cancelled() => Err(stopped().into()),
@@ -81,7 +81,7 @@ impl<'a> Bounds<'a> {
         self.ends.saturating_duration_since(Instant::now())
     }
 
-    fn took_too_long(&self) -> Failure {
+    fn took_too_long(&self) -> ReplyFailure {
         let what = format!("The reply was not complete after {} s, all attempts included.", self.total.as_secs_f64());
         timed_out(what).final_with("ask for less in one request, or use a faster model")
     }
@@ -95,20 +95,20 @@ fn stopped() -> ModelError {
     }
 }
 
-fn timed_out(what: String) -> Failure {
-    Failure::because(ModelErrorKind::TimedOut, what)
+fn timed_out(what: String) -> ReplyFailure {
+    ReplyFailure::because(ModelErrorKind::TimedOut, what)
 }
 
-/// An answer that is read.
-pub(super) struct Answering<'a> {
-    reading: Box<dyn Reading>,
-    heard: Heard<'a>,
+/// Reads the HTTP response to a model request, within the limits on its length.
+pub(super) struct ResponseReader<'a> {
+    reading: Box<dyn ReplyReader>,
+    heard: ReplyListener<'a>,
     /// How much it has said, in bytes.
     length: AtomicUsize,
 }
 
-impl<'a> Answering<'a> {
-    pub(super) fn new(reading: Box<dyn Reading>, heard: Heard<'a>) -> Self {
+impl<'a> ResponseReader<'a> {
+    pub(super) fn new(reading: Box<dyn ReplyReader>, heard: ReplyListener<'a>) -> Self {
         Self { reading, heard, length: AtomicUsize::new(0) }
     }
 
@@ -119,7 +119,7 @@ impl<'a> Answering<'a> {
 
     /// Reads an answer with status 200 to its end. What it is shows in its first character: servers do not always keep
     /// to the type they name, and some send one JSON text where a stream was asked for.
-    pub(super) async fn read(&mut self, mut response: Incoming, bounds: &Bounds<'_>) -> Result<(), Failure> {
+    pub(super) async fn read(&mut self, mut response: Incoming, bounds: &Bounds<'_>) -> Result<(), ReplyFailure> {
         if let Some(packing) = packing_of(&response.headers()) {
             return Err(packed(&packing));
         }
@@ -127,7 +127,7 @@ impl<'a> Answering<'a> {
         loop {
             match next(&mut response, bounds).await? {
                 Some(chunk) => first.extend_from_slice(&chunk),
-                None => return Err(Failure::empty()),
+                None => return Err(ReplyFailure::empty()),
             }
             let begin = first.strip_prefix(b"\xEF\xBB\xBF".as_slice()).unwrap_or(&first).trim_ascii_start();
             match begin.first() {
@@ -138,18 +138,23 @@ impl<'a> Answering<'a> {
                 Some(_) => return self.read_stream(first.freeze(), response, bounds).await,
             }
             if first.len() > LONGEST_REFUSAL {
-                return Err(Failure::empty());
+                return Err(ReplyFailure::empty());
             }
         }
     }
 
-    async fn read_stream(&mut self, first: Bytes, mut response: Incoming, bounds: &Bounds<'_>) -> Result<(), Failure> {
-        let mut decoder = Decoder::default();
+    async fn read_stream(
+        &mut self,
+        first: Bytes,
+        mut response: Incoming,
+        bounds: &Bounds<'_>,
+    ) -> Result<(), ReplyFailure> {
+        let mut decoder = SseDecoder::default();
         let mut length = first.len();
         let mut chunk = first;
         loop {
             let events = decoder.push(&chunk).map_err(|error| broken(format!("The provider sent {error}.")))?;
-            if self.read_events(events)? == Progress::Whole {
+            if self.read_events(events)? == ReplyProgress::Whole {
                 let _ = tokio::time::timeout(LAST_BYTES, drained(&mut response)).await;
                 return Ok(());
             }
@@ -172,27 +177,28 @@ impl<'a> Answering<'a> {
             }
         }
         // What is half an event is the end of a stream that was cut, and no fault of its own.
-        let is_whole = decoder.end().is_some_and(|last| matches!(self.read_events(vec![last]), Ok(Progress::Whole)));
+        let is_whole =
+            decoder.end().is_some_and(|last| matches!(self.read_events(vec![last]), Ok(ReplyProgress::Whole)));
         if is_whole { Ok(()) } else { Err(broken("The stream of the provider ended before the reply did.")) }
     }
 
-    fn read_events(&mut self, events: Vec<Event>) -> Result<Progress, Failure> {
+    fn read_events(&mut self, events: Vec<SseEvent>) -> Result<ReplyProgress, ReplyFailure> {
         for event in events {
             let length = &self.length;
-            let counted = |piece: Piece<'_>| {
-                if let Piece::Text(text) | Piece::Thinking(text) | Piece::Arguments(_, text) = piece {
+            let counted = |piece: ReplyEvent<'_>| {
+                if let ReplyEvent::Text(text) | ReplyEvent::Thinking(text) | ReplyEvent::Arguments(_, text) = piece {
                     length.fetch_add(text.len(), Ordering::Relaxed);
                 }
                 (self.heard)(piece);
             };
-            if self.reading.event(&event.name, &event.data, &counted)? == Progress::Whole {
-                return Ok(Progress::Whole);
+            if self.reading.event(&event.name, &event.data, &counted)? == ReplyProgress::Whole {
+                return Ok(ReplyProgress::Whole);
             }
             if self.length.load(Ordering::Relaxed) > LONGEST_REPLY {
                 return Err(too_long("reply", LONGEST_REPLY));
             }
         }
-        Ok(Progress::More)
+        Ok(ReplyProgress::More)
     }
 
     /// Reads an answer that is one JSON text. The form gets it as an event without a name.
@@ -201,7 +207,7 @@ impl<'a> Answering<'a> {
         mut body: BytesMut,
         mut response: Incoming,
         bounds: &Bounds<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ReplyFailure> {
         while let Some(chunk) = next(&mut response, bounds).await? {
             body.extend_from_slice(&chunk);
             if body.len() > LONGEST_WHOLE {
@@ -210,27 +216,27 @@ impl<'a> Answering<'a> {
         }
         let text = String::from_utf8_lossy(&body);
         match self.reading.event("", text.trim_start_matches('\u{feff}').trim(), self.heard)? {
-            Progress::Whole => Ok(()),
-            Progress::More => Err(broken("The provider's answer is not a reply.")),
+            ReplyProgress::Whole => Ok(()),
+            ReplyProgress::More => Err(broken("The provider's answer is not a reply.")),
         }
     }
 }
 
-fn broken(what: impl Into<String>) -> Failure {
-    Failure::because(ModelErrorKind::Broken, what)
+fn broken(what: impl Into<String>) -> ReplyFailure {
+    ReplyFailure::because(ModelErrorKind::Broken, what)
 }
 
-fn too_long(what: &str, most: usize) -> Failure {
+fn too_long(what: &str, most: usize) -> ReplyFailure {
     broken(format!("The provider's {what} has more than {} MiB.", most / 1024 / 1024))
 }
 
 /// Says that somebody else answers. That is tried again as an address at which nobody answers is.
-fn web_page(body: &[u8]) -> Failure {
+fn web_page(body: &[u8]) -> ReplyFailure {
     let body = String::from_utf8_lossy(body);
     let title = body.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     let title = title.map_or("", |(title, _)| title.trim());
     let what = format!("The provider sent a web page instead of a reply: {title:?}");
-    Failure::because(ModelErrorKind::Unreachable, what)
+    ReplyFailure::because(ModelErrorKind::Unreachable, what)
         .advising("check the base URL, and whether a gateway wants you to sign in")
 }
 
@@ -241,12 +247,12 @@ pub(super) fn packing_of(headers: &Headers) -> Option<String> {
 }
 
 /// Says that an answer cannot be unpacked. It would be packed again the next time.
-pub(super) fn packed(packing: &str) -> Failure {
+pub(super) fn packed(packing: &str) -> ReplyFailure {
     broken(format!("The provider's answer is compressed as {packing:?}, which haft did not ask for."))
         .final_with("switch that off in the server, or in the gateway before it")
 }
 
-async fn next(response: &mut Incoming, bounds: &Bounds<'_>) -> Result<Option<Bytes>, Failure> {
+async fn next(response: &mut Incoming, bounds: &Bounds<'_>) -> Result<Option<Bytes>, ReplyFailure> {
     let chunk = bounds.hold(response.chunk()).await?;
     let why = |error: &SendError| error.why().unwrap_or("no reason is known").to_owned();
     chunk.map_err(|error| broken(format!("The stream of the provider broke off: {}.", why(&error))))
@@ -257,7 +263,7 @@ async fn drained(response: &mut Incoming) {
 }
 
 /// Reads an answer with another status than 200.
-pub(super) async fn refused(mut response: Incoming, bounds: &Bounds<'_>) -> Failure {
+pub(super) async fn refused(mut response: Incoming, bounds: &Bounds<'_>) -> ReplyFailure {
     let status = response.status();
     let headers = response.headers();
     let mut body = BytesMut::new();
@@ -274,16 +280,16 @@ pub(super) async fn refused(mut response: Incoming, bounds: &Bounds<'_>) -> Fail
         let elsewhere = headers.text("location").unwrap_or("another address");
         let elsewhere = elsewhere.split(['?', '#']).next().unwrap_or_default();
         let what = format!("The provider redirects to {elsewhere}, with status {status}.");
-        return Failure::because(ModelErrorKind::BadRequest, what)
+        return ReplyFailure::because(ModelErrorKind::BadRequest, what)
             .final_with("use that address as base URL if it is right");
     }
     let says_no = headers.text("x-should-retry") == Some("false");
     let asked = asked_in(&headers, SystemTime::now()).or_else(|| asked_in_body(&body));
-    Failure::new(crate::refused::refused(status, &body)).asked(asked, says_no)
+    ReplyFailure::new(crate::refused::refused(status, &body)).asked(asked, says_no)
 }
 
 /// Reads the words of a refusal, as far as they come.
-async fn words_of(response: &mut Incoming, body: &mut BytesMut, bounds: &Bounds<'_>) -> Result<(), Failure> {
+async fn words_of(response: &mut Incoming, body: &mut BytesMut, bounds: &Bounds<'_>) -> Result<(), ReplyFailure> {
     while body.len() < LONGEST_REFUSAL {
         match next(response, bounds).await? {
             Some(chunk) => body.extend_from_slice(&chunk),

@@ -6,16 +6,16 @@ use bytes::BytesMut;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::again::Failure;
+use super::again::ReplyFailure;
 use super::answer::{self, Bounds};
-use super::{Connection, address};
+use super::{ModelConnection, address};
 use crate::provider::{ModelError, ModelErrorKind};
 use crate::wire::Wire;
 
 /// Longest list, in bytes.
 const LONGEST_LIST: usize = 16 * 1024 * 1024;
 
-impl Connection {
+impl ModelConnection {
     /// Asks which models there are; returns their names, in the provider's order.
     pub async fn models(&self, stop: &CancellationToken) -> Result<Vec<String>, ModelError> {
         let bounds = Bounds::new(&self.endpoint.times, stop);
@@ -31,7 +31,7 @@ impl Connection {
         }
     }
 
-    async fn list(&self, bounds: &Bounds<'_>) -> Result<Vec<String>, Failure> {
+    async fn list(&self, bounds: &Bounds<'_>) -> Result<Vec<String>, ReplyFailure> {
         let path = match self.endpoint.wire {
             Wire::Anthropic => "/v1/models?limit=1000",
             Wire::Responses | Wire::Chat => "/models",
@@ -57,8 +57,8 @@ impl Connection {
     }
 }
 
-fn no_list() -> Failure {
-    Failure::because(ModelErrorKind::Broken, "The answer is not a list of models.")
+fn no_list() -> ReplyFailure {
+    ReplyFailure::because(ModelErrorKind::Broken, "The answer is not a list of models.")
         .final_with("check the base URL: another program may answer there")
 }
 

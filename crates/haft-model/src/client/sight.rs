@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use blake3::Hash;
 
 use crate::conversation::{Image, Message};
-use crate::images::{Illustrated, images_in};
+use crate::images::{IllustratedText, images_in};
 use crate::provider::{ModelError, ModelErrorKind};
 
 const TURNED_OFF: &str = "images are turned off";
@@ -41,19 +41,19 @@ const BLIND: [&str; 17] = [
     "should be a valid string",
 ];
 
-/// What is known of whether a model sees.
+/// Remembers whether a model accepts images, and which images were refused.
 #[derive(Debug, Default)]
-pub(super) struct Sight {
+pub(super) struct ImageSupport {
     /// Why it is shown none.
     none: OnceLock<&'static str>,
     /// Those that were refused.
     refused: Mutex<HashSet<Hash>>,
 }
 
-impl Sight {
+impl ImageSupport {
     /// Returns that of a model that shall see nothing.
-    pub(super) fn turned_off() -> Sight {
-        Sight { none: OnceLock::from(TURNED_OFF), ..Sight::default() }
+    pub(super) fn turned_off() -> ImageSupport {
+        ImageSupport { none: OnceLock::from(TURNED_OFF), ..ImageSupport::default() }
     }
 
     /// Returns why no image is shown.
@@ -70,7 +70,7 @@ impl Sight {
             return Cow::Borrowed(messages);
         }
         let mut shown = messages.to_vec();
-        for illustrated in shown.iter_mut().flat_map(Illustrated::all_of) {
+        for illustrated in shown.iter_mut().flat_map(IllustratedText::all_of) {
             illustrated.leave_out(is_left_out, self.why_none().unwrap_or(REFUSED));
         }
         Cow::Owned(shown)

@@ -5,7 +5,7 @@ use haft_contract::net::Method;
 use haft_net::{Address, Hop, HttpClient, Incoming, Outgoing, SendError};
 
 use super::Endpoint;
-use super::again::Failure;
+use super::again::ReplyFailure;
 use crate::provider::ModelErrorKind;
 
 /// The HTTP client of a connection.
@@ -41,7 +41,7 @@ impl Transport {
     }
 
     /// Says why a request got no answer, without its address: there may be a key in it.
-    pub(super) fn failure(&self, error: SendError, endpoint: &Endpoint) -> Failure {
+    pub(super) fn failure(&self, error: SendError, endpoint: &Endpoint) -> ReplyFailure {
         let proxy = self.client.proxy();
         let place = place(&endpoint.base_url);
         // On the way through a proxy it is not always known who failed; that there is one is.
@@ -49,16 +49,17 @@ impl Transport {
         match error {
             SendError::BadHeader { name } => {
                 let what = format!("The header {name:?} would have characters that no header can carry.");
-                Failure::because(ModelErrorKind::NotAdmitted, what)
+                ReplyFailure::because(ModelErrorKind::NotAdmitted, what)
                     .final_with("check the key for line ends and other characters that do not belong to it")
             }
             SendError::BadProxy => {
-                Failure::because(ModelErrorKind::Unreachable, "The address of the proxy cannot be used.")
+                ReplyFailure::because(ModelErrorKind::Unreachable, "The address of the proxy cannot be used.")
                     .final_with("give it as http:// or https:// with a host")
             }
             SendError::NoClient { why } => {
                 let what = format!("The HTTP client cannot be set up: {why}.");
-                Failure::because(ModelErrorKind::Unreachable, what).final_with("check the certificates of this machine")
+                ReplyFailure::because(ModelErrorKind::Unreachable, what)
+                    .final_with("check the certificates of this machine")
             }
             SendError::ConnectTimedOut => {
                 let seconds = endpoint.times.connect.as_secs_f64();
@@ -66,12 +67,12 @@ impl Transport {
             }
             SendError::BrokeOff { why } => {
                 let what = format!("{place}{way} broke off before it answered: {why}.");
-                Failure::because(ModelErrorKind::Broken, what)
+                ReplyFailure::because(ModelErrorKind::Broken, what)
             }
             SendError::NotConnected { hop, why } => match (proxy, hop) {
                 (Some(proxy), Hop::First) => {
                     let what = format!("The proxy {proxy} cannot be reached: {why}.");
-                    Failure::because(ModelErrorKind::Unreachable, what)
+                    ReplyFailure::because(ModelErrorKind::Unreachable, what)
                         .advising("check the proxy that the environment names, or name the host in NO_PROXY")
                 }
                 (_, Hop::PlainText) => unreachable(format!("{place} cannot be reached{way}: {why}."))
@@ -82,8 +83,8 @@ impl Transport {
     }
 }
 
-fn unreachable(what: String) -> Failure {
-    Failure::because(ModelErrorKind::Unreachable, what)
+fn unreachable(what: String) -> ReplyFailure {
+    ReplyFailure::because(ModelErrorKind::Unreachable, what)
         .advising("check that the server runs, the base URL and the network")
 }
 

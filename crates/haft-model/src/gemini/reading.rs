@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
-use crate::form::{FAREWELL, Progress, Reading};
+use crate::conversation::{ModelToolCall, Native, Reply, ReplyPart, StopReason, Usage};
+use crate::form::{FAREWELL, ReplyProgress, ReplyReader};
 use crate::lower::names::safe_name;
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
-use crate::provider::{Heard, ModelError, ModelErrorKind, Piece, Request};
+use crate::provider::{ModelError, ModelErrorKind, ModelRequest, ReplyEvent, ReplyListener};
 use crate::raw_json::{Object, compact, joined, list};
 use crate::refused::{broke_off, unreadable};
 use crate::wire::Wire;
@@ -30,19 +30,19 @@ pub(super) struct GeminiReading {
     model: String,
     names: OfferedNames,
     ids: Ids,
-    kept: Vec<Kept>,
-    parts: Vec<Part>,
+    kept: Vec<NativePart>,
+    parts: Vec<ReplyPart>,
     calls: usize,
     usage: Usage,
-    stop: Option<Stop>,
+    stop: Option<StopReason>,
     has_begun: bool,
     /// Whether there was an event that did not say why the reply ended.
     says_so_at_the_end: bool,
 }
 
-/// A part as it goes back.
+/// A part of a reply, in the form in which it is sent back to the provider.
 #[derive(Debug)]
-enum Kept {
+enum NativePart {
     /// Plain text, which may be put together.
     Text(String),
     /// A thought without a signature, which may be put together.
@@ -59,7 +59,7 @@ enum Voice {
 }
 
 impl GeminiReading {
-    pub(super) fn new(model: &str, request: &Request<'_>) -> GeminiReading {
+    pub(super) fn new(model: &str, request: &ModelRequest<'_>) -> GeminiReading {
         GeminiReading {
             model: model.to_owned(),
             names: OfferedNames::of(request.tools),
@@ -75,25 +75,25 @@ impl GeminiReading {
     }
 }
 
-impl Reading for GeminiReading {
-    fn event(&mut self, _name: &str, data: &str, heard: Heard<'_>) -> Result<Progress, ModelError> {
+impl ReplyReader for GeminiReading {
+    fn event(&mut self, _name: &str, data: &str, heard: ReplyListener<'_>) -> Result<ReplyProgress, ModelError> {
         let data = data.trim();
         if data.is_empty() {
-            return Ok(Progress::More);
+            return Ok(ReplyProgress::More);
         }
         if let Some(answer) = Object::read(data) {
             self.answer(&answer, heard)?;
             // Which event is the last is not said: old models say why they ended in each of them.
-            return Ok(Progress::More);
+            return Ok(ReplyProgress::More);
         }
         // Without `alt=sse` the whole stream is one list.
         let Some(answers) = list(data) else {
-            return if self.stop.is_some() { Ok(Progress::More) } else { Err(unreadable(data)) };
+            return if self.stop.is_some() { Ok(ReplyProgress::More) } else { Err(unreadable(data)) };
         };
         for answer in &answers {
             self.answer(&Object::read(answer.get()).ok_or_else(|| unreadable(data))?, heard)?;
         }
-        Ok(Progress::Whole)
+        Ok(ReplyProgress::Whole)
     }
 
     fn farewell(&self) -> Option<Duration> {
@@ -106,11 +106,11 @@ impl Reading for GeminiReading {
             return None;
         }
         let stop = match self.stop {
-            Some(Stop::Finished) if self.calls > 0 => Stop::Calls,
+            Some(StopReason::Finished) if self.calls > 0 => StopReason::Calls,
             Some(stop) => stop,
-            None => Stop::Cut,
+            None => StopReason::Cut,
         };
-        let kept: Vec<Box<RawValue>> = self.kept.into_iter().map(Kept::native).collect();
+        let kept: Vec<Box<RawValue>> = self.kept.into_iter().map(NativePart::native).collect();
         let json = format!(r#"{{"role":"model","parts":{}}}"#, joined(kept.iter().map(Box::as_ref)));
         let json = RawValue::from_string(json).expect("a list of JSON values is JSON");
         let native = Native { wire: Wire::Gemini, model: self.model, json };
@@ -119,7 +119,7 @@ impl Reading for GeminiReading {
 }
 
 impl GeminiReading {
-    fn answer(&mut self, answer: &Object, heard: Heard<'_>) -> Result<(), ModelError> {
+    fn answer(&mut self, answer: &Object, heard: ReplyListener<'_>) -> Result<(), ModelError> {
         if let Some(error) = answer.raw("error") {
             return Err(broke_off(error));
         }
@@ -144,7 +144,7 @@ impl GeminiReading {
         }
     }
 
-    fn part(&mut self, raw: &RawValue, heard: Heard<'_>) -> Result<(), ModelError> {
+    fn part(&mut self, raw: &RawValue, heard: ReplyListener<'_>) -> Result<(), ModelError> {
         let Some(part) = Object::read(raw.get()) else { return Ok(()) };
         self.has_begun = true;
         let voice = if part.is_true("thought") { Voice::Thinking } else { Voice::Aloud };
@@ -163,65 +163,65 @@ impl GeminiReading {
             self.call(&name, &call, heard)?;
             if !is_taken_back(&name) {
                 let call = call.with("name", &safe_name(&name)).to_raw();
-                self.kept.push(Kept::AsItCame(part.with_raw("functionCall", call).to_raw()));
+                self.kept.push(NativePart::AsItCame(part.with_raw("functionCall", call).to_raw()));
                 return Ok(());
             }
         }
-        self.kept.push(Kept::AsItCame(compact(raw)));
+        self.kept.push(NativePart::AsItCame(compact(raw)));
         Ok(())
     }
 
-    fn say(&mut self, text: &str, voice: Voice, heard: Heard<'_>) {
+    fn say(&mut self, text: &str, voice: Voice, heard: ReplyListener<'_>) {
         if text.is_empty() {
             return;
         }
         heard(match voice {
-            Voice::Aloud => Piece::Text(text),
-            Voice::Thinking => Piece::Thinking(text),
+            Voice::Aloud => ReplyEvent::Text(text),
+            Voice::Thinking => ReplyEvent::Thinking(text),
         });
         match (self.parts.last_mut(), voice) {
-            (Some(Part::Text(said)), Voice::Aloud) | (Some(Part::Thinking(said)), Voice::Thinking) => {
+            (Some(ReplyPart::Text(said)), Voice::Aloud) | (Some(ReplyPart::Thinking(said)), Voice::Thinking) => {
                 said.push_str(text);
             }
-            (_, Voice::Aloud) => self.parts.push(Part::Text(text.to_owned())),
-            (_, Voice::Thinking) => self.parts.push(Part::Thinking(text.to_owned())),
+            (_, Voice::Aloud) => self.parts.push(ReplyPart::Text(text.to_owned())),
+            (_, Voice::Thinking) => self.parts.push(ReplyPart::Thinking(text.to_owned())),
         }
     }
 
     fn keep_text(&mut self, text: &str, voice: Voice) {
         match (self.kept.last_mut(), voice) {
-            (Some(Kept::Text(kept)), Voice::Aloud) | (Some(Kept::Thought(kept)), Voice::Thinking) => {
+            (Some(NativePart::Text(kept)), Voice::Aloud) | (Some(NativePart::Thought(kept)), Voice::Thinking) => {
                 kept.push_str(text);
             }
             // A part with nothing in it is refused.
             _ if text.is_empty() => {}
-            (_, Voice::Aloud) => self.kept.push(Kept::Text(text.to_owned())),
-            (_, Voice::Thinking) => self.kept.push(Kept::Thought(text.to_owned())),
+            (_, Voice::Aloud) => self.kept.push(NativePart::Text(text.to_owned())),
+            (_, Voice::Thinking) => self.kept.push(NativePart::Thought(text.to_owned())),
         }
     }
 
-    fn call(&mut self, name: &str, sent: &Object, heard: Heard<'_>) -> Result<(), ModelError> {
+    fn call(&mut self, name: &str, sent: &Object, heard: ReplyListener<'_>) -> Result<(), ModelError> {
         if self.calls == MOST_CALLS {
             return Err(broken(format!("The model makes more than {MOST_CALLS} calls in one reply.")));
         }
         let arguments = sent.raw("args").map_or_else(|| "{}".to_owned(), |raw| compact(raw).get().to_owned());
-        let call = Call {
+        let call = ModelToolCall {
             id: self.ids.take(&sent.text("id").unwrap_or_default()),
             name: self.names.native(name).to_owned(),
             arguments,
             // Set only where arguments come in pieces, which are not asked for.
             is_cut: sent.is_true("willContinue"),
         };
-        heard(Piece::CallBegins(self.calls, &call.name));
-        heard(Piece::Arguments(self.calls, &call.arguments));
+        heard(ReplyEvent::CallBegins(self.calls, &call.name));
+        heard(ReplyEvent::Arguments(self.calls, &call.arguments));
         self.calls += 1;
-        self.parts.push(Part::Call(call));
+        self.parts.push(ReplyPart::Call(call));
         Ok(())
     }
 
-    fn finish(&mut self, reason: &str, message: Option<String>, heard: Heard<'_>) -> Result<(), ModelError> {
+    fn finish(&mut self, reason: &str, message: Option<String>, heard: ReplyListener<'_>) -> Result<(), ModelError> {
         match reason {
-            "MAX_TOKENS" | "CONTINUATION" => self.stop = Some(Stop::Length),
+            "MAX_TOKENS" | "CONTINUATION" => self.stop = Some(StopReason::Length),
             "SAFETY"
             | "RECITATION"
             | "LANGUAGE"
@@ -242,27 +242,27 @@ impl GeminiReading {
                 let message = message.map(|message| format!(": {message}")).unwrap_or_default();
                 return Err(broken(format!("The model's reply could not be used ({reason}){message}")));
             }
-            _ => self.stop = Some(Stop::Finished),
+            _ => self.stop = Some(StopReason::Finished),
         }
         self.has_begun = true;
         Ok(())
     }
 
     /// Takes why there is no answer, and tells it. Old models say it in each event.
-    fn refuse(&mut self, why: &str, heard: Heard<'_>) {
-        if self.stop != Some(Stop::Refused) {
-            if self.parts.iter().any(|part| matches!(part, Part::Text(_))) {
-                heard(Piece::Text("\n\n"));
+    fn refuse(&mut self, why: &str, heard: ReplyListener<'_>) {
+        if self.stop != Some(StopReason::Refused) {
+            if self.parts.iter().any(|part| matches!(part, ReplyPart::Text(_))) {
+                heard(ReplyEvent::Text("\n\n"));
             }
-            heard(Piece::Text(why));
-            self.parts.push(Part::Refusal(why.to_owned()));
+            heard(ReplyEvent::Text(why));
+            self.parts.push(ReplyPart::Refusal(why.to_owned()));
         }
-        self.stop = Some(Stop::Refused);
+        self.stop = Some(StopReason::Refused);
         self.has_begun = true;
     }
 
     /// Takes a usage, which stands for the whole reply so far.
-    fn add_usage(&mut self, answer: &Object, heard: Heard<'_>) {
+    fn add_usage(&mut self, answer: &Object, heard: ReplyListener<'_>) {
         let Some(sent) = answer.object("usageMetadata") else { return };
         let count = |name: &str| sent.number(name).unwrap_or(0);
         let usage = Usage {
@@ -273,17 +273,17 @@ impl GeminiReading {
         };
         if usage != self.usage {
             self.usage = usage;
-            heard(Piece::Usage(usage));
+            heard(ReplyEvent::Usage(usage));
         }
     }
 }
 
-impl Kept {
+impl NativePart {
     fn native(self) -> Box<RawValue> {
         let value = match self {
-            Kept::Text(text) => json!({ "text": text }),
-            Kept::Thought(text) => json!({ "text": text, "thought": true }),
-            Kept::AsItCame(raw) => return raw,
+            NativePart::Text(text) => json!({ "text": text }),
+            NativePart::Thought(text) => json!({ "text": text, "thought": true }),
+            NativePart::AsItCame(raw) => return raw,
         };
         to_raw_value(&value).expect("a value can be written")
     }

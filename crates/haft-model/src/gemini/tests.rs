@@ -4,24 +4,24 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::Gemini;
-use crate::conversation::{Answer, Call, Message, Native, Part, Reply, Stop, Usage};
-use crate::form::Form;
-use crate::lower::{Offered, Provider, lower_all};
-use crate::provider::Request;
+use crate::conversation::{Message, ModelToolCall, Native, Reply, ReplyPart, StopReason, ToolAnswer, Usage};
+use crate::form::WireFormat;
+use crate::lower::{ProviderDialect, ToolOffer, lower_all};
+use crate::provider::ModelRequest;
 use crate::wire::Wire;
-use crate::written_streams::{Written, compare, streams};
+use crate::written_streams::{StreamFixture, compare, streams};
 
 #[test]
 fn streams_become_replies_and_the_next_request() {
     for stream in streams(Wire::Gemini) {
-        compare(Wire::Gemini, &stream.name, &stream.said(&Gemini, Provider::Gemini));
+        compare(Wire::Gemini, &stream.name, &stream.said(&Gemini, ProviderDialect::Gemini));
     }
 }
 
 #[test]
 fn a_stream_may_end_anywhere_and_the_next_request_is_whole() {
     for stream in streams(Wire::Gemini) {
-        stream.check_every_end(&Gemini, Provider::Gemini, |request| check_pairs(&stream.name, request));
+        stream.check_every_end(&Gemini, ProviderDialect::Gemini, |request| check_pairs(&stream.name, request));
     }
 }
 
@@ -44,20 +44,25 @@ fn check_pairs(name: &str, request: &Value) {
 #[test]
 fn a_conversation_with_another_model_has_signatures_where_they_are_asked_for() {
     let schema = json!({ "type": "object" });
-    let bash = Offered { name: "bash", title: None, description: "", input_schema: &schema, read_only: None };
-    let tools = lower_all(&[bash], Provider::Gemini);
+    let bash = ToolOffer { name: "bash", title: None, description: "", input_schema: &schema, read_only: None };
+    let tools = lower_all(&[bash], ProviderDialect::Gemini);
     let call = |id: &str, arguments: &str| {
-        Part::Call(Call { id: id.to_owned(), name: "bash".to_owned(), arguments: arguments.to_owned(), is_cut: false })
+        ReplyPart::Call(ModelToolCall {
+            id: id.to_owned(),
+            name: "bash".to_owned(),
+            arguments: arguments.to_owned(),
+            is_cut: false,
+        })
     };
     let json = serde_json::value::to_raw_value(&json!({ "role": "assistant" })).expect("it is JSON");
     let native = Native { wire: Wire::Chat, model: "another".to_owned(), json };
     let parts = vec![
-        Part::Thinking("Hm.".to_owned()),
-        Part::Text("Two.".to_owned()),
+        ReplyPart::Thinking("Hm.".to_owned()),
+        ReplyPart::Text("Two.".to_owned()),
         call("a", "{\"n\":1}"),
         call("b", "{oops"),
     ];
-    let answer = |id: &str, is_error: bool| Answer {
+    let answer = |id: &str, is_error: bool| ToolAnswer {
         call: id.to_owned(),
         name: "bash".to_owned(),
         text: "said".to_owned(),
@@ -69,15 +74,21 @@ fn a_conversation_with_another_model_has_signatures_where_they_are_asked_for() {
         Message::Model(Reply {
             parts,
             native: native.clone(),
-            stop: Stop::Calls,
+            stop: StopReason::Calls,
             usage: Usage::default(),
             why_cut: None,
         }),
         Message::Tools { answers: vec![answer("a", false), answer("b", true)] },
-        Message::Model(Reply { parts: Vec::new(), native, stop: Stop::Cut, usage: Usage::default(), why_cut: None }),
+        Message::Model(Reply {
+            parts: Vec::new(),
+            native,
+            stop: StopReason::Cut,
+            usage: Usage::default(),
+            why_cut: None,
+        }),
         Message::user("Go on."),
     ];
-    let request = Request {
+    let request = ModelRequest {
         instructions: "Be short.",
         tools: &tools,
         messages: &messages,
@@ -132,7 +143,7 @@ proptest! {
         events in proptest::collection::vec(prop_oneof![9 => event(), 1 => ".{0,20}"], 0..6)
     ) {
         let stream = events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>();
-        let stream = Written::of("random", &stream);
-        stream.check_every_end(&Gemini, Provider::Gemini, |request| check_pairs("random", request));
+        let stream = StreamFixture::of("random", &stream);
+        stream.check_every_end(&Gemini, ProviderDialect::Gemini, |request| check_pairs("random", request));
     }
 }

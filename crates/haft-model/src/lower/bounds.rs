@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::Refusal;
+use super::SchemaRefusal;
 
 /// Deepest nesting of JSON values.
 pub(super) const DEEPEST: usize = 64;
@@ -16,7 +16,7 @@ pub(super) const MOST_NODES: usize = 20_000;
 const MOST_BYTES: usize = 1 << 20;
 
 /// Refuses `schema` when it is over a limit.
-pub(super) fn check(schema: &Value) -> Result<(), Refusal> {
+pub(super) fn check(schema: &Value) -> Result<(), SchemaRefusal> {
     let mut nodes = 0;
     let mut bytes = 0;
     let mut rest = vec![(schema, 0)];
@@ -24,7 +24,7 @@ pub(super) fn check(schema: &Value) -> Result<(), Refusal> {
         nodes += 1;
         bytes += 1;
         if depth > DEEPEST {
-            return Err(Refusal(format!(
+            return Err(SchemaRefusal(format!(
                 "the schema is nested deeper than {DEEPEST} levels. Next: move inner parts into $defs and refer to them"
             )));
         }
@@ -38,7 +38,7 @@ pub(super) fn check(schema: &Value) -> Result<(), Refusal> {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
         if nodes > MOST_NODES || bytes > MOST_BYTES {
-            return Err(Refusal(format!(
+            return Err(SchemaRefusal(format!(
                 "the schema has more than {MOST_NODES} values or more than 1 MiB of text. Next: offer a smaller schema, or take this part as text"
             )));
         }

@@ -8,15 +8,15 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::Refusal;
+use super::SchemaRefusal;
 use super::bounds::DEEPEST;
-use super::modern::Document;
+use super::modern::SchemaDocument;
 
 /// Keywords whose schemas speak about the same value as the schema they stand in.
 const SAME_VALUE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 
 /// Refuses loops of references that never reach a type, and chains nobody needs.
-pub(super) fn refuse_loops(document: &Document) -> Result<(), Refusal> {
+pub(super) fn refuse_loops(document: &SchemaDocument) -> Result<(), SchemaRefusal> {
     let edges: Vec<HashSet<usize>> =
         document.defs.iter().map(|def| references(document, &def.schema, Follow::SameValue)).collect();
     let mut heights = vec![None; edges.len()];
@@ -32,7 +32,7 @@ pub(super) fn refuse_loops(document: &Document) -> Result<(), Refusal> {
                 .try_fold(0, |height: usize, target| heights[*target].map(|below: usize| height.max(below + 1)));
             if let Some(height) = height {
                 if height > DEEPEST {
-                    return Err(Refusal(format!(
+                    return Err(SchemaRefusal(format!(
                         "references follow each other more than {DEEPEST} times from {}. Next: refer to the last definition directly",
                         document.defs[i].origin
                     )));
@@ -46,7 +46,7 @@ pub(super) fn refuse_loops(document: &Document) -> Result<(), Refusal> {
         }
     }
     match heights.iter().position(Option::is_none) {
-        Some(i) => Err(Refusal(format!(
+        Some(i) => Err(SchemaRefusal(format!(
             "the reference at {} leads back to itself without reaching a type. Next: give that definition a type",
             document.defs[i].origin
         ))),
@@ -55,7 +55,7 @@ pub(super) fn refuse_loops(document: &Document) -> Result<(), Refusal> {
 }
 
 /// Returns the definitions that lie on a loop, or between two.
-pub(super) fn recursive(document: &Document) -> HashSet<usize> {
+pub(super) fn recursive(document: &SchemaDocument) -> HashSet<usize> {
     let edges: Vec<HashSet<usize>> =
         document.defs.iter().map(|def| references(document, &def.schema, Follow::Everything)).collect();
     let leading_on = peel(&edges);
@@ -101,7 +101,7 @@ pub(super) enum Follow {
 }
 
 /// Returns the definitions a schema refers to.
-pub(super) fn references(document: &Document, schema: &Value, follow: Follow) -> HashSet<usize> {
+pub(super) fn references(document: &SchemaDocument, schema: &Value, follow: Follow) -> HashSet<usize> {
     let mut found = HashSet::new();
     let mut rest = vec![schema];
     while let Some(value) = rest.pop() {

@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Offered, Parameters, Provider};
+use super::{Parameters, ProviderDialect, ToolOffer};
 
 /// Returns the tool in the provider's form.
-pub(super) fn tool(provider: Provider, tool: &Offered<'_>, name: &str, parameters: &Parameters) -> Value {
+pub(super) fn tool(provider: ProviderDialect, tool: &ToolOffer<'_>, name: &str, parameters: &Parameters) -> Value {
     let description = match &parameters.words {
         Some(words) if tool.description.is_empty() => words.clone(),
         Some(words) => format!("{}\n\n{words}", tool.description),
@@ -15,11 +15,11 @@ pub(super) fn tool(provider: Provider, tool: &Offered<'_>, name: &str, parameter
     };
     let schema = parameters.schema.clone();
     match provider {
-        Provider::OpenAi => json!({
+        ProviderDialect::OpenAi => json!({
             "type": "function",
             "function": {"name": name, "description": description, "parameters": schema},
         }),
-        Provider::OpenAiStrict => json!({
+        ProviderDialect::OpenAiStrict => json!({
             "type": "function",
             "function": {
                 "name": name,
@@ -28,33 +28,35 @@ pub(super) fn tool(provider: Provider, tool: &Offered<'_>, name: &str, parameter
                 "strict": true,
             },
         }),
-        Provider::Anthropic => json!({
+        ProviderDialect::Anthropic => json!({
             "name": name,
             "description": description,
             "input_schema": schema,
         }),
         // `parametersJsonSchema` and not `parameters`: the latter is a subset of OpenAPI 3.0 that
         // answers 400 to maps, references and unions.
-        Provider::Gemini => json!({
+        ProviderDialect::Gemini => json!({
             "name": name,
             "description": description,
             "parametersJsonSchema": schema,
         }),
-        Provider::Mcp => mcp_tool(tool, name, description, schema),
+        ProviderDialect::Mcp => mcp_tool(tool, name, description, schema),
     }
 }
 
 /// Returns the value of the request's `tools` field.
-pub(super) fn request(provider: Provider, tools: Vec<Value>) -> Value {
+pub(super) fn request(provider: ProviderDialect, tools: Vec<Value>) -> Value {
     match provider {
-        Provider::OpenAi | Provider::OpenAiStrict | Provider::Anthropic | Provider::Mcp => Value::Array(tools),
+        ProviderDialect::OpenAi | ProviderDialect::OpenAiStrict | ProviderDialect::Anthropic | ProviderDialect::Mcp => {
+            Value::Array(tools)
+        }
         // A declaration list without declarations is refused; no tools is an empty list.
-        Provider::Gemini if tools.is_empty() => json!([]),
-        Provider::Gemini => json!([{ "functionDeclarations": tools }]),
+        ProviderDialect::Gemini if tools.is_empty() => json!([]),
+        ProviderDialect::Gemini => json!([{ "functionDeclarations": tools }]),
     }
 }
 
-fn mcp_tool(tool: &Offered<'_>, name: &str, description: String, schema: Value) -> Value {
+fn mcp_tool(tool: &ToolOffer<'_>, name: &str, description: String, schema: Value) -> Value {
     let mut value = Map::new();
     value.insert("name".to_owned(), json!(name));
     if let Some(title) = tool.title {

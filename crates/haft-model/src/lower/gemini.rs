@@ -9,37 +9,37 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use haft_contract::lift::Lift;
+use haft_contract::lift::InverseLowering;
 use serde_json::{Map, Value, json};
 
 use super::cycles::{Follow, recursive, references};
-use super::modern::Document;
+use super::modern::SchemaDocument;
 use super::receipt::{place, say};
-use super::root::{Root, Unions, settle};
-use super::simplify::{Kind, Simple, Simplifier};
-use super::spot::Spot;
+use super::root::{RootSchema, Unions, settle};
+use super::simplify::{SchemaType, Simple, Simplifier};
+use super::spot::SchemaPosition;
 use super::write::{typed, with_notes};
-use super::{Parameters, Refusal};
+use super::{Parameters, SchemaRefusal};
 
 /// Formats the guide names; the numeric ones come from OpenAPI.
 const FORMATS: [&str; 7] = ["date-time", "date", "time", "int32", "int64", "float", "double"];
 
 /// Lowers a document for Gemini.
-pub(super) fn lower(document: Document) -> Result<Parameters, Refusal> {
+pub(super) fn lower(document: SchemaDocument) -> Result<Parameters, SchemaRefusal> {
     let mut simplifier = Simplifier::new(&document, document.receipt.clone());
-    let Root { schema, words } = settle(&mut simplifier, Unions::Merged)?;
+    let RootSchema { schema, words } = settle(&mut simplifier, Unions::Merged)?;
     let mut gemini =
-        Gemini { simplifier, referred: BTreeSet::new(), recursive: recursive(&document), in_recursion: false };
+        GeminiLowering { simplifier, referred: BTreeSet::new(), recursive: recursive(&document), in_recursion: false };
     let schema = gemini.whole(schema)?;
     Ok(Parameters {
         schema: Value::Object(schema),
-        lift: Lift::none(),
+        lift: InverseLowering::none(),
         losses: gemini.simplifier.receipt.into_losses(),
         words,
     })
 }
 
-struct Gemini<'d> {
+struct GeminiLowering<'d> {
     simplifier: Simplifier<'d>,
     referred: BTreeSet<usize>,
     recursive: HashSet<usize>,
@@ -47,18 +47,18 @@ struct Gemini<'d> {
     in_recursion: bool,
 }
 
-impl Gemini<'_> {
-    fn whole(&mut self, root: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
+impl GeminiLowering<'_> {
+    fn whole(&mut self, root: Map<String, Value>) -> Result<Map<String, Value>, SchemaRefusal> {
         let mut schema = root;
         schema.shift_remove("type");
-        let mut lowered = self.object(schema, &Spot::start(""))?;
+        let mut lowered = self.object(schema, &SchemaPosition::start(""))?;
         lowered.entry("properties").or_insert_with(|| Value::Object(Map::new()));
         let document = self.simplifier.document;
         let mut defs = HashMap::new();
         while let Some(index) = self.referred.iter().find(|i| !defs.contains_key(*i)).copied() {
             let def = &document.defs[index];
             self.in_recursion = self.recursive.contains(&index);
-            let lowered = self.schema(&def.schema, &Spot::start(&def.origin))?;
+            let lowered = self.schema(&def.schema, &SchemaPosition::start(&def.origin))?;
             defs.insert(index, Value::Object(lowered));
         }
         if !defs.is_empty() {
@@ -72,7 +72,7 @@ impl Gemini<'_> {
         Ok(lowered)
     }
 
-    fn schema(&mut self, schema: &Value, spot: &Spot) -> Result<Map<String, Value>, Refusal> {
+    fn schema(&mut self, schema: &Value, spot: &SchemaPosition) -> Result<Map<String, Value>, SchemaRefusal> {
         spot.refuse_abyss()?;
         let at = spot.at.as_str();
         match self.simplifier.simple(schema, at)? {
@@ -81,7 +81,7 @@ impl Gemini<'_> {
                 Ok(notes)
             }
             Simple::Nothing => {
-                Err(Refusal(format!("nothing is valid at {}. Next: correct the schema there", place(at))))
+                Err(SchemaRefusal(format!("nothing is valid at {}. Next: correct the schema there", place(at))))
             }
             Simple::Reference(target, notes) => Ok(self.reference(target, notes, at)),
             Simple::Union(branches, notes) => self.union(&branches, notes, spot),
@@ -92,8 +92,8 @@ impl Gemini<'_> {
                 self.simplifier.receipt.lose(at, "enum", why);
                 Ok(notes)
             }
-            Simple::Typed(Kind::Object, schema) => self.object(schema, spot),
-            Simple::Typed(Kind::List, schema) => self.list(schema, spot),
+            Simple::Typed(SchemaType::Object, schema) => self.object(schema, spot),
+            Simple::Typed(SchemaType::List, schema) => self.list(schema, spot),
             Simple::Typed(kind, schema) => Ok(self.scalar(kind, schema, at)),
         }
     }
@@ -120,8 +120,8 @@ impl Gemini<'_> {
         &mut self,
         branches: &[Value],
         mut notes: Map<String, Value>,
-        spot: &Spot,
-    ) -> Result<Map<String, Value>, Refusal> {
+        spot: &SchemaPosition,
+    ) -> Result<Map<String, Value>, SchemaRefusal> {
         self.keep(&mut notes, &[], &spot.at);
         let mut lowered: Vec<Value> = Vec::new();
         for (i, branch) in branches.iter().enumerate() {
@@ -150,15 +150,15 @@ impl Gemini<'_> {
         }
     }
 
-    fn scalar(&mut self, kind: Kind, mut schema: Map<String, Value>, at: &str) -> Map<String, Value> {
+    fn scalar(&mut self, kind: SchemaType, mut schema: Map<String, Value>, at: &str) -> Map<String, Value> {
         if let Some(value) = schema.get("const").cloned()
-            && matches!(kind, Kind::Text | Kind::Integer | Kind::Number)
+            && matches!(kind, SchemaType::Text | SchemaType::Integer | SchemaType::Number)
         {
             schema.shift_remove("const");
             schema.insert("enum".to_owned(), json!([value]));
         }
         match kind {
-            Kind::Integer | Kind::Number => {
+            SchemaType::Integer | SchemaType::Number => {
                 self.inclusive(&mut schema, kind, at);
                 if let Some(format) = schema.get("format").and_then(Value::as_str)
                     && !FORMATS.contains(&format)
@@ -168,7 +168,7 @@ impl Gemini<'_> {
                 }
                 self.keep(&mut schema, &["enum", "minimum", "maximum", "format"], at);
             }
-            Kind::Text => {
+            SchemaType::Text => {
                 if let Some(format) = schema.get("format").and_then(Value::as_str)
                     && !FORMATS.contains(&format)
                 {
@@ -176,7 +176,7 @@ impl Gemini<'_> {
                 }
                 self.keep(&mut schema, &["enum", "format"], at);
             }
-            Kind::Boolean | Kind::Null | Kind::List | Kind::Object => {
+            SchemaType::Boolean | SchemaType::Null | SchemaType::List | SchemaType::Object => {
                 // Both truth values are what the type says anyway.
                 if schema.get("enum").and_then(Value::as_array).map(Vec::len) == Some(2) {
                     schema.shift_remove("enum");
@@ -188,11 +188,11 @@ impl Gemini<'_> {
     }
 
     /// Turns exclusive bounds into inclusive ones: exactly for whole numbers, wider for others.
-    fn inclusive(&mut self, schema: &mut Map<String, Value>, kind: Kind, at: &str) {
+    fn inclusive(&mut self, schema: &mut Map<String, Value>, kind: SchemaType, at: &str) {
         for (exclusive, bound, step) in [("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)] {
             let limit = schema.get(exclusive).and_then(Value::as_i64);
             let next = limit.and_then(|limit| limit.checked_add(step));
-            if let (Kind::Integer, Some(next), false) = (kind, next, schema.contains_key(bound)) {
+            if let (SchemaType::Integer, Some(next), false) = (kind, next, schema.contains_key(bound)) {
                 schema.shift_remove(exclusive);
                 schema.insert(bound.to_owned(), json!(next));
             } else {
@@ -201,7 +201,11 @@ impl Gemini<'_> {
         }
     }
 
-    fn list(&mut self, mut schema: Map<String, Value>, spot: &Spot) -> Result<Map<String, Value>, Refusal> {
+    fn list(
+        &mut self,
+        mut schema: Map<String, Value>,
+        spot: &SchemaPosition,
+    ) -> Result<Map<String, Value>, SchemaRefusal> {
         let rest = schema.shift_remove("items");
         let mut positions = Vec::new();
         if let Some(Value::Array(first)) = schema.shift_remove("prefixItems") {
@@ -221,7 +225,7 @@ impl Gemini<'_> {
             None => positions.is_empty().then(Map::new),
         };
         self.keep(&mut schema, &["minItems", "maxItems"], &spot.at);
-        let mut list = typed(Kind::List, schema);
+        let mut list = typed(SchemaType::List, schema);
         if !positions.is_empty() {
             list.insert("prefixItems".to_owned(), Value::Array(positions));
         }
@@ -231,7 +235,11 @@ impl Gemini<'_> {
         Ok(list)
     }
 
-    fn object(&mut self, mut schema: Map<String, Value>, spot: &Spot) -> Result<Map<String, Value>, Refusal> {
+    fn object(
+        &mut self,
+        mut schema: Map<String, Value>,
+        spot: &SchemaPosition,
+    ) -> Result<Map<String, Value>, SchemaRefusal> {
         let properties = match schema.shift_remove("properties") {
             Some(Value::Object(properties)) => properties,
             _ => Map::new(),
@@ -248,7 +256,7 @@ impl Gemini<'_> {
         }
         self.required(&mut schema, &properties, spot);
         self.keep(&mut schema, &["required", "additionalProperties"], &spot.at);
-        let mut object = typed(Kind::Object, Map::new());
+        let mut object = typed(SchemaType::Object, Map::new());
         if let Some(description) = schema.shift_remove("description") {
             object.insert("description".to_owned(), description);
         }
@@ -282,7 +290,7 @@ impl Gemini<'_> {
     }
 
     /// Requires only what is declared and does not lead back to the same definition.
-    fn required(&mut self, schema: &mut Map<String, Value>, properties: &Map<String, Value>, spot: &Spot) {
+    fn required(&mut self, schema: &mut Map<String, Value>, properties: &Map<String, Value>, spot: &SchemaPosition) {
         let Some(Value::Array(names)) = schema.shift_remove("required") else {
             return;
         };

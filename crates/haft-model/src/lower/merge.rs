@@ -10,7 +10,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Refusal;
+use super::SchemaRefusal;
 use super::receipt::{Receipt, place};
 
 /// Most alternatives when two unions have to hold together.
@@ -22,7 +22,7 @@ pub(super) fn intersect(
     other: Map<String, Value>,
     at: &str,
     receipt: &mut Receipt,
-) -> Result<(), Refusal> {
+) -> Result<(), SchemaRefusal> {
     for (keyword, theirs) in other {
         let Some(ours) = schema.get_mut(&keyword) else {
             schema.insert(keyword, theirs);
@@ -144,12 +144,12 @@ fn common_values(ours: &Value, theirs: &Value) -> Option<Value> {
 }
 
 /// Two unions that hold together: every alternative of one with every alternative of the other.
-fn product(ours: &Value, theirs: &Value, at: &str) -> Result<Value, Refusal> {
+fn product(ours: &Value, theirs: &Value, at: &str) -> Result<Value, SchemaRefusal> {
     let empty = Vec::new();
     let ours = ours.as_array().unwrap_or(&empty);
     let theirs = theirs.as_array().unwrap_or(&empty);
     if ours.len() * theirs.len() > MOST_BRANCHES {
-        return Err(Refusal(format!(
+        return Err(SchemaRefusal(format!(
             "two unions hold together at {}, which makes more than {MOST_BRANCHES} alternatives. Next: write one union",
             place(at)
         )));
@@ -157,8 +157,8 @@ fn product(ours: &Value, theirs: &Value, at: &str) -> Result<Value, Refusal> {
     Ok(ours.iter().flat_map(|ours| theirs.iter().map(move |theirs| json!({ "allOf": [ours, theirs] }))).collect())
 }
 
-fn nothing(at: &str, keyword: &str) -> Refusal {
-    Refusal(format!(
+fn nothing(at: &str, keyword: &str) -> SchemaRefusal {
+    SchemaRefusal(format!(
         "the parts of allOf contradict each other in {keyword} at {}, so nothing is valid. Next: correct the schema there",
         place(at)
     ))

@@ -15,15 +15,15 @@ use std::collections::HashMap;
 use haft_contract::schema_rules::{contradicting_values, has_contradicting_default};
 use serde_json::{Map, Value};
 
-use super::Refusal;
+use super::SchemaRefusal;
 use super::receipt::{Receipt, inside, place};
 
 /// Most values a schema may have once every reference has its definition.
 const MOST_VALUES: usize = 100_000;
 
-/// A schema in one form.
+/// A schema in one normalized form, whatever its draft.
 #[derive(Debug)]
-pub(super) struct Document {
+pub(super) struct SchemaDocument {
     /// The schema of the arguments.
     pub(super) root: Map<String, Value>,
     /// What references lead to, in the order they were met.
@@ -42,7 +42,7 @@ pub(super) struct Def {
     pub(super) schema: Value,
 }
 
-impl Document {
+impl SchemaDocument {
     /// Returns the number of the definition a schema refers to.
     pub(super) fn target(&self, schema: &Map<String, Value>) -> Option<usize> {
         let name = schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
@@ -51,8 +51,8 @@ impl Document {
 }
 
 /// Reads `schema`, or says why it is not one.
-pub(super) fn read(schema: &Value) -> Result<Document, Refusal> {
-    let mut reader = Reader {
+pub(super) fn read(schema: &Value) -> Result<SchemaDocument, SchemaRefusal> {
+    let mut reader = SchemaReader {
         raw: schema,
         base: schema.get("$id").and_then(Value::as_str).unwrap_or(""),
         anchors: pointer::anchors(schema),
@@ -66,17 +66,17 @@ pub(super) fn read(schema: &Value) -> Result<Document, Refusal> {
         Value::Object(root) => root,
         Value::Bool(true) => Map::new(),
         _ => {
-            return Err(Refusal(
+            return Err(SchemaRefusal(
                 "the schema is `false`, so no arguments are valid. Next: give an object schema".to_owned(),
             ));
         }
     };
     let defs = reader.definitions()?;
     let index = defs.iter().enumerate().map(|(i, def)| (def.name.clone(), i)).collect();
-    Ok(Document { root, defs, index, receipt: reader.receipt })
+    Ok(SchemaDocument { root, defs, index, receipt: reader.receipt })
 }
 
-struct Reader<'a> {
+struct SchemaReader<'a> {
     raw: &'a Value,
     base: &'a str,
     anchors: HashMap<String, String>,
@@ -89,8 +89,8 @@ struct Reader<'a> {
     receipt: Receipt,
 }
 
-impl Reader<'_> {
-    fn definitions(&mut self) -> Result<Vec<Def>, Refusal> {
+impl SchemaReader<'_> {
+    fn definitions(&mut self) -> Result<Vec<Def>, SchemaRefusal> {
         let mut defs = Vec::new();
         while let Some((origin, name)) = self.targets.get(defs.len()).cloned() {
             let raw = self.raw;
@@ -101,10 +101,10 @@ impl Reader<'_> {
         Ok(defs)
     }
 
-    fn schema(&mut self, value: &Value, at: &str) -> Result<Value, Refusal> {
+    fn schema(&mut self, value: &Value, at: &str) -> Result<Value, SchemaRefusal> {
         self.values += 1;
         if self.values > MOST_VALUES {
-            return Err(Refusal(format!(
+            return Err(SchemaRefusal(format!(
                 "the schema has more than {MOST_VALUES} values once references are followed. Next: refer to whole definitions only"
             )));
         }
@@ -133,7 +133,7 @@ impl Reader<'_> {
         keyword: &str,
         value: &Value,
         at: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), SchemaRefusal> {
         let here = inside(at, keyword);
         let value = match keyword {
             "$schema" | "$id" | "$comment" | "$anchor" | "$dynamicAnchor" | "$recursiveAnchor" | "$vocabulary" => {
@@ -170,7 +170,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn schemas_by_name(&mut self, keyword: &str, value: &Value, at: &str) -> Result<Value, Refusal> {
+    fn schemas_by_name(&mut self, keyword: &str, value: &Value, at: &str) -> Result<Value, SchemaRefusal> {
         let Some(map) = value.as_object() else {
             return Err(wrong(at, "it has to be an object of schemas", value));
         };
@@ -190,7 +190,7 @@ impl Reader<'_> {
         Ok(Value::Object(read))
     }
 
-    fn schema_list(&mut self, value: &Value, at: &str) -> Result<Value, Refusal> {
+    fn schema_list(&mut self, value: &Value, at: &str) -> Result<Value, SchemaRefusal> {
         let Some(list) = value.as_array().filter(|list| !list.is_empty()) else {
             return Err(wrong(at, "it has to be a list of at least one schema", value));
         };
@@ -198,7 +198,7 @@ impl Reader<'_> {
     }
 
     /// Splits draft-07 `dependencies` into the two keywords that replaced it.
-    fn dependencies(&mut self, read: &mut Map<String, Value>, value: &Value, at: &str) -> Result<(), Refusal> {
+    fn dependencies(&mut self, read: &mut Map<String, Value>, value: &Value, at: &str) -> Result<(), SchemaRefusal> {
         let Some(map) = value.as_object() else {
             return Err(wrong(at, "it has to be an object", value));
         };
@@ -216,12 +216,12 @@ impl Reader<'_> {
     }
 
     /// Returns `#/$defs/NAME` for a reference, wherever it points.
-    fn reference(&mut self, value: &Value, at: &str) -> Result<Value, Refusal> {
+    fn reference(&mut self, value: &Value, at: &str) -> Result<Value, SchemaRefusal> {
         let Some(text) = value.as_str() else {
             return Err(wrong(at, "it has to be a string", value));
         };
         let pointer = pointer::local(text, self.base, &self.anchors).ok_or_else(|| {
-            Refusal(format!(
+            SchemaRefusal(format!(
                 "{at} refers to {text:?}, which is outside this schema. Next: copy that definition into $defs and refer to it there"
             ))
         })?;
@@ -241,15 +241,15 @@ impl Reader<'_> {
     }
 }
 
-fn unresolved(pointer: &str) -> Refusal {
-    Refusal(format!("the reference #{pointer} leads nowhere. Next: add that definition or correct the reference"))
+fn unresolved(pointer: &str) -> SchemaRefusal {
+    SchemaRefusal(format!("the reference #{pointer} leads nowhere. Next: add that definition or correct the reference"))
 }
 
 /// Returns the refusal for a keyword that does not have the form JSON Schema gives it.
-fn wrong(at: &str, rule: &str, value: &Value) -> Refusal {
+fn wrong(at: &str, rule: &str, value: &Value) -> SchemaRefusal {
     let mut found: String = value.to_string().chars().take(60).collect();
     if found.len() < value.to_string().len() {
         found.push('…');
     }
-    Refusal(format!("{} is {found}, but {rule}. Next: correct the schema there", place(at)))
+    SchemaRefusal(format!("{} is {found}, but {rule}. Next: correct the schema there", place(at)))
 }

@@ -4,44 +4,44 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use haft_contract::lift::{Field, Lift, Null, Place, Rule};
+use haft_contract::lift::{Field, InverseLowering, LiftRule, Null, PropertyPlace};
 use serde_json::{Map, Value, json};
 
 use super::cycles::{Follow, references};
-use super::modern::Document;
-use super::root::{Root, Unions, settle};
+use super::modern::SchemaDocument;
+use super::root::{RootSchema, Unions, settle};
 use super::simplify::Simplifier;
-use super::{Parameters, Provider, Refusal, names};
+use super::{Parameters, ProviderDialect, SchemaRefusal, names};
 
 /// Keywords OpenAI refuses at the root, besides those that are merged away.
 const NOT_AT_THE_ROOT: [&str; 3] = ["enum", "const", "not"];
 
 /// Lowers a document for `provider`.
-pub(super) fn lower(document: Document, provider: Provider) -> Result<Parameters, Refusal> {
+pub(super) fn lower(document: SchemaDocument, provider: ProviderDialect) -> Result<Parameters, SchemaRefusal> {
     let mut simplifier = Simplifier::new(&document, document.receipt.clone());
     let unions = match provider {
-        Provider::Mcp => Unions::Kept,
+        ProviderDialect::Mcp => Unions::Kept,
         _ => Unions::Merged,
     };
-    let Root { mut schema, words } = settle(&mut simplifier, unions)?;
+    let RootSchema { mut schema, words } = settle(&mut simplifier, unions)?;
     let mut receipt = simplifier.receipt;
-    if provider == Provider::OpenAi {
+    if provider == ProviderDialect::OpenAi {
         for keyword in NOT_AT_THE_ROOT {
             receipt.drop_keyword(&mut schema, keyword, "");
         }
     }
     let rule = match provider {
-        Provider::Anthropic => rename_arguments(&mut schema),
-        _ => Rule::Same,
+        ProviderDialect::Anthropic => rename_arguments(&mut schema),
+        _ => LiftRule::Same,
     };
     let mut schema = Value::Object(schema);
     add_definitions(&mut schema, &document);
     tidy(&mut schema, provider);
-    Ok(Parameters { schema, lift: Lift::new(rule, Vec::new()), losses: receipt.into_losses(), words })
+    Ok(Parameters { schema, lift: InverseLowering::new(rule, Vec::new()), losses: receipt.into_losses(), words })
 }
 
 /// Adds the definitions that are still referred to.
-fn add_definitions(schema: &mut Value, document: &Document) {
+fn add_definitions(schema: &mut Value, document: &SchemaDocument) {
     let mut needed = BTreeSet::new();
     let mut rest: Vec<usize> = references(document, schema, Follow::Everything).into_iter().collect();
     while let Some(index) = rest.pop() {
@@ -62,15 +62,15 @@ fn add_definitions(schema: &mut Value, document: &Document) {
 
 /// Anthropic accepts only some property names, at the root. Others get a safe one, undone by the
 /// rule.
-fn rename_arguments(schema: &mut Map<String, Value>) -> Rule {
+fn rename_arguments(schema: &mut Map<String, Value>) -> LiftRule {
     let Some(Value::Object(properties)) = schema.get_mut("properties") else {
-        return Rule::Same;
+        return LiftRule::Same;
     };
     let accepted = |name: &str| {
         (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
     };
     if properties.keys().all(|name| accepted(name)) {
-        return Rule::Same;
+        return LiftRule::Same;
     }
     let natives: Vec<&str> = properties.keys().map(String::as_str).filter(|name| !accepted(name)).collect();
     let kept: Vec<&str> = properties.keys().map(String::as_str).filter(|name| accepted(name)).collect();
@@ -84,18 +84,18 @@ fn rename_arguments(schema: &mut Map<String, Value>) -> Rule {
         }
     }
     let fields = renamed.into_iter().map(|(name, wire)| {
-        let field = Field { place: Place::Property(name), null: Null::Value, rule: Rule::Same };
+        let field = Field { place: PropertyPlace::Property(name), null: Null::Value, rule: LiftRule::Same };
         (wire, field)
     });
-    Rule::Fields(fields.collect())
+    LiftRule::Fields(fields.collect())
 }
 
 /// Drops titles, which cost tokens and say nothing, and gives lists the `items` OpenAI insists on.
-fn tidy(schema: &mut Value, provider: Provider) {
+fn tidy(schema: &mut Value, provider: ProviderDialect) {
     let Value::Object(map) = schema else {
         return;
     };
-    if provider != Provider::Mcp && map.get("title").is_some_and(Value::is_string) {
+    if provider != ProviderDialect::Mcp && map.get("title").is_some_and(Value::is_string) {
         map.shift_remove("title");
     }
     let is_list = match map.get("type") {
@@ -103,7 +103,7 @@ fn tidy(schema: &mut Value, provider: Provider) {
         Some(name) => name == "array",
         None => false,
     };
-    if provider == Provider::OpenAi && is_list && !map.contains_key("items") {
+    if provider == ProviderDialect::OpenAi && is_list && !map.contains_key("items") {
         map.insert("items".to_owned(), json!({}));
     }
     for (keyword, value) in map.iter_mut() {

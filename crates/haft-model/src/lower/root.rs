@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::Refusal;
+use super::SchemaRefusal;
 use super::bounds::DEEPEST;
 use super::receipt::{inside, place};
 use super::simplify::Simplifier;
@@ -23,8 +23,8 @@ pub(super) enum Unions {
     Merged,
 }
 
-/// A root that is one object.
-pub(super) struct Root {
+/// A root schema that is one plain object.
+pub(super) struct RootSchema {
     /// `type` is `object`, `properties` is there.
     pub(super) schema: Map<String, Value>,
     /// Which properties belong together, where the schema cannot say it.
@@ -32,7 +32,7 @@ pub(super) struct Root {
 }
 
 /// Returns the root of the document as one object.
-pub(super) fn settle(simplifier: &mut Simplifier<'_>, unions: Unions) -> Result<Root, Refusal> {
+pub(super) fn settle(simplifier: &mut Simplifier<'_>, unions: Unions) -> Result<RootSchema, SchemaRefusal> {
     let mut schema = simplifier.document.root.clone();
     let mut words = None;
     flatten_fully(simplifier, &mut schema, "")?;
@@ -41,7 +41,7 @@ pub(super) fn settle(simplifier: &mut Simplifier<'_>, unions: Unions) -> Result<
         Unions::Kept => refuse_hopeless_unions(simplifier, schema.clone())?,
     }
     if !may_be_object(&schema) {
-        return Err(Refusal(format!(
+        return Err(SchemaRefusal(format!(
             "the arguments of a tool are an object, but the root has the type {}. Next: put it into a property of an object",
             schema.get("type").unwrap_or(&Value::Null)
         )));
@@ -50,11 +50,15 @@ pub(super) fn settle(simplifier: &mut Simplifier<'_>, unions: Unions) -> Result<
     schema.shift_remove("type");
     settled.extend(schema);
     settled.entry("properties").or_insert_with(|| Value::Object(Map::new()));
-    Ok(Root { schema: settled, words })
+    Ok(RootSchema { schema: settled, words })
 }
 
 /// Merges `allOf` and inlines references, also those with nothing beside them.
-fn flatten_fully(simplifier: &mut Simplifier<'_>, schema: &mut Map<String, Value>, at: &str) -> Result<(), Refusal> {
+fn flatten_fully(
+    simplifier: &mut Simplifier<'_>,
+    schema: &mut Map<String, Value>,
+    at: &str,
+) -> Result<(), SchemaRefusal> {
     for _ in 0..=DEEPEST {
         simplifier.flatten(schema, at)?;
         if !schema.contains_key("$ref") {
@@ -62,11 +66,17 @@ fn flatten_fully(simplifier: &mut Simplifier<'_>, schema: &mut Map<String, Value
         }
         simplifier.inline(schema, at)?;
     }
-    Err(Refusal(format!("references at {} do not come to an end. Next: write the schema itself there", place(at))))
+    Err(SchemaRefusal(format!(
+        "references at {} do not come to an end. Next: write the schema itself there",
+        place(at)
+    )))
 }
 
 /// Refuses a union that would not merge either, because no alternative is an object.
-fn refuse_hopeless_unions(simplifier: &mut Simplifier<'_>, mut schema: Map<String, Value>) -> Result<(), Refusal> {
+fn refuse_hopeless_unions(
+    simplifier: &mut Simplifier<'_>,
+    mut schema: Map<String, Value>,
+) -> Result<(), SchemaRefusal> {
     let receipt = std::mem::take(&mut simplifier.receipt);
     let merged = merge_unions(simplifier, &mut schema, "", 0);
     simplifier.receipt = receipt;
@@ -78,9 +88,11 @@ fn merge_unions(
     schema: &mut Map<String, Value>,
     at: &str,
     depth: usize,
-) -> Result<Option<String>, Refusal> {
+) -> Result<Option<String>, SchemaRefusal> {
     if depth > 8 {
-        return Err(Refusal("unions at the root are nested deeper than 8 levels. Next: write one union".to_owned()));
+        return Err(SchemaRefusal(
+            "unions at the root are nested deeper than 8 levels. Next: write one union".to_owned(),
+        ));
     }
     let mut said = Vec::new();
     for keyword in ["anyOf", "oneOf"] {
@@ -104,7 +116,7 @@ fn merge_unions(
             }
         }
         if objects.is_empty() {
-            return Err(Refusal(format!(
+            return Err(SchemaRefusal(format!(
                 "no alternative at {here} is an object, and the arguments of a tool are. Next: put the union into a property"
             )));
         }

@@ -10,12 +10,12 @@ mod kinds;
 
 use serde_json::{Map, Value, json};
 
-use super::Refusal;
+use super::SchemaRefusal;
 use super::bounds::{DEEPEST, MOST_NODES};
 use super::merge::intersect;
-use super::modern::Document;
+use super::modern::SchemaDocument;
 use super::receipt::{Receipt, place, say};
-pub(super) use kinds::Kind;
+pub(super) use kinds::SchemaType;
 
 /// Keywords that describe and do not restrict.
 const NOTES: [&str; 7] = ["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"];
@@ -34,23 +34,23 @@ pub(super) enum Simple {
     /// One of these values, some of which are lists or objects.
     Constants(Vec<Value>, Map<String, Value>),
     /// Values of one type. `type` is left out of the schema.
-    Typed(Kind, Map<String, Value>),
+    Typed(SchemaType, Map<String, Value>),
 }
 
 /// Simplifies the places of one document.
 pub(super) struct Simplifier<'d> {
-    pub(super) document: &'d Document,
+    pub(super) document: &'d SchemaDocument,
     pub(super) receipt: Receipt,
     copied: usize,
 }
 
 impl<'d> Simplifier<'d> {
-    pub(super) fn new(document: &'d Document, receipt: Receipt) -> Simplifier<'d> {
+    pub(super) fn new(document: &'d SchemaDocument, receipt: Receipt) -> Simplifier<'d> {
         Simplifier { document, receipt, copied: 0 }
     }
 
     /// Returns the simple form of a schema at the place `at`.
-    pub(super) fn simple(&mut self, schema: &Value, at: &str) -> Result<Simple, Refusal> {
+    pub(super) fn simple(&mut self, schema: &Value, at: &str) -> Result<Simple, SchemaRefusal> {
         let mut schema = match schema {
             Value::Object(map) => map.clone(),
             Value::Bool(false) => return Ok(Simple::Nothing),
@@ -69,7 +69,7 @@ impl<'d> Simplifier<'d> {
     }
 
     /// Merges `allOf`, and `$ref` where restricting keywords stand beside it.
-    pub(super) fn flatten(&mut self, schema: &mut Map<String, Value>, at: &str) -> Result<(), Refusal> {
+    pub(super) fn flatten(&mut self, schema: &mut Map<String, Value>, at: &str) -> Result<(), SchemaRefusal> {
         for _ in 0..=DEEPEST {
             if schema.contains_key("$ref") && restricts_beside(schema, "$ref") {
                 self.inline(schema, at)?;
@@ -79,14 +79,14 @@ impl<'d> Simplifier<'d> {
                 return Ok(());
             }
         }
-        Err(Refusal(format!(
+        Err(SchemaRefusal(format!(
             "allOf and references at {} do not come to an end. Next: write the merged schema there",
             place(at)
         )))
     }
 
     /// Replaces `$ref` by what it refers to, merged with the keywords beside it.
-    pub(super) fn inline(&mut self, schema: &mut Map<String, Value>, at: &str) -> Result<(), Refusal> {
+    pub(super) fn inline(&mut self, schema: &mut Map<String, Value>, at: &str) -> Result<(), SchemaRefusal> {
         let Some(target) = self.document.target(schema) else {
             return Ok(());
         };
@@ -102,17 +102,22 @@ impl<'d> Simplifier<'d> {
     }
 
     /// Counts values that are copied, because a few references can ask for very many copies.
-    fn spend(&mut self, values: usize) -> Result<(), Refusal> {
+    fn spend(&mut self, values: usize) -> Result<(), SchemaRefusal> {
         self.copied = self.copied.saturating_add(values);
         if self.copied <= MOST_NODES {
             return Ok(());
         }
-        Err(Refusal(format!(
+        Err(SchemaRefusal(format!(
             "merging makes the schema larger than {MOST_NODES} values. Next: write the merged definitions once"
         )))
     }
 
-    fn merge_parts(&mut self, schema: &mut Map<String, Value>, parts: Vec<Value>, at: &str) -> Result<(), Refusal> {
+    fn merge_parts(
+        &mut self,
+        schema: &mut Map<String, Value>,
+        parts: Vec<Value>,
+        at: &str,
+    ) -> Result<(), SchemaRefusal> {
         if let [Value::Object(part)] = parts.as_slice()
             && part.len() == 1
             && part.contains_key("$ref")
@@ -138,7 +143,7 @@ impl<'d> Simplifier<'d> {
         Ok(())
     }
 
-    fn one_of_to_any_of(&mut self, schema: &mut Map<String, Value>, at: &str) -> Result<(), Refusal> {
+    fn one_of_to_any_of(&mut self, schema: &mut Map<String, Value>, at: &str) -> Result<(), SchemaRefusal> {
         let Some(Value::Array(branches)) = schema.shift_remove("oneOf") else {
             return Ok(());
         };
@@ -153,7 +158,7 @@ impl<'d> Simplifier<'d> {
         intersect(schema, any_of, at, &mut self.receipt)
     }
 
-    fn union(&mut self, branches: Vec<Value>, mut rest: Map<String, Value>, at: &str) -> Result<Simple, Refusal> {
+    fn union(&mut self, branches: Vec<Value>, mut rest: Map<String, Value>, at: &str) -> Result<Simple, SchemaRefusal> {
         let restricts = restricts_beside(&rest, "");
         if rest.contains_key("properties") && branches.iter().all(only_requires) {
             say(&mut rest, &needed_sets(&branches));
@@ -244,8 +249,8 @@ fn restricts_beside(schema: &Map<String, Value>, keyword: &str) -> bool {
     schema.keys().any(|key| key != keyword && kinds::is_restriction(key))
 }
 
-fn nothing(at: &str) -> Refusal {
-    Refusal(format!(
+fn nothing(at: &str) -> SchemaRefusal {
+    SchemaRefusal(format!(
         "nothing is valid at {}: a part of the schema is `false`. Next: correct the schema there",
         place(at)
     ))

@@ -1,7 +1,7 @@
 //! Lowers for OpenAI's strict mode, where decoding follows the schema.
 //!
 //! Strict mode wants every object closed and every property required, and knows neither maps nor
-//! open objects. What it cannot say is said in another form that a [`Rule`] undoes:
+//! open objects. What it cannot say is said in another form that a [`LiftRule`] undoes:
 //!
 //! - an optional property may be null, and that null is taken out again;
 //! - a map is a list of `{"key", "value"}`;
@@ -16,16 +16,16 @@ mod shapes;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use haft_contract::lift::{Lift, Named, Rule, Shape};
+use haft_contract::lift::{InverseLowering, LiftRule, NamedRule, ValueShape};
 use serde_json::{Map, Value, json};
 
-use super::modern::Document;
+use super::modern::SchemaDocument;
 use super::receipt::{place, say};
-use super::root::{Root, Unions, settle};
-use super::simplify::{Kind, Simple, Simplifier};
-use super::spot::Spot;
+use super::root::{RootSchema, Unions, settle};
+use super::simplify::{SchemaType, Simple, Simplifier};
+use super::spot::SchemaPosition;
 use super::write::{typed, with_notes};
-use super::{Parameters, Refusal};
+use super::{Parameters, SchemaRefusal};
 
 /// How often a schema is lowered again because a union had to become text.
 const MOST_ROUNDS: usize = 16;
@@ -35,11 +35,11 @@ const LONGEST_QUOTE: usize = 400;
 const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
 /// Lowers a document for strict mode.
-pub(super) fn lower(document: Document) -> Result<Parameters, Refusal> {
+pub(super) fn lower(document: SchemaDocument) -> Result<Parameters, SchemaRefusal> {
     let mut as_text = HashSet::new();
     for _ in 0..MOST_ROUNDS {
         let mut simplifier = Simplifier::new(&document, document.receipt.clone());
-        let Root { schema, words } = settle(&mut simplifier, Unions::Merged)?;
+        let RootSchema { schema, words } = settle(&mut simplifier, Unions::Merged)?;
         let mut strict = Strict {
             simplifier,
             as_text: &as_text,
@@ -53,30 +53,30 @@ pub(super) fn lower(document: Document) -> Result<Parameters, Refusal> {
             limits::check(&whole.schema)?;
             return Ok(Parameters {
                 schema: Value::Object(whole.schema),
-                lift: Lift::new(whole.rule, named),
+                lift: InverseLowering::new(whole.rule, named),
                 losses: strict.simplifier.receipt.into_losses(),
                 words,
             });
         }
         as_text.extend(clashes);
     }
-    Err(Refusal(
+    Err(SchemaRefusal(
         "too many unions of this schema cannot be told apart in strict mode. Next: give their alternatives a constant tag property"
             .to_owned(),
     ))
 }
 
-/// A lowered schema and how to undo it.
+/// A lowered schema and the rule that undoes the lowering.
 #[derive(PartialEq)]
-struct Piece {
+struct StrictSchema {
     schema: Map<String, Value>,
-    rule: Rule,
+    rule: LiftRule,
 }
 
 /// A union as lowered: where it stands and its alternatives.
 struct Alternatives {
     at: String,
-    branches: Vec<(Shape, Rule)>,
+    branches: Vec<(ValueShape, LiftRule)>,
 }
 
 struct Strict<'d> {
@@ -89,16 +89,16 @@ struct Strict<'d> {
 
 impl Strict<'_> {
     /// Lowers the root and every definition it leads to.
-    fn whole(&mut self, root: Map<String, Value>) -> Result<(Piece, Vec<Named>), Refusal> {
-        let mut piece = self.object(root, &Spot::start(""), objects::Role::Arguments)?;
+    fn whole(&mut self, root: Map<String, Value>) -> Result<(StrictSchema, Vec<NamedRule>), SchemaRefusal> {
+        let mut piece = self.object(root, &SchemaPosition::start(""), objects::ObjectRole::Arguments)?;
         let document = self.simplifier.document;
-        let mut named: Vec<Named> =
-            document.defs.iter().map(|_| Named { rule: Rule::Same, shape: Shape::Anything }).collect();
+        let mut named: Vec<NamedRule> =
+            document.defs.iter().map(|_| NamedRule { rule: LiftRule::Same, shape: ValueShape::Anything }).collect();
         let mut defs = HashMap::new();
         while let Some(index) = self.referred.iter().find(|i| !defs.contains_key(*i)).copied() {
             let def = &document.defs[index];
-            let lowered = self.schema(&def.schema, &Spot::start(&def.origin))?;
-            named[index] = Named { shape: shapes::shape(&lowered.schema, document), rule: lowered.rule };
+            let lowered = self.schema(&def.schema, &SchemaPosition::start(&def.origin))?;
+            named[index] = NamedRule { shape: shapes::shape(&lowered.schema, document), rule: lowered.rule };
             defs.insert(index, Value::Object(lowered.schema));
         }
         if !defs.is_empty() {
@@ -112,7 +112,7 @@ impl Strict<'_> {
         Ok((piece, named))
     }
 
-    fn schema(&mut self, schema: &Value, spot: &Spot) -> Result<Piece, Refusal> {
+    fn schema(&mut self, schema: &Value, spot: &SchemaPosition) -> Result<StrictSchema, SchemaRefusal> {
         spot.refuse_abyss()?;
         let at = spot.at.as_str();
         if self.as_text.contains(at) {
@@ -121,7 +121,7 @@ impl Strict<'_> {
         match self.simplifier.simple(schema, at)? {
             Simple::Anything(notes) => Ok(self.text(notes, at, "any JSON value as text")),
             Simple::Nothing => {
-                Err(Refusal(format!("nothing is valid at {}. Next: correct the schema there", place(at))))
+                Err(SchemaRefusal(format!("nothing is valid at {}. Next: correct the schema there", place(at))))
             }
             Simple::Reference(target, notes) => Ok(self.reference(target, notes, at)),
             Simple::Union(branches, notes) => self.union(&branches, notes, spot),
@@ -131,21 +131,21 @@ impl Strict<'_> {
                 self.simplifier.receipt.lose(at, "enum", why);
                 Ok(self.text(notes, at, &words))
             }
-            Simple::Typed(Kind::Object, schema) => self.object(schema, spot, objects::Role::Part),
-            Simple::Typed(Kind::List, schema) => self.list(schema, spot),
+            Simple::Typed(SchemaType::Object, schema) => self.object(schema, spot, objects::ObjectRole::Part),
+            Simple::Typed(SchemaType::List, schema) => self.list(schema, spot),
             Simple::Typed(kind, schema) => Ok(self.scalar(kind, schema, at)),
         }
     }
 
     /// JSON as text, with `words` in the description.
-    fn text(&mut self, mut notes: Map<String, Value>, at: &str, words: &str) -> Piece {
+    fn text(&mut self, mut notes: Map<String, Value>, at: &str, words: &str) -> StrictSchema {
         self.simplifier.receipt.keep(&mut notes, &["description"], at);
         say(&mut notes, &format!("({words})"));
-        Piece { schema: typed(Kind::Text, notes), rule: Rule::Text }
+        StrictSchema { schema: typed(SchemaType::Text, notes), rule: LiftRule::Text }
     }
 
     /// A union whose alternatives would look the same once lowered.
-    fn ambiguous(&mut self, schema: &Value, at: &str) -> Piece {
+    fn ambiguous(&mut self, schema: &Value, at: &str) -> StrictSchema {
         self.simplifier.receipt.lose(
             at,
             "anyOf",
@@ -164,7 +164,7 @@ impl Strict<'_> {
         self.text(notes, at, &words)
     }
 
-    fn reference(&mut self, target: usize, mut notes: Map<String, Value>, at: &str) -> Piece {
+    fn reference(&mut self, target: usize, mut notes: Map<String, Value>, at: &str) -> StrictSchema {
         self.referred.insert(target);
         self.simplifier.receipt.keep(&mut notes, &["description"], at);
         let name = &self.simplifier.document.defs[target].name;
@@ -175,12 +175,17 @@ impl Strict<'_> {
             // Nothing may stand beside `$ref`, so the description stands beside an `anyOf` of it.
             with_notes(vec![reference], notes)
         };
-        Piece { schema, rule: Rule::Named(target) }
+        StrictSchema { schema, rule: LiftRule::Named(target) }
     }
 
-    fn union(&mut self, branches: &[Value], mut notes: Map<String, Value>, spot: &Spot) -> Result<Piece, Refusal> {
+    fn union(
+        &mut self,
+        branches: &[Value],
+        mut notes: Map<String, Value>,
+        spot: &SchemaPosition,
+    ) -> Result<StrictSchema, SchemaRefusal> {
         self.simplifier.receipt.keep(&mut notes, &["description"], &spot.at);
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut pieces: Vec<StrictSchema> = Vec::new();
         let mut null = false;
         for (i, branch) in branches.iter().enumerate() {
             let piece = self.schema(branch, &spot.member("anyOf", &i.to_string()))?;
@@ -191,10 +196,10 @@ impl Strict<'_> {
             }
         }
         let mut piece = match pieces.len() {
-            0 => return Ok(Piece { schema: typed(Kind::Null, notes), rule: Rule::Same }),
+            0 => return Ok(StrictSchema { schema: typed(SchemaType::Null, notes), rule: LiftRule::Same }),
             1 => {
                 let only = pieces.remove(0);
-                Piece { schema: described(only.schema, notes), rule: only.rule }
+                StrictSchema { schema: described(only.schema, notes), rule: only.rule }
             }
             _ => self.choice(pieces, notes, &spot.at),
         };
@@ -204,25 +209,25 @@ impl Strict<'_> {
         Ok(piece)
     }
 
-    fn choice(&mut self, pieces: Vec<Piece>, notes: Map<String, Value>, at: &str) -> Piece {
+    fn choice(&mut self, pieces: Vec<StrictSchema>, notes: Map<String, Value>, at: &str) -> StrictSchema {
         let document = self.simplifier.document;
-        let branches: Vec<(Shape, Rule)> =
+        let branches: Vec<(ValueShape, LiftRule)> =
             pieces.iter().map(|piece| (shapes::shape(&piece.schema, document), piece.rule.clone())).collect();
         let schemas = pieces.into_iter().map(|piece| Value::Object(piece.schema)).collect();
-        let rule = if branches.iter().all(|(_, rule)| *rule == Rule::Same) {
-            Rule::Same
+        let rule = if branches.iter().all(|(_, rule)| *rule == LiftRule::Same) {
+            LiftRule::Same
         } else {
             self.unions.push(Alternatives { at: at.to_owned(), branches: branches.clone() });
-            Rule::Choice(branches)
+            LiftRule::Choice(branches)
         };
-        Piece { schema: with_notes(schemas, notes), rule }
+        StrictSchema { schema: with_notes(schemas, notes), rule }
     }
 
-    fn scalar(&mut self, kind: Kind, mut schema: Map<String, Value>, at: &str) -> Piece {
+    fn scalar(&mut self, kind: SchemaType, mut schema: Map<String, Value>, at: &str) -> StrictSchema {
         let receipt = &mut self.simplifier.receipt;
         let allowed: &[&str] = match kind {
-            Kind::Text => &["description", "enum", "const", "pattern", "format"],
-            Kind::Integer | Kind::Number => &[
+            SchemaType::Text => &["description", "enum", "const", "pattern", "format"],
+            SchemaType::Integer | SchemaType::Number => &[
                 "description",
                 "enum",
                 "const",
@@ -232,10 +237,10 @@ impl Strict<'_> {
                 "exclusiveMaximum",
                 "multipleOf",
             ],
-            Kind::Boolean => &["description", "enum", "const"],
-            Kind::Null | Kind::List | Kind::Object => &["description"],
+            SchemaType::Boolean => &["description", "enum", "const"],
+            SchemaType::Null | SchemaType::List | SchemaType::Object => &["description"],
         };
-        if kind != Kind::Text && schema.shift_remove("format").is_some() {
+        if kind != SchemaType::Text && schema.shift_remove("format").is_some() {
             receipt.lose(at, "format", "is not accepted here");
         }
         receipt.keep(&mut schema, allowed, at);
@@ -249,7 +254,7 @@ impl Strict<'_> {
         {
             receipt.drop_keyword(&mut schema, "pattern", at);
         }
-        Piece { schema: typed(kind, schema), rule: Rule::Same }
+        StrictSchema { schema: typed(kind, schema), rule: LiftRule::Same }
     }
 }
 

@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::simplify::Kind;
+use super::simplify::SchemaType;
 
 /// Puts `type` in front of a schema.
-pub(super) fn typed(kind: Kind, rest: Map<String, Value>) -> Map<String, Value> {
+pub(super) fn typed(kind: SchemaType, rest: Map<String, Value>) -> Map<String, Value> {
     let mut schema = Map::from_iter([("type".to_owned(), json!(kind.name()))]);
     schema.extend(rest);
     schema

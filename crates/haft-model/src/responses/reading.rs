@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::conversation::{Call, Native, Part, Reply, Stop, Usage};
-use crate::form::{FAREWELL, Progress, Reading};
+use crate::conversation::{ModelToolCall, Native, Reply, ReplyPart, StopReason, Usage};
+use crate::form::{FAREWELL, ReplyProgress, ReplyReader};
 use crate::lower::names::safe_name;
 use crate::made_ids::Ids;
 use crate::offered_names::OfferedNames;
-use crate::provider::{Heard, ModelError, Piece, Request};
+use crate::provider::{ModelError, ModelRequest, ReplyEvent, ReplyListener};
 use crate::raw_json::{Object, compact};
 use crate::refused::{broke_off, unreadable};
 use crate::wire::Wire;
@@ -20,32 +20,32 @@ pub(super) struct ItemsReading {
     model: String,
     names: OfferedNames,
     ids: Ids,
-    items: Vec<Item>,
+    items: Vec<PartialItem>,
     usage: Usage,
-    end: Option<End>,
+    end: Option<ResponseStatus>,
 }
 
 /// How the provider said that the reply ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum ResponseStatus {
     Completed,
     Length,
     Filtered,
 }
 
-/// One item while it comes.
-struct Item {
+/// One output item while it is received.
+struct PartialItem {
     index: u64,
     /// What the provider calls it. What was thought before belongs to the item with this id.
     id: Option<String>,
-    kind: Kind,
+    kind: ItemKind,
     /// The item as it was sent when it was whole.
     done: Option<Box<RawValue>>,
 }
 
-enum Kind {
+enum ItemKind {
     /// Texts by their place in the item; those that say why there is no answer are marked.
-    Message(Vec<(u64, Said, String)>),
+    Message(Vec<(u64, MessageTextKind, String)>),
     Reasoning(String),
     Call(Making),
     /// Something that only the provider understands.
@@ -53,7 +53,7 @@ enum Kind {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum MessageTextKind {
     Text,
     Refusal,
 }
@@ -71,7 +71,7 @@ struct Making {
 }
 
 impl ItemsReading {
-    pub(super) fn new(model: &str, request: &Request<'_>) -> Self {
+    pub(super) fn new(model: &str, request: &ModelRequest<'_>) -> Self {
         Self {
             model: model.to_owned(),
             names: OfferedNames::of(request.tools),
@@ -84,52 +84,52 @@ impl ItemsReading {
 
     /// Returns the item of this place that is not whole yet, begun where it was not announced. Some servers give all
     /// items the same place; then the last one is meant.
-    fn item(&mut self, index: u64, sent: &Object, heard: Heard<'_>) -> &mut Item {
+    fn item(&mut self, index: u64, sent: &Object, heard: ReplyListener<'_>) -> &mut PartialItem {
         if let Some(at) = self.items.iter().rposition(|item| item.index == index && item.done.is_none()) {
             return &mut self.items[at];
         }
         let kind = match sent.text("type").unwrap_or_default().as_str() {
-            "message" => Kind::Message(Vec::new()),
-            "reasoning" => Kind::Reasoning(String::new()),
+            "message" => ItemKind::Message(Vec::new()),
+            "reasoning" => ItemKind::Reasoning(String::new()),
             "function_call" => {
-                let nth = self.items.iter().filter(|item| matches!(item.kind, Kind::Call(_))).count();
+                let nth = self.items.iter().filter(|item| matches!(item.kind, ItemKind::Call(_))).count();
                 let name = sent.text("name").unwrap_or_default();
-                heard(Piece::CallBegins(nth, self.names.native(&name)));
+                heard(ReplyEvent::CallBegins(nth, self.names.native(&name)));
                 let id = self.ids.take_safe(&sent.text("call_id").unwrap_or_default());
-                Kind::Call(Making { nth, id, name, arguments: String::new(), is_cut: true, is_said_whole: false })
+                ItemKind::Call(Making { nth, id, name, arguments: String::new(), is_cut: true, is_said_whole: false })
             }
-            _ => Kind::Other,
+            _ => ItemKind::Other,
         };
-        self.items.push(Item { index, id: sent.text("id"), kind, done: None });
+        self.items.push(PartialItem { index, id: sent.text("id"), kind, done: None });
         let last = self.items.len() - 1;
         &mut self.items[last]
     }
 
     /// Takes more of a text. Nothing where the event is none of those.
-    fn grow(&mut self, sort: &str, event: &Object, heard: Heard<'_>) -> Option<()> {
+    fn grow(&mut self, sort: &str, event: &Object, heard: ReplyListener<'_>) -> Option<()> {
         let index = event.number("output_index")?;
         let item = self.items.iter_mut().rfind(|item| item.index == index && item.done.is_none())?;
         let place = event.number("content_index").unwrap_or_default();
         match (sort, &mut item.kind) {
-            ("response.output_text.delta", Kind::Message(texts)) => {
-                grow_text(texts, (place, Said::Text), &event.text("delta")?, heard);
+            ("response.output_text.delta", ItemKind::Message(texts)) => {
+                grow_text(texts, (place, MessageTextKind::Text), &event.text("delta")?, heard);
             }
-            ("response.refusal.delta", Kind::Message(texts)) => {
-                grow_text(texts, (place, Said::Refusal), &event.text("delta")?, heard);
+            ("response.refusal.delta", ItemKind::Message(texts)) => {
+                grow_text(texts, (place, MessageTextKind::Refusal), &event.text("delta")?, heard);
             }
-            ("response.reasoning_summary_text.delta" | "response.reasoning_text.delta", Kind::Reasoning(text)) => {
+            ("response.reasoning_summary_text.delta" | "response.reasoning_text.delta", ItemKind::Reasoning(text)) => {
                 let more = event.text("delta").filter(|more| !more.is_empty())?;
-                heard(Piece::Thinking(&more));
+                heard(ReplyEvent::Thinking(&more));
                 text.push_str(&more);
             }
-            ("response.reasoning_summary_part.added", Kind::Reasoning(text)) if !text.is_empty() => {
-                heard(Piece::Thinking("\n\n"));
+            ("response.reasoning_summary_part.added", ItemKind::Reasoning(text)) if !text.is_empty() => {
+                heard(ReplyEvent::Thinking("\n\n"));
                 text.push_str("\n\n");
             }
-            ("response.function_call_arguments.delta", Kind::Call(making)) => {
+            ("response.function_call_arguments.delta", ItemKind::Call(making)) => {
                 making.grow(&event.text("delta")?, heard);
             }
-            ("response.function_call_arguments.done", Kind::Call(making)) => {
+            ("response.function_call_arguments.done", ItemKind::Call(making)) => {
                 making.complete(&event.text("arguments")?, heard);
             }
             _ => {}
@@ -138,32 +138,32 @@ impl ItemsReading {
     }
 
     /// Takes an item that is whole: what it says counts, whatever came before. What was not told yet is told now.
-    fn finish(&mut self, index: u64, raw: &RawValue, heard: Heard<'_>) -> Result<(), ModelError> {
+    fn finish(&mut self, index: u64, raw: &RawValue, heard: ReplyListener<'_>) -> Result<(), ModelError> {
         let sent = Object::read(raw.get()).ok_or_else(|| unreadable(raw.get()))?;
         let item = self.item(index, &sent, heard);
         let mut native = raw.to_owned();
         match &mut item.kind {
-            Kind::Message(texts) => {
+            ItemKind::Message(texts) => {
                 for (place, content) in (0..).zip(sent.objects("content")) {
-                    let text = content.text("text").map(|text| (Said::Text, text));
-                    let refusal = || content.text("refusal").map(|text| (Said::Refusal, text));
+                    let text = content.text("text").map(|text| (MessageTextKind::Text, text));
+                    let refusal = || content.text("refusal").map(|text| (MessageTextKind::Refusal, text));
                     if let Some((said, text)) = text.or_else(refusal) {
                         complete_text(texts, (place, said), text, heard);
                     }
                 }
             }
-            Kind::Reasoning(told) => {
+            ItemKind::Reasoning(told) => {
                 let lists = ["summary", "content"].map(|list| sent.objects(list));
                 let texts = lists.iter().flatten().filter_map(|part| part.text("text"));
                 let whole = texts.collect::<Vec<_>>().join("\n\n");
                 if told.is_empty() && !whole.is_empty() {
-                    heard(Piece::Thinking(&whole));
+                    heard(ReplyEvent::Thinking(&whole));
                 }
                 if !whole.is_empty() {
                     *told = whole;
                 }
             }
-            Kind::Call(making) => {
+            ItemKind::Call(making) => {
                 making.complete(&sent.text("arguments").unwrap_or_default(), heard);
                 let status = sent.text("status");
                 making.is_cut = status.as_deref() == Some("incomplete");
@@ -174,14 +174,14 @@ impl ItemsReading {
                     native = making.written(item.id.as_deref());
                 }
             }
-            Kind::Other => {}
+            ItemKind::Other => {}
         }
         item.done = Some(native);
         Ok(())
     }
 
     /// Reads what is said of the whole reply at its end.
-    fn close(&mut self, response: &Object, heard: Heard<'_>) -> Result<Progress, ModelError> {
+    fn close(&mut self, response: &Object, heard: ReplyListener<'_>) -> Result<ReplyProgress, ModelError> {
         let came = self.items.iter().any(|item| item.done.is_some());
         for (index, item) in (0..).zip(response.list("output").unwrap_or_default()) {
             // Some servers send items only here.
@@ -197,7 +197,7 @@ impl ItemsReading {
                 cache_read: kept.number("cached_tokens").unwrap_or_default(),
                 cache_written: kept.number("cache_write_tokens").unwrap_or_default(),
             };
-            heard(Piece::Usage(self.usage));
+            heard(ReplyEvent::Usage(self.usage));
         }
         let status = response.text("status").unwrap_or_default();
         if let Some(error) = response.raw("error") {
@@ -205,21 +205,21 @@ impl ItemsReading {
         }
         let why = response.object("incomplete_details").and_then(|details| details.text("reason"));
         self.end = match (status.as_str(), why.as_deref()) {
-            ("incomplete", Some("content_filter")) => Some(End::Filtered),
-            ("incomplete", Some("max_output_tokens" | "max_messages")) => Some(End::Length),
+            ("incomplete", Some("content_filter")) => Some(ResponseStatus::Filtered),
+            ("incomplete", Some("max_output_tokens" | "max_messages")) => Some(ResponseStatus::Length),
             ("incomplete" | "failed" | "cancelled", _) => None,
-            _ => Some(End::Completed),
+            _ => Some(ResponseStatus::Completed),
         };
-        Ok(Progress::Whole)
+        Ok(ReplyProgress::Whole)
     }
 
     /// Takes calls as cut that are half there when the reply ended before its time: not every server says so of each.
     fn cut_what_is_half(&mut self) {
-        if self.end == Some(End::Completed) {
+        if self.end == Some(ResponseStatus::Completed) {
             return;
         }
         for item in &mut self.items {
-            if let Kind::Call(making) = &mut item.kind
+            if let ItemKind::Call(making) = &mut item.kind
                 && !making.is_said_whole
                 && Object::read(&making.arguments).is_none()
             {
@@ -229,32 +229,32 @@ impl ItemsReading {
         }
     }
 
-    fn stop(&self) -> Stop {
-        let has_call = self.items.iter().any(|item| matches!(item.kind, Kind::Call(_)));
+    fn stop(&self) -> StopReason {
+        let has_call = self.items.iter().any(|item| matches!(item.kind, ItemKind::Call(_)));
         match self.end {
-            None => Stop::Cut,
-            Some(End::Length) => Stop::Length,
-            Some(End::Filtered) => Stop::Refused,
-            Some(End::Completed) if has_call => Stop::Calls,
-            Some(End::Completed) if self.items.iter().any(Item::is_refusal) => Stop::Refused,
-            Some(End::Completed) => Stop::Finished,
+            None => StopReason::Cut,
+            Some(ResponseStatus::Length) => StopReason::Length,
+            Some(ResponseStatus::Filtered) => StopReason::Refused,
+            Some(ResponseStatus::Completed) if has_call => StopReason::Calls,
+            Some(ResponseStatus::Completed) if self.items.iter().any(PartialItem::is_refusal) => StopReason::Refused,
+            Some(ResponseStatus::Completed) => StopReason::Finished,
         }
     }
 
     /// Returns the items that stand for the reply in later requests.
     fn native(&self) -> Vec<String> {
-        let mut kept: Vec<&Item> = self.items.iter().filter(|item| item.written().is_some()).collect();
+        let mut kept: Vec<&PartialItem> = self.items.iter().filter(|item| item.written().is_some()).collect();
         // What was thought is refused without what came of it.
-        while kept.pop_if(|item| matches!(item.kind, Kind::Reasoning(_))).is_some() {}
-        kept.into_iter().filter_map(Item::written).collect()
+        while kept.pop_if(|item| matches!(item.kind, ItemKind::Reasoning(_))).is_some() {}
+        kept.into_iter().filter_map(PartialItem::written).collect()
     }
 }
 
-impl Reading for ItemsReading {
-    fn event(&mut self, name: &str, data: &str, heard: Heard<'_>) -> Result<Progress, ModelError> {
+impl ReplyReader for ItemsReading {
+    fn event(&mut self, name: &str, data: &str, heard: ReplyListener<'_>) -> Result<ReplyProgress, ModelError> {
         // Not of this form, but said by servers that speak Chat too.
         if data.trim() == "[DONE]" {
-            return Ok(Progress::More);
+            return Ok(ReplyProgress::More);
         }
         let event = Object::read(data).ok_or_else(|| unreadable(data))?;
         let broken = || unreadable(data);
@@ -282,7 +282,7 @@ impl Reading for ItemsReading {
             "" if event.raw("error").is_some() => return Err(broke_off(event.raw("error").unwrap_or(RawValue::NULL))),
             _ => {}
         }
-        Ok(Progress::More)
+        Ok(ReplyProgress::More)
     }
 
     fn farewell(&self) -> Option<Duration> {
@@ -292,7 +292,7 @@ impl Reading for ItemsReading {
     fn end(mut self: Box<Self>) -> Option<Reply> {
         self.cut_what_is_half();
         let stop = self.stop();
-        if stop == Stop::Cut && self.items.is_empty() {
+        if stop == StopReason::Cut && self.items.is_empty() {
             return None;
         }
         let json = compact(&raw(&format!("[{}]", self.native().join(",")))?);
@@ -302,31 +302,31 @@ impl Reading for ItemsReading {
     }
 }
 
-impl Item {
+impl PartialItem {
     fn is_refusal(&self) -> bool {
-        matches!(&self.kind, Kind::Message(texts) if texts.iter().any(|(_, said, _)| *said == Said::Refusal))
+        matches!(&self.kind, ItemKind::Message(texts) if texts.iter().any(|(_, said, _)| *said == MessageTextKind::Refusal))
     }
 
-    fn parts(&self, names: &OfferedNames) -> Vec<Part> {
+    fn parts(&self, names: &OfferedNames) -> Vec<ReplyPart> {
         let has = |text: &&String| !text.is_empty();
         match &self.kind {
-            Kind::Message(texts) => {
+            ItemKind::Message(texts) => {
                 let spoken = texts.iter().filter(|(_, _, text)| !text.is_empty());
                 spoken
                     .map(|(_, said, text)| match said {
-                        Said::Text => Part::Text(text.clone()),
-                        Said::Refusal => Part::Refusal(text.clone()),
+                        MessageTextKind::Text => ReplyPart::Text(text.clone()),
+                        MessageTextKind::Refusal => ReplyPart::Refusal(text.clone()),
                     })
                     .collect()
             }
-            Kind::Reasoning(text) => Some(text).filter(has).cloned().map(Part::Thinking).into_iter().collect(),
-            Kind::Call(making) => vec![Part::Call(Call {
+            ItemKind::Reasoning(text) => Some(text).filter(has).cloned().map(ReplyPart::Thinking).into_iter().collect(),
+            ItemKind::Call(making) => vec![ReplyPart::Call(ModelToolCall {
                 id: making.id.clone(),
                 name: names.native(&making.name).to_owned(),
                 arguments: making.arguments.clone(),
                 is_cut: making.is_cut,
             })],
-            Kind::Other => Vec::new(),
+            ItemKind::Other => Vec::new(),
         }
     }
 
@@ -336,7 +336,7 @@ impl Item {
             return Some(done.get().to_owned());
         }
         match &self.kind {
-            Kind::Message(texts) => {
+            ItemKind::Message(texts) => {
                 let text: String = texts.iter().map(|(_, _, text)| text.as_str()).collect();
                 let content = json!([{ "type": "output_text", "text": text, "annotations": [] }]);
                 let message = match &self.id {
@@ -347,22 +347,22 @@ impl Item {
                 };
                 (!text.trim().is_empty()).then(|| message.to_string())
             }
-            Kind::Call(making) => Some(making.written(self.id.as_deref()).get().to_owned()),
-            Kind::Reasoning(_) | Kind::Other => None,
+            ItemKind::Call(making) => Some(making.written(self.id.as_deref()).get().to_owned()),
+            ItemKind::Reasoning(_) | ItemKind::Other => None,
         }
     }
 }
 
 impl Making {
-    fn grow(&mut self, more: &str, heard: Heard<'_>) {
+    fn grow(&mut self, more: &str, heard: ReplyListener<'_>) {
         if !more.is_empty() {
-            heard(Piece::Arguments(self.nth, more));
+            heard(ReplyEvent::Arguments(self.nth, more));
             self.arguments.push_str(more);
         }
     }
 
     /// Takes the whole arguments, and tells what was not told yet.
-    fn complete(&mut self, whole: &str, heard: Heard<'_>) {
+    fn complete(&mut self, whole: &str, heard: ReplyListener<'_>) {
         match whole.strip_prefix(self.arguments.as_str()) {
             Some(more) => self.grow(more, heard),
             None => whole.clone_into(&mut self.arguments),
@@ -380,18 +380,28 @@ impl Making {
     }
 }
 
-fn grow_text(texts: &mut Vec<(u64, Said, String)>, place: (u64, Said), more: &str, heard: Heard<'_>) {
+fn grow_text(
+    texts: &mut Vec<(u64, MessageTextKind, String)>,
+    place: (u64, MessageTextKind),
+    more: &str,
+    heard: ReplyListener<'_>,
+) {
     if more.is_empty() {
         return;
     }
-    heard(Piece::Text(more));
+    heard(ReplyEvent::Text(more));
     match texts.iter_mut().find(|(at, said, _)| (*at, *said) == place) {
         Some((_, _, text)) => text.push_str(more),
         None => texts.push((place.0, place.1, more.to_owned())),
     }
 }
 
-fn complete_text(texts: &mut Vec<(u64, Said, String)>, place: (u64, Said), whole: String, heard: Heard<'_>) {
+fn complete_text(
+    texts: &mut Vec<(u64, MessageTextKind, String)>,
+    place: (u64, MessageTextKind),
+    whole: String,
+    heard: ReplyListener<'_>,
+) {
     match texts.iter_mut().find(|(at, said, _)| (*at, *said) == place) {
         Some((_, _, text)) => *text = whole,
         None => grow_text(texts, place, &whole, heard),

@@ -4,10 +4,10 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::conversation::{Answer, Image, Message, Part, Reply};
+use crate::conversation::{Image, Message, Reply, ReplyPart, ToolAnswer};
 use crate::foreign::{arguments_or_nothing, safe_id};
 use crate::offered_names::OfferedNames;
-use crate::provider::Request;
+use crate::provider::ModelRequest;
 use crate::raw_json::list;
 use crate::wire::Wire;
 
@@ -15,13 +15,13 @@ use crate::wire::Wire;
 const DO_NOT_THINK: [&str; 5] = ["gpt-3", "gpt-4", "gpt-5-chat", "chatgpt-", "ft:gpt-4"];
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct ResponsesRequest<'a> {
     model: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     instructions: &'a str,
-    input: Vec<Item<'a>>,
+    input: Vec<ResponsesItem<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
+    tools: Vec<ResponsesTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,47 +41,49 @@ struct Reasoning {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Item<'a> {
+enum ResponsesItem<'a> {
     Native(Box<RawValue>),
     Words { role: &'static str, content: &'a str },
-    Shown { role: &'static str, content: Vec<Piece<'a>> },
+    Shown { role: &'static str, content: Vec<ResponsesContent<'a>> },
     Call { r#type: &'static str, call_id: String, name: String, arguments: String },
-    Answer { r#type: &'static str, call_id: String, output: Output<'a> },
+    Answer { r#type: &'static str, call_id: String, output: ResponsesOutput<'a> },
 }
 
-/// What came of a call.
+/// The output of a call.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Output<'a> {
+enum ResponsesOutput<'a> {
     Text(&'a str),
-    Pieces(Vec<Piece<'a>>),
+    Pieces(Vec<ResponsesContent<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Piece<'a> {
+enum ResponsesContent<'a> {
     InputText { text: &'a str },
     InputImage { image_url: String },
 }
 
-impl<'a> Piece<'a> {
+impl<'a> ResponsesContent<'a> {
     fn of(images: &'a [Image]) -> impl Iterator<Item = Self> {
-        images.iter().map(|image| Piece::InputImage { image_url: image.data_url() })
+        images.iter().map(|image| ResponsesContent::InputImage { image_url: image.data_url() })
     }
 }
 
-impl<'a> Output<'a> {
-    fn of(answer: &'a Answer) -> Self {
+impl<'a> ResponsesOutput<'a> {
+    fn of(answer: &'a ToolAnswer) -> Self {
         if answer.images.is_empty() {
-            return Output::Text(&answer.text);
+            return ResponsesOutput::Text(&answer.text);
         }
-        let images = Piece::of(&answer.images);
-        Output::Pieces([Piece::InputText { text: &answer.text }].into_iter().chain(images).collect())
+        let images = ResponsesContent::of(&answer.images);
+        ResponsesOutput::Pieces(
+            [ResponsesContent::InputText { text: &answer.text }].into_iter().chain(images).collect(),
+        )
     }
 }
 
 #[derive(Serialize)]
-struct Tool<'a> {
+struct ResponsesTool<'a> {
     r#type: &'static str,
     name: &'a str,
     description: &'a Value,
@@ -107,9 +109,9 @@ impl Thoughts {
 }
 
 /// Writes a request.
-pub(super) fn written(model: &str, thoughts: Thoughts, request: &Request<'_>) -> Vec<u8> {
-    let tools: Vec<Tool<'_>> = request.tools.tools.iter().filter_map(|tool| offered(&tool.value)).collect();
-    let body = Body {
+pub(super) fn written(model: &str, thoughts: Thoughts, request: &ModelRequest<'_>) -> Vec<u8> {
+    let tools: Vec<ResponsesTool<'_>> = request.tools.tools.iter().filter_map(|tool| offered(&tool.value)).collect();
+    let body = ResponsesRequest {
         model,
         instructions: request.instructions,
         input: items(model, request),
@@ -129,9 +131,9 @@ pub(super) fn written(model: &str, thoughts: Thoughts, request: &Request<'_>) ->
 
 /// Takes a tool out of the wrapping that the form of Chat has around it. Whether the schema is enforced has to be said:
 /// this form enforces it where nothing is said.
-fn offered(tool: &Value) -> Option<Tool<'_>> {
+fn offered(tool: &Value) -> Option<ResponsesTool<'_>> {
     let function = tool.get("function")?;
-    Some(Tool {
+    Some(ResponsesTool {
         r#type: "function",
         name: function.get("name")?.as_str()?,
         description: &function["description"],
@@ -140,22 +142,22 @@ fn offered(tool: &Value) -> Option<Tool<'_>> {
     })
 }
 
-fn items<'a>(model: &str, request: &Request<'a>) -> Vec<Item<'a>> {
+fn items<'a>(model: &str, request: &ModelRequest<'a>) -> Vec<ResponsesItem<'a>> {
     let names = OfferedNames::of(request.tools);
     let mut items = Vec::new();
     for message in request.messages {
         match message {
             Message::User { text, images } if images.is_empty() => {
-                items.push(Item::Words { role: "user", content: text });
+                items.push(ResponsesItem::Words { role: "user", content: text });
             }
             Message::User { text, images } => {
-                let content = Piece::of(images).chain([Piece::InputText { text }]).collect();
-                items.push(Item::Shown { role: "user", content });
+                let content = ResponsesContent::of(images).chain([ResponsesContent::InputText { text }]).collect();
+                items.push(ResponsesItem::Shown { role: "user", content });
             }
-            Message::Tools { answers } => items.extend(answers.iter().map(|answer| Item::Answer {
+            Message::Tools { answers } => items.extend(answers.iter().map(|answer| ResponsesItem::Answer {
                 r#type: "function_call_output",
                 call_id: safe_id(&answer.call),
-                output: Output::of(answer),
+                output: ResponsesOutput::of(answer),
             })),
             Message::Model(reply) => items.extend(items_of(model, reply, &names)),
         }
@@ -163,17 +165,19 @@ fn items<'a>(model: &str, request: &Request<'a>) -> Vec<Item<'a>> {
     items
 }
 
-fn items_of<'a>(model: &str, reply: &'a Reply, names: &OfferedNames) -> Vec<Item<'a>> {
+fn items_of<'a>(model: &str, reply: &'a Reply, names: &OfferedNames) -> Vec<ResponsesItem<'a>> {
     let native = &reply.native;
     if native.wire == Wire::Responses && native.model == model {
-        return list(native.json.get()).unwrap_or_default().into_iter().map(Item::Native).collect();
+        return list(native.json.get()).unwrap_or_default().into_iter().map(ResponsesItem::Native).collect();
     }
-    let item = |part: &'a Part| match part {
-        Part::Text(text) | Part::Refusal(text) if text.trim().is_empty() => None,
-        Part::Text(text) | Part::Refusal(text) => Some(Item::Words { role: "assistant", content: text }),
+    let item = |part: &'a ReplyPart| match part {
+        ReplyPart::Text(text) | ReplyPart::Refusal(text) if text.trim().is_empty() => None,
+        ReplyPart::Text(text) | ReplyPart::Refusal(text) => {
+            Some(ResponsesItem::Words { role: "assistant", content: text })
+        }
         // It is encrypted for those who said it.
-        Part::Thinking(_) => None,
-        Part::Call(call) => Some(Item::Call {
+        ReplyPart::Thinking(_) => None,
+        ReplyPart::Call(call) => Some(ResponsesItem::Call {
             r#type: "function_call",
             call_id: safe_id(&call.id),
             name: names.wire(&call.name),

@@ -4,7 +4,7 @@
 //! is told when the reply has ended, as far as it was no call. JSON without a marker is told as it comes: nearly always it is part of an answer.
 
 use super::markers::{self, Begins};
-use crate::provider::{Heard, Piece};
+use crate::provider::{ReplyEvent, ReplyListener};
 
 /// What was not told yet.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl HoldBack {
     }
 
     /// Tells as much as cannot be the beginning of a call.
-    pub(crate) fn add(&mut self, text: &str, heard: Heard<'_>) {
+    pub(crate) fn add(&mut self, text: &str, heard: ReplyListener<'_>) {
         self.untold.push_str(text);
         if self.is_held {
             return;
@@ -44,7 +44,7 @@ impl HoldBack {
     }
 
     /// Tells what was held back, where it was no call.
-    pub(crate) fn release(&mut self, heard: Heard<'_>) {
+    pub(crate) fn release(&mut self, heard: ReplyListener<'_>) {
         tell(&std::mem::take(&mut self.untold), heard);
         self.is_held = false;
     }
@@ -67,8 +67,8 @@ impl HoldBack {
     }
 }
 
-fn tell(text: &str, heard: Heard<'_>) {
+fn tell(text: &str, heard: ReplyListener<'_>) {
     if !text.is_empty() {
-        heard(Piece::Text(text));
+        heard(ReplyEvent::Text(text));
     }
 }

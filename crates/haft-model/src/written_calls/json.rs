@@ -2,19 +2,19 @@
 
 use serde_json::value::RawValue;
 
-use super::Written;
+use super::ReplySegment;
 use crate::offered_names::OfferedNames;
 use crate::raw_json::{Object, compact, list, text};
 
-/// Whether something beside the JSON says that it is a call.
+/// Says whether something beside the JSON marks it as a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Marked {
+pub(super) enum CallMarker {
     Yes,
     No,
 }
 
 /// Returns the calls of a text that is nothing but calls, or the beginning of one.
-pub(super) fn only_calls(body: &str, names: &OfferedNames) -> Option<Vec<Written>> {
+pub(super) fn only_calls(body: &str, names: &OfferedNames) -> Option<Vec<ReplySegment>> {
     let mut calls = Vec::new();
     let mut left = body.trim();
     while !left.is_empty() {
@@ -25,7 +25,7 @@ pub(super) fn only_calls(body: &str, names: &OfferedNames) -> Option<Vec<Written
             calls.push(half(left, names)?);
             break;
         };
-        calls.extend(calls_of(&value, Marked::No, names)?);
+        calls.extend(calls_of(&value, CallMarker::No, names)?);
         left = left.get(length..)?.trim_start();
     }
     (!calls.is_empty()).then_some(calls)
@@ -39,16 +39,16 @@ pub(super) fn first_value(body: &str) -> Option<(Box<RawValue>, usize)> {
 }
 
 /// Returns the calls that a value is: an object or a list of objects, all of which must be calls.
-pub(super) fn calls_of(value: &RawValue, marked: Marked, names: &OfferedNames) -> Option<Vec<Written>> {
+pub(super) fn calls_of(value: &RawValue, marked: CallMarker, names: &OfferedNames) -> Option<Vec<ReplySegment>> {
     let elements = match list(value.get()) {
         Some(elements) => elements,
         None => vec![value.to_owned()],
     };
-    let calls: Option<Vec<Written>> = elements.iter().map(|element| call_of(element, marked, names)).collect();
+    let calls: Option<Vec<ReplySegment>> = elements.iter().map(|element| call_of(element, marked, names)).collect();
     calls.filter(|calls| !calls.is_empty())
 }
 
-fn call_of(value: &RawValue, marked: Marked, names: &OfferedNames) -> Option<Written> {
+fn call_of(value: &RawValue, marked: CallMarker, names: &OfferedNames) -> Option<ReplySegment> {
     let outer = Object::read(value.get())?;
     // As it stands in `tool_calls`.
     let inner = outer.object("function");
@@ -56,13 +56,13 @@ fn call_of(value: &RawValue, marked: Marked, names: &OfferedNames) -> Option<Wri
     let name = object.text("name").filter(|name| names.has(name))?;
     let arguments = match (object.raw("arguments"), object.raw("parameters"), marked) {
         (Some(arguments), None, _) | (None, Some(arguments), _) => arguments_of(arguments)?,
-        (None, None, Marked::Yes) => "{}".to_owned(),
-        (None, None, Marked::No) | (Some(_), Some(_), _) => return None,
+        (None, None, CallMarker::Yes) => "{}".to_owned(),
+        (None, None, CallMarker::No) | (Some(_), Some(_), _) => return None,
     };
     let is_known = |member: &str| matches!(member, "name" | "arguments" | "parameters" | "type" | "id" | "function");
     let has_others = outer.members().chain(object.members()).any(|(member, _)| !is_known(member));
-    let is_call = marked == Marked::Yes || !has_others;
-    is_call.then_some(Written::Call { name, arguments, is_cut: false })
+    let is_call = marked == CallMarker::Yes || !has_others;
+    is_call.then_some(ReplySegment::Call { name, arguments, is_cut: false })
 }
 
 /// Returns arguments that are an object, or the text of one.
@@ -72,7 +72,7 @@ fn arguments_of(raw: &RawValue) -> Option<String> {
 }
 
 /// Reads a call whose JSON is not whole: its name must be there, and its arguments must have begun.
-pub(super) fn half(body: &str, names: &OfferedNames) -> Option<Written> {
+pub(super) fn half(body: &str, names: &OfferedNames) -> Option<ReplySegment> {
     let (name, arguments) = name_and_rest(body)?;
     if !names.has(&name) {
         return None;
@@ -81,9 +81,9 @@ pub(super) fn half(body: &str, names: &OfferedNames) -> Option<Written> {
     let whole = first_value(arguments).filter(|(_, length)| arguments.get(*length..).is_some_and(rest_is_closing));
     // Only the last brackets are missing.
     if let Some(arguments) = whole.and_then(|(value, _)| arguments_of(&value)) {
-        return Some(Written::Call { name, arguments, is_cut: false });
+        return Some(ReplySegment::Call { name, arguments, is_cut: false });
     }
-    Some(Written::Call { name, arguments: arguments.to_owned(), is_cut: true })
+    Some(ReplySegment::Call { name, arguments: arguments.to_owned(), is_cut: true })
 }
 
 /// Splits `{"name": "x", "arguments": …` into the name and what follows the last colon.

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::json::{Marked, calls_of, first_value, half};
+use super::json::{CallMarker, calls_of, first_value, half};
 use super::xml;
-use super::{Found, Written};
+use super::{CallMatch, ReplySegment};
 use crate::offered_names::OfferedNames;
 
 const TOOL_CALL: &str = "<tool_call>";
@@ -16,10 +16,10 @@ const PARAMETER_END: &str = "</parameter>";
 const MISTRAL: &str = "[TOOL_CALLS]";
 const LLAMA: &str = "<|python_tag|>";
 
-type Reader = fn(&str, &OfferedNames) -> Option<Found>;
+type MarkerParser = fn(&str, &OfferedNames) -> Option<CallMatch>;
 
 /// How a call begins, and who reads what follows.
-const MARKERS: [(&str, Reader); 6] = [
+const MARKERS: [(&str, MarkerParser); 6] = [
     (TOOL_CALL, tool_call),
     (FUNCTION, function),
     (MISTRAL, mistral),
@@ -49,51 +49,51 @@ pub(super) fn begins(text: &str) -> Begins {
 }
 
 /// Reads the calls at the beginning of a text.
-pub(super) fn read(text: &str, names: &OfferedNames) -> Option<Found> {
+pub(super) fn read(text: &str, names: &OfferedNames) -> Option<CallMatch> {
     let (marker, reader) = MARKERS.iter().find(|(marker, _)| text.starts_with(marker))?;
     let rest = text.get(marker.len()..)?;
     let found = reader(rest, names)?;
-    Some(Found { calls: found.calls, length: marker.len() + found.length })
+    Some(CallMatch { calls: found.calls, length: marker.len() + found.length })
 }
 
-fn tool_call(rest: &str, names: &OfferedNames) -> Option<Found> {
+fn tool_call(rest: &str, names: &OfferedNames) -> Option<CallMatch> {
     let space = rest.len() - rest.trim_start().len();
     let body = rest.get(space..)?;
     let inner = match body.strip_prefix(FUNCTION) {
         Some(inside) => {
             let found = function(inside, names)?;
-            Found { calls: found.calls, length: FUNCTION.len() + found.length }
+            CallMatch { calls: found.calls, length: FUNCTION.len() + found.length }
         }
         None => json_until(body, TOOL_CALL_END, names)?,
     };
     let after = body.get(inner.length..)?;
     let closing = after.trim_start().strip_prefix(TOOL_CALL_END).map_or(0, |left| after.len() - left.len());
-    Some(Found { calls: inner.calls, length: space + inner.length + closing })
+    Some(CallMatch { calls: inner.calls, length: space + inner.length + closing })
 }
 
-fn llama(rest: &str, names: &OfferedNames) -> Option<Found> {
+fn llama(rest: &str, names: &OfferedNames) -> Option<CallMatch> {
     let space = rest.len() - rest.trim_start().len();
     let found = json_until(rest.get(space..)?, "<|e", names)?;
-    Some(Found { calls: found.calls, length: space + found.length })
+    Some(CallMatch { calls: found.calls, length: space + found.length })
 }
 
 /// Reads JSON that is whole; or else what stands before its end, if that begins like a call.
-fn json_until(body: &str, end: &str, names: &OfferedNames) -> Option<Found> {
+fn json_until(body: &str, end: &str, names: &OfferedNames) -> Option<CallMatch> {
     if let Some((value, length)) = first_value(body) {
-        return Some(Found { calls: calls_of(&value, Marked::Yes, names)?, length });
+        return Some(CallMatch { calls: calls_of(&value, CallMarker::Yes, names)?, length });
     }
     let ends_at = body.find(end);
     let length = ends_at.unwrap_or(body.len());
     let written = body.get(..length)?.trim_end();
     let mut call = half(written, names)?;
-    if let (Written::Call { arguments, is_cut, .. }, Some(_)) = (&mut call, ends_at) {
+    if let (ReplySegment::Call { arguments, is_cut, .. }, Some(_)) = (&mut call, ends_at) {
         // It was ended on purpose: what is wrong with it is told to the model by whoever reads arguments.
         *is_cut = false;
         if arguments.ends_with('}') && closes_too_much(arguments) {
             arguments.pop();
         }
     }
-    Some(Found { calls: vec![call], length })
+    Some(CallMatch { calls: vec![call], length })
 }
 
 /// Says whether there are more closing than opening braces, strings not looked at: the last one is of what stands around.
@@ -102,7 +102,7 @@ fn closes_too_much(text: &str) -> bool {
 }
 
 /// Reads `name>{…}</function>` or `name><parameter=key>value</parameter>…</function>`.
-fn function(rest: &str, names: &OfferedNames) -> Option<Found> {
+fn function(rest: &str, names: &OfferedNames) -> Option<CallMatch> {
     let (name, after) = rest.split_once('>')?;
     let name = name.trim().trim_matches('"');
     if !names.has(name) {
@@ -111,8 +111,8 @@ fn function(rest: &str, names: &OfferedNames) -> Option<Found> {
     let body = after.trim_start();
     let start = rest.len() - body.len();
     let (arguments, length, is_cut) = if body.starts_with('{') { json_arguments(body)? } else { parameters(body)? };
-    let call = Written::Call { name: name.to_owned(), arguments, is_cut };
-    Some(Found { calls: vec![call], length: start + length })
+    let call = ReplySegment::Call { name: name.to_owned(), arguments, is_cut };
+    Some(CallMatch { calls: vec![call], length: start + length })
 }
 
 fn json_arguments(body: &str) -> Option<(String, usize, bool)> {
@@ -172,12 +172,12 @@ pub(super) fn without_frame(value: &str) -> &str {
 }
 
 /// Reads `[{…}]`, `{…}` or `name[ARGS]{…}`, with or without `[CALL_ID]…` and with more of the kind behind it.
-fn mistral(rest: &str, names: &OfferedNames) -> Option<Found> {
+fn mistral(rest: &str, names: &OfferedNames) -> Option<CallMatch> {
     let body = rest.trim_start();
     let space = rest.len() - body.len();
     if body.starts_with(['[', '{']) {
         let found = json_until(body, "</s>", names)?;
-        return Some(Found { calls: found.calls, length: space + found.length });
+        return Some(CallMatch { calls: found.calls, length: space + found.length });
     }
     let head_end = body.find('{').unwrap_or(body.len());
     let head = body.get(..head_end)?.trim_end();
@@ -191,6 +191,6 @@ fn mistral(rest: &str, names: &OfferedNames) -> Option<Found> {
         Some((value, length)) => (value.get().to_owned(), length, false),
         None => (written.to_owned(), written.len(), true),
     };
-    let call = Written::Call { name: name.to_owned(), arguments, is_cut };
-    Some(Found { calls: vec![call], length: space + head_end + length })
+    let call = ReplySegment::Call { name: name.to_owned(), arguments, is_cut };
+    Some(CallMatch { calls: vec![call], length: space + head_end + length })
 }

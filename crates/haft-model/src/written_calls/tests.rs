@@ -3,18 +3,18 @@
 use proptest::prelude::*;
 
 use super::hold_back::HoldBack;
-use super::{Written, find};
-use crate::lower::{Offered, Provider, lower_all};
+use super::{ReplySegment, find};
+use crate::lower::{ProviderDialect, ToolOffer, lower_all};
 use crate::offered_names::OfferedNames;
-use crate::provider::Piece;
+use crate::provider::ReplyEvent;
 
 const TOOLS: [&str; 3] = ["read_file", "bash", "edit_file"];
 
 fn names() -> OfferedNames {
     let schema = serde_json::json!({ "type": "object" });
     let offered =
-        TOOLS.map(|name| Offered { name, title: None, description: "", input_schema: &schema, read_only: None });
-    OfferedNames::of(&lower_all(&offered, Provider::OpenAi))
+        TOOLS.map(|name| ToolOffer { name, title: None, description: "", input_schema: &schema, read_only: None });
+    OfferedNames::of(&lower_all(&offered, ProviderDialect::OpenAi))
 }
 
 /// Says a text in pieces, one line each.
@@ -23,9 +23,9 @@ fn check(text: &str) -> String {
     let said: Vec<String> = pieces
         .iter()
         .map(|piece| match piece {
-            Written::Text(text) => format!("text {text:?}"),
-            Written::Call { name, arguments, is_cut: false } => format!("call {name} {arguments}"),
-            Written::Call { name, arguments, is_cut: true } => format!("cut {name} {arguments}"),
+            ReplySegment::Text(text) => format!("text {text:?}"),
+            ReplySegment::Call { name, arguments, is_cut: false } => format!("call {name} {arguments}"),
+            ReplySegment::Call { name, arguments, is_cut: true } => format!("cut {name} {arguments}"),
         })
         .collect();
     said.join("\n")
@@ -258,12 +258,12 @@ proptest! {
         let mut from = 0;
         for piece in find(&text, &names()).unwrap_or_default() {
             match piece {
-                Written::Text(said) => {
+                ReplySegment::Text(said) => {
                     let at = text.get(from..).and_then(|rest| rest.find(&said));
                     prop_assert!(at.is_some(), "{said:?} is not in {text:?}");
                     from += at.unwrap_or_default() + said.len();
                 }
-                Written::Call { name, .. } => prop_assert!(TOOLS.contains(&name.as_str())),
+                ReplySegment::Call { name, .. } => prop_assert!(TOOLS.contains(&name.as_str())),
             }
         }
     }
@@ -272,8 +272,8 @@ proptest! {
 /// Tells a text in pieces of some length, and what was told before its end.
 fn told_before_the_end(text: &str, length: usize) -> String {
     let told = std::sync::Mutex::new(String::new());
-    let heard = |piece: Piece<'_>| {
-        if let Piece::Text(text) = piece {
+    let heard = |piece: ReplyEvent<'_>| {
+        if let ReplyEvent::Text(text) = piece {
             told.lock().expect("nobody panicked").push_str(text);
         }
     };

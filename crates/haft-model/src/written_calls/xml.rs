@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::markers::without_frame;
-use super::{Found, Written};
+use super::{CallMatch, ReplySegment};
 use crate::offered_names::OfferedNames;
 
 pub(super) const SINGLE: &str = "<tool_use>";
@@ -21,14 +21,14 @@ struct Element<'a> {
 }
 
 /// Reads what follows `<tool_use>`.
-pub(super) fn single(rest: &str, names: &OfferedNames) -> Option<Found> {
+pub(super) fn single(rest: &str, names: &OfferedNames) -> Option<CallMatch> {
     let element = up_to(rest, "</tool_use>");
     let call = call(&element, names)?;
-    Some(Found { calls: vec![call], length: rest.len() - element.after.map_or(0, str::len) })
+    Some(CallMatch { calls: vec![call], length: rest.len() - element.after.map_or(0, str::len) })
 }
 
 /// Reads what follows `<use_parallel_tool_calls>`. All its items must be calls.
-pub(super) fn parallel(rest: &str, names: &OfferedNames) -> Option<Found> {
+pub(super) fn parallel(rest: &str, names: &OfferedNames) -> Option<CallMatch> {
     let element = up_to(rest, "</use_parallel_tool_calls>");
     let mut calls = Vec::new();
     let mut left = element.inside.trim_start();
@@ -38,10 +38,10 @@ pub(super) fn parallel(rest: &str, names: &OfferedNames) -> Option<Found> {
         left = item.after.unwrap_or_default().trim_start();
     }
     let length = rest.len() - element.after.map_or(0, str::len);
-    (!calls.is_empty()).then_some(Found { calls, length })
+    (!calls.is_empty()).then_some(CallMatch { calls, length })
 }
 
-fn call(element: &Element<'_>, names: &OfferedNames) -> Option<Written> {
+fn call(element: &Element<'_>, names: &OfferedNames) -> Option<ReplySegment> {
     let named = up_to(element.inside.trim_start().strip_prefix("<tool_name>")?, "</tool_name>");
     let name = named.inside.trim();
     let mut left = named.after?.trim_start();
@@ -60,7 +60,7 @@ fn call(element: &Element<'_>, names: &OfferedNames) -> Option<Written> {
         is_cut |= parameter.after.is_none();
         left = parameter.after.unwrap_or_default().trim_start();
     }
-    Some(Written::Call { name: name.to_owned(), arguments: Value::Object(arguments).to_string(), is_cut })
+    Some(ReplySegment::Call { name: name.to_owned(), arguments: Value::Object(arguments).to_string(), is_cut })
 }
 
 /// Reads `<parameter>…</parameter>`, or `<parameter name="key">value</parameter>`.

@@ -3,10 +3,10 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use haft_model::client::{Connection, Endpoint, Times};
-use haft_model::conversation::{Answer, Message, Part, Reply};
-use haft_model::lower::{LoweredList, Offered, Provider, lower_all};
-use haft_model::provider::{LanguageModel, ModelError, Piece, Request};
+use haft_model::client::{Endpoint, ModelConnection, Times};
+use haft_model::conversation::{Message, Reply, ReplyPart, ToolAnswer};
+use haft_model::lower::{LoweredList, ProviderDialect, ToolOffer, lower_all};
+use haft_model::provider::{LanguageModel, ModelError, ModelRequest, ReplyEvent};
 use haft_model::quirks::Quirks;
 use haft_model::wire::Wire;
 use haft_net::HttpClient;
@@ -77,9 +77,9 @@ pub fn said(text: &str) -> Message {
 
 /// Returns the answers that follow a reply, or the next words where it calls nothing.
 pub fn next_after(reply: &Reply) -> Vec<Message> {
-    let answers: Vec<Answer> = reply
+    let answers: Vec<ToolAnswer> = reply
         .calls()
-        .map(|call| Answer {
+        .map(|call| ToolAnswer {
             call: call.id.clone(),
             name: call.name.clone(),
             text: if call.is_cut { "The call was cut off.".to_owned() } else { format!("{} worked.", call.name) },
@@ -92,7 +92,7 @@ pub fn next_after(reply: &Reply) -> Vec<Message> {
 
 pub fn tools(wire: Wire) -> LoweredList {
     let schema = json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
-    let offered = ["read_file", "fs.list", "bash"].map(|name| Offered {
+    let offered = ["read_file", "fs.list", "bash"].map(|name| ToolOffer {
         name,
         title: None,
         description: "Does it.",
@@ -100,27 +100,27 @@ pub fn tools(wire: Wire) -> LoweredList {
         read_only: None,
     });
     let provider = match wire {
-        Wire::Anthropic => Provider::Anthropic,
-        Wire::Responses | Wire::Chat => Provider::OpenAi,
-        Wire::Gemini => Provider::Gemini,
+        Wire::Anthropic => ProviderDialect::Anthropic,
+        Wire::Responses | Wire::Chat => ProviderDialect::OpenAi,
+        Wire::Gemini => ProviderDialect::Gemini,
     };
     lower_all(&offered, provider)
 }
 
 /// Asks once, with nobody who stops it.
 pub async fn ask(endpoint: Endpoint, messages: &[Message]) -> Outcome {
-    ask_until(&Connection::new(endpoint, HttpClient::new()), messages, &CancellationToken::new(), |_| {}).await
+    ask_until(&ModelConnection::new(endpoint, HttpClient::new()), messages, &CancellationToken::new(), |_| {}).await
 }
 
 /// Asks a connection; each piece that is told is also shown to `seen`.
 pub async fn ask_until(
-    connection: &Connection,
+    connection: &ModelConnection,
     messages: &[Message],
     stop: &CancellationToken,
     seen: impl Fn(&str) + Send + Sync,
 ) -> Outcome {
     let tools = tools(connection.wire());
-    let request = Request {
+    let request = ModelRequest {
         instructions: "Be brief.",
         tools: &tools,
         messages,
@@ -129,7 +129,7 @@ pub async fn ask_until(
         must_call: false,
     };
     let told = Mutex::new(Vec::new());
-    let hear = |piece: Piece<'_>| {
+    let hear = |piece: ReplyEvent<'_>| {
         let line = line(piece);
         seen(&line);
         told.lock().expect("nobody panics with it").push(line);
@@ -138,27 +138,27 @@ pub async fn ask_until(
     Outcome { reply, told: told.into_inner().expect("nobody panics with it") }
 }
 
-fn line(piece: Piece<'_>) -> String {
+fn line(piece: ReplyEvent<'_>) -> String {
     match piece {
-        Piece::Text(text) => format!("text {text:?}"),
-        Piece::Thinking(text) => format!("thinking {text:?}"),
-        Piece::CallBegins(call, name) => format!("call {call} {name}"),
-        Piece::Arguments(call, text) => format!("arguments {call} {text:?}"),
-        Piece::Usage(usage) => format!(
+        ReplyEvent::Text(text) => format!("text {text:?}"),
+        ReplyEvent::Thinking(text) => format!("thinking {text:?}"),
+        ReplyEvent::CallBegins(call, name) => format!("call {call} {name}"),
+        ReplyEvent::Arguments(call, text) => format!("arguments {call} {text:?}"),
+        ReplyEvent::Usage(usage) => format!(
             "usage {} in, {} out, {} read, {} written",
             usage.input, usage.output, usage.cache_read, usage.cache_written
         ),
-        Piece::Again(pause, why) => format!("again {pause:?}: {why}"),
+        ReplyEvent::Again(pause, why) => format!("again {pause:?}: {why}"),
     }
 }
 
 /// Writes a part on one line.
-pub fn part(part: &Part) -> String {
+pub fn part(part: &ReplyPart) -> String {
     match part {
-        Part::Text(text) => format!("text {text:?}"),
-        Part::Thinking(text) => format!("thinking {text:?}"),
-        Part::Refusal(text) => format!("refusal {text:?}"),
-        Part::Call(call) => {
+        ReplyPart::Text(text) => format!("text {text:?}"),
+        ReplyPart::Thinking(text) => format!("thinking {text:?}"),
+        ReplyPart::Refusal(text) => format!("refusal {text:?}"),
+        ReplyPart::Call(call) => {
             let cut = if call.is_cut { ", cut" } else { "" };
             format!("call {} {}({}){cut}", call.id, call.name, call.arguments)
         }

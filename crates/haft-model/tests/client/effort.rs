@@ -1,8 +1,8 @@
 //! A request that says how much to think is one of the published types, for every model and length.
 
-use haft_model::client::Connection;
+use haft_model::client::ModelConnection;
 use haft_model::effort::Effort;
-use haft_model::provider::{LanguageModel, Request};
+use haft_model::provider::{LanguageModel, ModelRequest};
 use haft_model::wire::Wire;
 use haft_net::HttpClient;
 use tokio_util::sync::CancellationToken;
@@ -27,9 +27,15 @@ async fn how_much_to_think_is_said_in_published_types() {
                 endpoint.model = model.to_owned();
                 let (tools, messages) = (tools(wire), [said("Begin.")]);
                 let (instructions, effort) = ("Be brief.", Some(effort));
-                let request =
-                    Request { instructions, tools: &tools, messages: &messages, most_tokens, effort, must_call: false };
-                let _ = Connection::new(endpoint, HttpClient::new())
+                let request = ModelRequest {
+                    instructions,
+                    tools: &tools,
+                    messages: &messages,
+                    most_tokens,
+                    effort,
+                    must_call: false,
+                };
+                let _ = ModelConnection::new(endpoint, HttpClient::new())
                     .reply(&request, &|_| {}, &CancellationToken::new())
                     .await;
                 published::check(wire, &server.asked()[0].body);

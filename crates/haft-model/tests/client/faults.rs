@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use haft_model::client::{Connection, Times};
-use haft_model::conversation::Stop;
+use haft_model::client::{ModelConnection, Times};
+use haft_model::conversation::StopReason;
 use haft_model::provider::ModelErrorKind;
 use haft_model::wire::Wire;
 use haft_net::HttpClient;
@@ -75,7 +75,7 @@ async fn is_tried_again(wire: Wire, fault: Answered, why: &str) {
 async fn cuts(wire: Wire, fault: Answered, why: &str) {
     let outcome = after(wire, fault).await;
     let reply = outcome.reply.as_ref().expect("what came counts");
-    assert_eq!((reply.stop, reply.text().as_str()), (Stop::Cut, "Hello"), "{:?}", outcome.told);
+    assert_eq!((reply.stop, reply.text().as_str()), (StopReason::Cut, "Hello"), "{:?}", outcome.told);
     assert!(outcome.pauses().is_empty(), "{:?}", outcome.told);
     let told = reply.why_cut.as_deref().unwrap_or_default();
     assert!(told.contains(why), "{wire:?}: {told}");
@@ -147,7 +147,7 @@ async fn a_stream_may_be_cut_at_every_seventh_byte() {
         let server = Server::start(faults.chain([Answered::stream(stream)])).await;
         let mut endpoint = endpoint(wire, &server);
         endpoint.times = Times { back_off: Duration::ZERO, ..endpoint.times };
-        let connection = Connection::new(endpoint, HttpClient::new());
+        let connection = ModelConnection::new(endpoint, HttpClient::new());
         let mut left = places.len();
         while left > 0 {
             let before = server.asked().len();
@@ -226,7 +226,7 @@ async fn a_model_that_refuses_to_be_asked_for_its_thoughts_is_asked_without() {
     let words = r#"{"error":{"message":"Encrypted content is not supported with this model.","param":"include"}}"#;
     let refusal = || Answered::with("400 Bad Request", &[], words);
     let server = Server::start([refusal(), Answered::stream(RESPONSES)]).await;
-    let connection = Connection::new(endpoint(Wire::Responses, &server), HttpClient::new());
+    let connection = ModelConnection::new(endpoint(Wire::Responses, &server), HttpClient::new());
     for _ in 0..2 {
         let outcome = ask_until(&connection, &[said("Hello?")], &CancellationToken::new(), |_| {}).await;
         assert_eq!((outcome.text().as_str(), outcome.pauses().len()), (WHOLE, 0));
@@ -369,7 +369,7 @@ async fn a_reply_that_is_whole_counts_although_its_farewell_is_missing() {
     let without_farewell = stream.split("event: message_stop").next().expect("it has a farewell");
     let outcome = after(Wire::Anthropic, Answered::cut(without_farewell, Ends::Closed)).await;
     let reply = outcome.reply.as_ref().expect("it is whole");
-    assert_eq!((reply.stop, reply.parts.len(), outcome.pauses().len()), (Stop::Finished, 0, 0));
+    assert_eq!((reply.stop, reply.parts.len(), outcome.pauses().len()), (StopReason::Finished, 0, 0));
 
     let cancelled = r#"{"object":"response","status":"cancelled","output":[]}"#;
     is_tried_again(Wire::Responses, Answered::stream(cancelled), "answer is empty").await;

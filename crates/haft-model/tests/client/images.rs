@@ -1,9 +1,11 @@
 //! Images in results: how each form sends them, and what happens where nobody sees.
 
-use haft_model::client::{Connection, Endpoint};
-use haft_model::conversation::{Answer, Call, Image, Message, Native, Part, Reply, Stop, Usage};
+use haft_model::client::{Endpoint, ModelConnection};
+use haft_model::conversation::{
+    Image, Message, ModelToolCall, Native, Reply, ReplyPart, StopReason, ToolAnswer, Usage,
+};
 use haft_model::provider::LanguageModel;
-use haft_model::quirks::{Quirks, Server as Known};
+use haft_model::quirks::{ChatServer as Known, Quirks};
 use haft_model::wire::Wire;
 use haft_net::HttpClient;
 use serde_json::value::RawValue;
@@ -18,27 +20,27 @@ fn image(data: &str) -> Image {
     Image { media_type: "image/png".to_owned(), base64: data.to_owned() }
 }
 
-fn answer(id: &str, text: &str, images: &[&str]) -> Answer {
+fn answer(id: &str, text: &str, images: &[&str]) -> ToolAnswer {
     let images = images.iter().map(|data| image(data)).collect();
-    Answer { call: id.to_owned(), name: "read_file".to_owned(), text: text.to_owned(), is_error: false, images }
+    ToolAnswer { call: id.to_owned(), name: "read_file".to_owned(), text: text.to_owned(), is_error: false, images }
 }
 
 /// A reply of another model that reads files, and what came of it.
-fn reads(answers: Vec<Answer>) -> [Message; 2] {
-    let call = |answer: &Answer| {
+fn reads(answers: Vec<ToolAnswer>) -> [Message; 2] {
+    let call = |answer: &ToolAnswer| {
         let arguments = r#"{"path":"a"}"#.to_owned();
-        Part::Call(Call { id: answer.call.clone(), name: answer.name.clone(), arguments, is_cut: false })
+        ReplyPart::Call(ModelToolCall { id: answer.call.clone(), name: answer.name.clone(), arguments, is_cut: false })
     };
     let json = RawValue::from_string("null".to_owned()).expect("it is JSON");
     let native = Native { wire: Wire::Chat, model: "yet another".to_owned(), json };
     let parts = answers.iter().map(call).collect();
-    let reply = Reply { parts, native, stop: Stop::Calls, usage: Usage::default(), why_cut: None };
+    let reply = Reply { parts, native, stop: StopReason::Calls, usage: Usage::default(), why_cut: None };
     [Message::Model(reply), Message::Tools { answers }]
 }
 
 /// Results with images in the middle, before words of the user, and at the end.
 fn conversation() -> Vec<Message> {
-    let failed = Answer { is_error: true, ..answer("call_5", "It broke off.", &["RmFpbA=="]) };
+    let failed = ToolAnswer { is_error: true, ..answer("call_5", "It broke off.", &["RmFpbA=="]) };
     let mut messages = vec![said("Look.")];
     messages.extend(reads(vec![
         answer("call_1", "a.png is an image.", &["QQ=="]),
@@ -51,7 +53,7 @@ fn conversation() -> Vec<Message> {
     messages
 }
 
-async fn ask_over(connection: &Connection, messages: &[Message]) -> Outcome {
+async fn ask_over(connection: &ModelConnection, messages: &[Message]) -> Outcome {
     ask_until(connection, messages, &CancellationToken::new(), |_| {}).await
 }
 
@@ -74,7 +76,7 @@ async fn each_form_sends_images_in_its_own_way() {
         let server = Server::start([Answered::with("404 Not Found", &[], "")]).await;
         let name = format!("images_{}_{model}", wire.name());
         let endpoint = Endpoint { model, quirks, ..endpoint(wire, &server) };
-        ask_over(&Connection::new(endpoint, HttpClient::new()), &conversation()).await;
+        ask_over(&ModelConnection::new(endpoint, HttpClient::new()), &conversation()).await;
         let asked = server.asked().remove(0);
         if matches!(wire, Wire::Anthropic | Wire::Responses) {
             published::check(wire, &asked.body);
@@ -115,7 +117,7 @@ async fn who_sees_nothing_is_asked_again_without_and_never_shown_an_image_again(
     for wire in Wire::ALL {
         for (status, words) in refusals {
             let server = Server::start([refusal(status, words), refusal("404 Not Found", "No such model.")]).await;
-            let connection = Connection::new(endpoint(wire, &server), HttpClient::new());
+            let connection = ModelConnection::new(endpoint(wire, &server), HttpClient::new());
             assert_eq!(connection.why_no_images(), None);
             let outcome = ask_over(&connection, &conversation()).await;
             assert!(outcome.error().contains("No such model."), "{}", outcome.error());
@@ -137,7 +139,7 @@ async fn who_sees_nothing_is_asked_again_without_and_never_shown_an_image_again(
 async fn an_image_that_is_refused_goes_and_those_that_were_taken_before_stay() {
     let bad = || refusal("400 Bad Request", "messages.6.content.0.image.source.base64: Could not process image");
     let server = Server::start([bad(), bad(), refusal("404 Not Found", "No such model.")]).await;
-    let connection = Connection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
+    let connection = ModelConnection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
     ask_over(&connection, &conversation()).await;
     let asked: Vec<Value> = server.asked().iter().map(crate::server::Asked::json).collect();
     assert_eq!(asked.iter().map(shown).collect::<Vec<_>>(), [5, 4, 3]);
@@ -146,7 +148,7 @@ async fn an_image_that_is_refused_goes_and_those_that_were_taken_before_stay() {
 
     let server = Server::start([bad()]).await;
     let outcome =
-        ask_over(&Connection::new(endpoint(Wire::Anthropic, &server), HttpClient::new()), &conversation()).await;
+        ask_over(&ModelConnection::new(endpoint(Wire::Anthropic, &server), HttpClient::new()), &conversation()).await;
     assert!(outcome.error().contains("Could not process image"), "it comes to an end: {}", outcome.error());
     assert_eq!(server.asked().len(), 4);
 }
@@ -156,7 +158,7 @@ async fn a_refusal_that_is_about_something_else_takes_no_images_away() {
     for (messages, words) in [(conversation(), "No such tool."), (vec![said("Look.")], "image input is not supported")]
     {
         let server = Server::start([refusal("400 Bad Request", words)]).await;
-        let connection = Connection::new(endpoint(Wire::Chat, &server), HttpClient::new());
+        let connection = ModelConnection::new(endpoint(Wire::Chat, &server), HttpClient::new());
         let outcome = ask_over(&connection, &messages).await;
         assert!(outcome.error().contains(words), "{}", outcome.error());
         assert_eq!((server.asked().len(), connection.why_no_images()), (1, None));
@@ -166,7 +168,7 @@ async fn a_refusal_that_is_about_something_else_takes_no_images_away() {
 #[tokio::test]
 async fn images_can_be_turned_off() {
     let server = Server::start([refusal("404 Not Found", "No such model.")]).await;
-    let connection = Connection::new(endpoint(Wire::Chat, &server), HttpClient::new()).without_images();
+    let connection = ModelConnection::new(endpoint(Wire::Chat, &server), HttpClient::new()).without_images();
     ask_over(&connection, &conversation()).await;
     let asked = server.asked().remove(0).json();
     assert_eq!(shown(&asked), 0);

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use haft_model::client::{Connection, Times};
-use haft_model::conversation::Stop;
+use haft_model::client::{ModelConnection, Times};
+use haft_model::conversation::StopReason;
 use haft_model::wire::Wire;
 use haft_net::HttpClient;
 use tokio_util::sync::CancellationToken;
@@ -52,7 +52,8 @@ async fn whoever_allows_all_the_time_in_the_world_may_do_so() {
     endpoint.base_url.clone_from(&server.base_url);
     let stop = CancellationToken::new();
     let outcome =
-        ask_until(&Connection::new(endpoint, HttpClient::new()), &[said("Hello?")], &stop, |_| stop.cancel()).await;
+        ask_until(&ModelConnection::new(endpoint, HttpClient::new()), &[said("Hello?")], &stop, |_| stop.cancel())
+            .await;
     assert!(outcome.error().starts_with("Stopped"), "{:?}", outcome.told);
 }
 
@@ -62,7 +63,7 @@ async fn what_came_before_the_silence_counts() {
     let mut endpoint = endpoint(Wire::Anthropic, &server);
     endpoint.times = Times { idle: Duration::from_millis(30), ..endpoint.times };
     let reply = ask(endpoint, &[said("Hello?")]).await.reply.expect("what came counts");
-    assert_eq!((reply.stop, reply.text().as_str()), (Stop::Cut, "Hello"));
+    assert_eq!((reply.stop, reply.text().as_str()), (StopReason::Cut, "Hello"));
     assert_eq!(reply.why_cut.as_deref(), Some("the provider sent nothing for 0.03 s"));
 }
 
@@ -90,7 +91,7 @@ async fn a_reply_whose_end_is_known_is_not_waited_for_although_the_line_stays_op
         // The clock jumps while nobody has anything to do, and a socket may be late.
         endpoint.times = Times { connect: Duration::from_secs(3600), ..endpoint.times };
         let reply = ask(endpoint, &[said("Hello?")]).await.reply.expect("it is whole");
-        assert!(reply.stop == Stop::Finished && reply.text().starts_with("Hello world"), "{wire:?} {reply:?}");
+        assert!(reply.stop == StopReason::Finished && reply.text().starts_with("Hello world"), "{wire:?} {reply:?}");
         assert!(began.elapsed() < Duration::from_secs(20), "{wire:?} {:?}", began.elapsed());
     }
 }
@@ -100,7 +101,7 @@ async fn who_stops_it_before_anything_was_told_gets_nothing_at_once() {
     let stop = CancellationToken::new();
     stop.cancel();
     let server = Server::start([Answered::stream(STREAM)]).await;
-    let connection = Connection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
+    let connection = ModelConnection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
     let outcome = ask_until(&connection, &[said("Hello?")], &stop, |_| {}).await;
     assert_eq!(outcome.error(), "Stopped: The reply was stopped. Next: ask again when you are ready");
     assert!(server.asked().is_empty());
@@ -110,7 +111,7 @@ async fn who_stops_it_before_anything_was_told_gets_nothing_at_once() {
 async fn who_stops_it_in_a_pause_does_not_wait_for_its_end() {
     let busy = Answered::with("429 Too Many Requests", &[("retry-after", "600")], "{}");
     let server = Server::start([busy]).await;
-    let connection = Connection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
+    let connection = ModelConnection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
     let stop = CancellationToken::new();
     let outcome = ask_until(&connection, &[said("Hello?")], &stop, |_| stop.cancel()).await;
     assert!(outcome.error().starts_with("Stopped: "), "{:?}", outcome.told);
@@ -120,7 +121,7 @@ async fn who_stops_it_in_a_pause_does_not_wait_for_its_end() {
 #[tokio::test]
 async fn who_stops_it_while_it_speaks_keeps_what_came() {
     let server = Server::start([Answered::cut(begun(), Ends::Never)]).await;
-    let connection = Connection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
+    let connection = ModelConnection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
     let stop = CancellationToken::new();
     let words = |piece: &str| {
         if piece.starts_with("text") {
@@ -128,7 +129,7 @@ async fn who_stops_it_while_it_speaks_keeps_what_came() {
         }
     };
     let reply = ask_until(&connection, &[said("Hello?")], &stop, words).await.reply.expect("what came counts");
-    assert_eq!((reply.stop, reply.text().as_str()), (Stop::Cut, "Hello"));
+    assert_eq!((reply.stop, reply.text().as_str()), (StopReason::Cut, "Hello"));
 }
 
 #[tokio::test]
@@ -136,7 +137,7 @@ async fn a_line_is_used_again() {
     let chunked =
         format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{STREAM}\r\n0\r\n\r\n", STREAM.len());
     let server = Server::start([Answered::bytes(chunked, Ends::Well)]).await;
-    let connection = Connection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
+    let connection = ModelConnection::new(endpoint(Wire::Anthropic, &server), HttpClient::new());
     for _ in 0..3 {
         let outcome = ask_until(&connection, &[said("Hello?")], &CancellationToken::new(), |_| {}).await;
         assert!(outcome.reply.is_ok());
@@ -197,7 +198,7 @@ async fn a_request_has_the_path_and_the_headers_of_its_form() {
 #[tokio::test]
 async fn a_proxy_gets_the_whole_address() {
     let proxy = Server::start([Answered::stream(STREAM)]).await;
-    let connection = Connection::new(
+    let connection = ModelConnection::new(
         endpoint_at(Wire::Anthropic, "http://model.example:81"),
         HttpClient::new().through(proxy.base_url.clone()),
     );
@@ -206,7 +207,7 @@ async fn a_proxy_gets_the_whole_address() {
     assert_eq!(proxy.asked()[0].first_line, "POST http://model.example:81/v1/messages HTTP/1.1");
 
     let unusable =
-        Connection::new(endpoint_at(Wire::Anthropic, "http://model.example"), HttpClient::new().through("::"));
+        ModelConnection::new(endpoint_at(Wire::Anthropic, "http://model.example"), HttpClient::new().through("::"));
     let outcome = ask_until(&unusable, &[said("Hello?")], &CancellationToken::new(), |_| {}).await;
     assert!(outcome.error().contains("The address of the proxy cannot be used"), "{}", outcome.error());
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft_model::client::{Connection, Times};
+use haft_model::client::{ModelConnection, Times};
 use haft_model::wire::Wire;
 use haft_net::HttpClient;
 use tokio::time::Instant;
@@ -64,7 +64,8 @@ async fn a_proxy_that_cannot_be_reached_is_named_without_its_password() {
     // The port is closed when its task is gone.
     tokio::task::yield_now().await;
     for base_url in ["http://model.example/v1", "https://model.example/v1"] {
-        let connection = Connection::new(endpoint_at(Wire::Chat, base_url), HttpClient::new().through(proxy.clone()));
+        let connection =
+            ModelConnection::new(endpoint_at(Wire::Chat, base_url), HttpClient::new().through(proxy.clone()));
         let outcome = ask_until(&connection, &[said("Hello?")], &CancellationToken::new(), |_| {}).await;
         let error = outcome.error();
         assert!(error.starts_with("Unreachable: The proxy http://127.0.0.1:"), "{error}");
@@ -76,7 +77,7 @@ async fn a_proxy_that_cannot_be_reached_is_named_without_its_password() {
 async fn what_a_proxy_refuses_names_both() {
     let proxy = Server::start([Answered::with("403 Forbidden", &[], "no")]).await;
     let endpoint = endpoint_at(Wire::Chat, "https://model.example/v1");
-    let connection = Connection::new(endpoint, HttpClient::new().through(proxy.base_url.clone()));
+    let connection = ModelConnection::new(endpoint, HttpClient::new().through(proxy.base_url.clone()));
     let outcome = ask_until(&connection, &[said("Hello?")], &CancellationToken::new(), |_| {}).await;
     let error = outcome.error();
     let way = format!("https://model.example cannot be reached through the proxy {}: ", proxy.base_url);
@@ -89,7 +90,7 @@ async fn a_list_of_models_is_waited_for_as_long_as_is_said_and_in_its_own_words(
         let server = Server::start([Answered::bytes(sent, Ends::Never)]).await;
         let mut endpoint = endpoint(Wire::Chat, &server);
         endpoint.times = Times { connect: Duration::from_secs(3600), total: Duration::from_secs(5), ..endpoint.times };
-        let listed = Connection::new(endpoint, HttpClient::new()).models(&CancellationToken::new()).await;
+        let listed = ModelConnection::new(endpoint, HttpClient::new()).models(&CancellationToken::new()).await;
         assert_eq!(listed.expect_err("nobody says it").what, "No list of models arrived within 5 s.");
     }
 }

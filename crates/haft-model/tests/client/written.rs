@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use haft_model::client::Times;
-use haft_model::conversation::{Answer, Call, Message, Native, Part, Reply, Stop, Usage};
+use haft_model::conversation::{Message, ModelToolCall, Native, Reply, ReplyPart, StopReason, ToolAnswer, Usage};
 use haft_model::wire::Wire;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -57,7 +57,7 @@ async fn check_cut(wire: Wire, stream: &str, place: &str) {
         assert!(outcome.told.iter().all(|piece| piece.starts_with("usage")), "{place}: {:?}", outcome.told);
         return;
     };
-    if reply.stop == Stop::Cut {
+    if reply.stop == StopReason::Cut {
         let told = outcome.told.iter().filter(|piece| piece.starts_with("call")).count();
         assert_eq!(reply.calls().count(), told, "{place}: {:?}", outcome.told);
     }
@@ -146,23 +146,23 @@ fn shown_from(wire: Wire) -> usize {
 /// A reply of another model, whose call has an id that the next reply of some stories has again.
 fn earlier(wire: Wire) -> Reply {
     let json = RawValue::from_string(r#"{"role":"assistant"}"#.to_owned()).expect("it is JSON");
-    let call = Call {
+    let call = ModelToolCall {
         id: id_of_earlier(wire).to_owned(),
         name: "fs.list".to_owned(),
         arguments: r#"{"path":"."}"#.to_owned(),
         is_cut: false,
     };
     Reply {
-        parts: vec![Part::Thinking("I list.".to_owned()), Part::Call(call)],
+        parts: vec![ReplyPart::Thinking("I list.".to_owned()), ReplyPart::Call(call)],
         native: Native { wire: Wire::Chat, model: "another".to_owned(), json },
-        stop: Stop::Calls,
+        stop: StopReason::Calls,
         usage: Usage::default(),
         why_cut: None,
     }
 }
 
 fn answer_to_earlier(wire: Wire) -> Message {
-    let answer = Answer {
+    let answer = ToolAnswer {
         call: id_of_earlier(wire).to_owned(),
         name: "fs.list".to_owned(),
         text: "src".to_owned(),
@@ -181,9 +181,10 @@ async fn what_another_model_said_is_told_without_what_it_thought() {
     for wire in [Wire::Anthropic, Wire::Responses] {
         let mut reply = earlier(wire);
         reply.native.wire = wire;
-        reply.parts.insert(1, Part::Text("Hm.".to_owned()));
-        let cut = Call { id: "a:b".to_owned(), name: "bash".to_owned(), arguments: "{\"c".to_owned(), is_cut: true };
-        reply.parts.push(Part::Call(cut));
+        reply.parts.insert(1, ReplyPart::Text("Hm.".to_owned()));
+        let cut =
+            ModelToolCall { id: "a:b".to_owned(), name: "bash".to_owned(), arguments: "{\"c".to_owned(), is_cut: true };
+        reply.parts.push(ReplyPart::Call(cut));
         let next = next_after(&reply);
         let messages = [vec![said("Begin."), Message::Model(reply)], next, vec![said("And?")]].concat();
         let server = Server::start([Answered::with("400 Bad Request", &[], "")]).await;

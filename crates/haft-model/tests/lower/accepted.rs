@@ -1,18 +1,18 @@
 //! Every shape, for every provider: accepted, and undone.
 
-use haft_model::lower::{Lowered, LoweredList, Offered, Provider, lower_all};
+use haft_model::lower::{LoweredList, LoweredTool, ProviderDialect, ToolOffer, lower_all};
 use serde_json::Value;
 
 use crate::table::{Shape, shapes};
 
 /// Returns what the provider accepts as one tool, as JSON Schema.
-fn accepted_by(provider: Provider) -> jsonschema::Validator {
+fn accepted_by(provider: ProviderDialect) -> jsonschema::Validator {
     let text = match provider {
-        Provider::OpenAi => include_str!("accepted/openai.json"),
-        Provider::OpenAiStrict => include_str!("accepted/openai-strict.json"),
-        Provider::Anthropic => include_str!("accepted/anthropic.json"),
-        Provider::Mcp => include_str!("accepted/mcp.json"),
-        Provider::Gemini => include_str!("accepted/gemini.json"),
+        ProviderDialect::OpenAi => include_str!("accepted/openai.json"),
+        ProviderDialect::OpenAiStrict => include_str!("accepted/openai-strict.json"),
+        ProviderDialect::Anthropic => include_str!("accepted/anthropic.json"),
+        ProviderDialect::Mcp => include_str!("accepted/mcp.json"),
+        ProviderDialect::Gemini => include_str!("accepted/gemini.json"),
     };
     let schema: Value = serde_json::from_str(text).expect("the file is JSON");
     validator(&schema)
@@ -22,10 +22,10 @@ fn validator(schema: &Value) -> jsonschema::Validator {
     jsonschema::validator_for(schema).unwrap_or_else(|error| panic!("{error}\n{schema:#}"))
 }
 
-fn lower_shapes(shapes: &[Shape], provider: Provider) -> LoweredList {
-    let tools: Vec<Offered<'_>> = shapes
+fn lower_shapes(shapes: &[Shape], provider: ProviderDialect) -> LoweredList {
+    let tools: Vec<ToolOffer<'_>> = shapes
         .iter()
-        .map(|shape| Offered {
+        .map(|shape| ToolOffer {
             name: &shape.name,
             title: None,
             description: &shape.about,
@@ -37,9 +37,9 @@ fn lower_shapes(shapes: &[Shape], provider: Provider) -> LoweredList {
 }
 
 /// Runs `check` for every shape that is offered, with every provider.
-fn for_every_offer(check: impl Fn(&Shape, &Lowered, Provider)) {
+fn for_every_offer(check: impl Fn(&Shape, &LoweredTool, ProviderDialect)) {
     let shapes = shapes();
-    for provider in Provider::ALL {
+    for provider in ProviderDialect::ALL {
         let list = lower_shapes(&shapes, provider);
         for shape in shapes.iter().filter(|shape| shape.quarantined.is_none()) {
             let lowered = list.tools.iter().find(|tool| tool.name == shape.name);
@@ -49,19 +49,19 @@ fn for_every_offer(check: impl Fn(&Shape, &Lowered, Provider)) {
     }
 }
 
-fn schema_of(lowered: &Lowered, provider: Provider) -> &Value {
+fn schema_of(lowered: &LoweredTool, provider: ProviderDialect) -> &Value {
     let pointer = match provider {
-        Provider::OpenAi | Provider::OpenAiStrict => "/function/parameters",
-        Provider::Anthropic => "/input_schema",
-        Provider::Mcp => "/inputSchema",
-        Provider::Gemini => "/parametersJsonSchema",
+        ProviderDialect::OpenAi | ProviderDialect::OpenAiStrict => "/function/parameters",
+        ProviderDialect::Anthropic => "/input_schema",
+        ProviderDialect::Mcp => "/inputSchema",
+        ProviderDialect::Gemini => "/parametersJsonSchema",
     };
     lowered.value.pointer(pointer).expect("a tool has a schema")
 }
 
 #[test]
 fn every_shape_is_in_the_form_the_provider_accepts() {
-    for provider in Provider::ALL {
+    for provider in ProviderDialect::ALL {
         let accepted = accepted_by(provider);
         for_every_offer(|shape, lowered, offered_to| {
             if offered_to == provider
@@ -97,7 +97,7 @@ fn strict_objects_require_all_their_properties() {
         }
     }
     for_every_offer(|_, lowered, provider| {
-        if provider == Provider::OpenAiStrict {
+        if provider == ProviderDialect::OpenAiStrict {
             check(schema_of(lowered, provider));
         }
     });
@@ -156,9 +156,9 @@ fn in_order_of(order: &Value, value: &Value) -> Value {
 fn only_strict_mode_and_odd_names_need_a_lift() {
     for_every_offer(|shape, lowered, provider| {
         let may_lift = match provider {
-            Provider::OpenAiStrict => true,
-            Provider::Anthropic => shape.name == "odd_names",
-            Provider::OpenAi | Provider::Mcp | Provider::Gemini => false,
+            ProviderDialect::OpenAiStrict => true,
+            ProviderDialect::Anthropic => shape.name == "odd_names",
+            ProviderDialect::OpenAi | ProviderDialect::Mcp | ProviderDialect::Gemini => false,
         };
         assert!(may_lift || lowered.lift.is_none(), "{} for {provider}", shape.name);
     });
@@ -167,7 +167,7 @@ fn only_strict_mode_and_odd_names_need_a_lift() {
 #[test]
 fn a_hopeless_schema_is_kept_back_with_the_reason_and_the_others_stay() {
     let shapes = shapes();
-    for provider in Provider::ALL {
+    for provider in ProviderDialect::ALL {
         let list = lower_shapes(&shapes, provider);
         for shape in &shapes {
             let kept_back = list.quarantined.iter().find(|tool| tool.name == shape.name);

@@ -1,16 +1,16 @@
 //! What the lift does with values that do not have the lowered form.
 
-use haft_contract::lift::Lift;
-use haft_model::lower::{Offered, Provider, lower};
+use haft_contract::lift::InverseLowering;
+use haft_model::lower::{ProviderDialect, ToolOffer, lower};
 use serde_json::{Value, json};
 
-fn lift(schema: Value) -> Lift {
-    let tool = Offered { name: "t", title: None, description: "", input_schema: &schema, read_only: None };
-    let lowered = lower(&tool, Provider::OpenAiStrict).expect("the schema is offered");
+fn lift(schema: Value) -> InverseLowering {
+    let tool = ToolOffer { name: "t", title: None, description: "", input_schema: &schema, read_only: None };
+    let lowered = lower(&tool, ProviderDialect::OpenAiStrict).expect("the schema is offered");
     lowered.lift
 }
 
-fn map() -> Lift {
+fn map() -> InverseLowering {
     lift(json!({
         "properties": {
             "env": { "type": "object", "additionalProperties": { "type": "string" } },
@@ -108,5 +108,5 @@ fn a_value_deeper_than_any_call_does_not_exhaust_the_stack() {
 fn a_schema_of_required_scalars_needs_no_lift() {
     let lift = lift(json!({ "properties": { "a": { "type": "string" } }, "required": ["a"] }));
     assert!(lift.is_none());
-    assert_eq!(lift, Lift::none());
+    assert_eq!(lift, InverseLowering::none());
 }

@@ -1,12 +1,12 @@
 //! The value of a request's `tools` field.
 
-use haft_model::lower::{Offered, Provider, lower_all};
+use haft_model::lower::{ProviderDialect, ToolOffer, lower_all};
 use serde_json::{Value, json};
 
 use crate::table::shapes;
 
-fn request(name: &str, schema: &Value, provider: Provider) -> Value {
-    let tool = Offered { name, title: Some("A tool"), description: "d", input_schema: schema, read_only: Some(true) };
+fn request(name: &str, schema: &Value, provider: ProviderDialect) -> Value {
+    let tool = ToolOffer { name, title: Some("A tool"), description: "d", input_schema: schema, read_only: Some(true) };
     lower_all(&[tool], provider).request_value()
 }
 
@@ -20,7 +20,7 @@ fn an_empty_schema_becomes_an_object_schema_for_openai() {
             "parameters": { "type": "object", "properties": {} },
         },
     }]);
-    assert_eq!(request("t", &json!({}), Provider::OpenAi), expected);
+    assert_eq!(request("t", &json!({}), ProviderDialect::OpenAi), expected);
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn an_empty_schema_becomes_an_object_schema_for_anthropic() {
         "description": "d",
         "input_schema": { "type": "object", "properties": {} },
     }]);
-    assert_eq!(request("t", &json!({}), Provider::Anthropic), expected);
+    assert_eq!(request("t", &json!({}), ProviderDialect::Anthropic), expected);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn strict_mode_says_so_and_closes_the_object() {
             "strict": true,
         },
     }]);
-    assert_eq!(request("t", &json!({}), Provider::OpenAiStrict), expected);
+    assert_eq!(request("t", &json!({}), ProviderDialect::OpenAiStrict), expected);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn mcp_keeps_title_and_hints() {
         "inputSchema": { "type": "object", "properties": {} },
         "annotations": { "readOnlyHint": true },
     }]);
-    assert_eq!(request("t", &json!({}), Provider::Mcp), expected);
+    assert_eq!(request("t", &json!({}), ProviderDialect::Mcp), expected);
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn gemini_has_one_list_of_declarations() {
         "description": "d",
         "parametersJsonSchema": { "type": "object", "properties": {} },
     }] }]);
-    assert_eq!(request("t", &json!({}), Provider::Gemini), expected);
-    assert_eq!(lower_all(&[], Provider::Gemini).request_value(), json!([]));
+    assert_eq!(request("t", &json!({}), ProviderDialect::Gemini), expected);
+    assert_eq!(lower_all(&[], ProviderDialect::Gemini).request_value(), json!([]));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn the_order_of_properties_is_kept() {
         "type": "object",
         "properties": { "z": { "type": "string" }, "a": { "type": "string" }, "m": {} },
     });
-    for provider in Provider::ALL {
+    for provider in ProviderDialect::ALL {
         let text = request("t", &schema, provider).to_string();
         let position = |name: &str| text.find(&format!("\"{name}\":{{")).expect("it is there");
         assert!(position("z") < position("a"), "{provider}: {text}");
@@ -91,10 +91,10 @@ fn the_order_of_properties_is_kept() {
 
 #[test]
 fn a_provider_is_named_as_on_the_command_line() {
-    for provider in Provider::ALL {
+    for provider in ProviderDialect::ALL {
         assert_eq!(provider.to_string().parse(), Ok(provider));
     }
-    let error = "grok".parse::<Provider>().expect_err("it is not known");
+    let error = "grok".parse::<ProviderDialect>().expect_err("it is not known");
     insta::assert_snapshot!(error, @r#"there is no provider "grok". Next: use openai, openai-strict, anthropic, mcp or gemini"#);
 }
 
@@ -115,10 +115,10 @@ fn lowered_lists_of_some_shapes() {
         "odd_names",
     ];
     let shapes = shapes();
-    let tools: Vec<Offered<'_>> = shapes
+    let tools: Vec<ToolOffer<'_>> = shapes
         .iter()
         .filter(|shape| shown.contains(&shape.name.as_str()))
-        .map(|shape| Offered {
+        .map(|shape| ToolOffer {
             name: &shape.name,
             title: None,
             description: &shape.about,
@@ -127,7 +127,7 @@ fn lowered_lists_of_some_shapes() {
         })
         .collect();
     assert_eq!(tools.len(), shown.len());
-    for provider in Provider::ALL {
+    for provider in ProviderDialect::ALL {
         let list = lower_all(&tools, provider);
         insta::assert_snapshot!(format!("lowered_for_{provider}"), format!("{:#}", list.request_value()));
     }

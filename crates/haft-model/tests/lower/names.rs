@@ -1,15 +1,15 @@
 //! Names that every provider accepts.
 
-use haft_model::lower::{LoweredList, Offered, Provider, lower, lower_all};
+use haft_model::lower::{LoweredList, ProviderDialect, ToolOffer, lower, lower_all};
 use serde_json::json;
 
 fn lowered(names: &[&str]) -> LoweredList {
     let schema = json!({});
-    let tools: Vec<Offered<'_>> = names
+    let tools: Vec<ToolOffer<'_>> = names
         .iter()
-        .map(|name| Offered { name, title: None, description: "", input_schema: &schema, read_only: None })
+        .map(|name| ToolOffer { name, title: None, description: "", input_schema: &schema, read_only: None })
         .collect();
-    lower_all(&tools, Provider::OpenAi)
+    lower_all(&tools, ProviderDialect::OpenAi)
 }
 
 fn wire(names: &[&str]) -> Vec<String> {
@@ -70,9 +70,9 @@ fn names_lead_back_to_the_tool() {
 #[test]
 fn a_tool_that_is_kept_back_keeps_its_name_from_others() {
     let (good, bad) = (json!({}), json!({ "type": "string" }));
-    let tool = |name, input_schema| Offered { name, title: None, description: "", input_schema, read_only: None };
-    let list = lower_all(&[tool("a_b", &bad), tool("a.b", &good)], Provider::Gemini);
+    let tool = |name, input_schema| ToolOffer { name, title: None, description: "", input_schema, read_only: None };
+    let list = lower_all(&[tool("a_b", &bad), tool("a.b", &good)], ProviderDialect::Gemini);
     assert_eq!(list.tools[0].name, "a_b_08b918");
     assert_eq!(list.native_name("a_b_08b918"), Some("a.b"));
-    assert_eq!(lower(&tool("a.b", &good), Provider::Gemini).map(|tool| tool.name), Ok("a_b".to_owned()));
+    assert_eq!(lower(&tool("a.b", &good), ProviderDialect::Gemini).map(|tool| tool.name), Ok("a_b".to_owned()));
 }

@@ -1,7 +1,7 @@
 //! Arbitrary input never panics.
 
-use haft_contract::lift::Lift;
-use haft_model::lower::{Offered, Provider, lower};
+use haft_contract::lift::InverseLowering;
+use haft_model::lower::{ProviderDialect, ToolOffer, lower};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -103,10 +103,10 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-fn lower_for_all(schema: &Value) -> Vec<Lift> {
-    let tool = Offered { name: "t", title: None, description: "", input_schema: schema, read_only: None };
+fn lower_for_all(schema: &Value) -> Vec<InverseLowering> {
+    let tool = ToolOffer { name: "t", title: None, description: "", input_schema: schema, read_only: None };
     let mut lifts = Vec::new();
-    for provider in Provider::ALL {
+    for provider in ProviderDialect::ALL {
         if let Ok(lowered) = lower(&tool, provider) {
             lifts.push(lowered.lift);
         }
@@ -129,14 +129,14 @@ proptest! {
 
     #[test]
     fn what_is_lowered_is_a_json_schema(schema in schema()) {
-        let tool = Offered {
+        let tool = ToolOffer {
             name: "t",
             title: None,
             description: "",
             input_schema: &schema,
             read_only: None,
         };
-        for provider in Provider::ALL {
+        for provider in ProviderDialect::ALL {
             if let Ok(lowered) = lower(&tool, provider) {
                 let pointers = ["/function/parameters", "/input_schema", "/inputSchema", "/parametersJsonSchema"];
                 let lowered = pointers.iter().find_map(|pointer| lowered.value.pointer(pointer));

@@ -1,13 +1,13 @@
 //! What the receipt says was lost.
 
-use haft_model::lower::{Offered, Provider, lower};
+use haft_model::lower::{ProviderDialect, ToolOffer, lower};
 use serde_json::{Value, json};
 
 use crate::table::shapes;
 
 /// Returns the losses of a schema, one line each.
-fn losses(schema: &Value, provider: Provider) -> String {
-    let tool = Offered { name: "t", title: None, description: "", input_schema: schema, read_only: None };
+fn losses(schema: &Value, provider: ProviderDialect) -> String {
+    let tool = ToolOffer { name: "t", title: None, description: "", input_schema: schema, read_only: None };
     let lowered = lower(&tool, provider).expect("the schema is offered");
     let lines: Vec<String> = lowered.losses.iter().map(ToString::to_string).collect();
     lines.join("\n")
@@ -20,7 +20,7 @@ fn shape(name: &str) -> Value {
 
 #[test]
 fn strict_mode_loses_what_its_grammar_cannot_say() {
-    insta::assert_snapshot!(losses(&shape("formats"), Provider::OpenAiStrict), @r"
+    insta::assert_snapshot!(losses(&shape("formats"), ProviderDialect::OpenAiStrict), @r"
     /properties/site: minLength is not accepted here; the description says it
     /properties/site: maxLength is not accepted here; the description says it
     /properties/site: format is not accepted here; the description says it
@@ -32,7 +32,7 @@ fn strict_mode_loses_what_its_grammar_cannot_say() {
 
 #[test]
 fn gemini_loses_what_is_not_on_its_list() {
-    insta::assert_snapshot!(losses(&shape("numbers"), Provider::Gemini), @r"
+    insta::assert_snapshot!(losses(&shape("numbers"), ProviderDialect::Gemini), @r"
     /properties/b: exclusiveMaximum is not accepted here; the description says it
     /properties/b: multipleOf is not accepted here; the description says it
     /properties/c: exclusiveMinimum is not accepted here; the description says it
@@ -41,24 +41,24 @@ fn gemini_loses_what_is_not_on_its_list() {
 
 #[test]
 fn gemini_does_not_require_a_recursive_property() {
-    insta::assert_snapshot!(losses(&shape("tree"), Provider::Gemini), @"/$defs/Node/properties/children: required is not said of this property, because it is recursive; the description says it");
+    insta::assert_snapshot!(losses(&shape("tree"), ProviderDialect::Gemini), @"/$defs/Node/properties/children: required is not said of this property, because it is recursive; the description says it");
 }
 
 #[test]
 fn a_union_at_the_root_is_merged_and_said() {
-    insta::assert_snapshot!(losses(&shape("root_union"), Provider::Anthropic), @"/: oneOf was merged into one object; the description says which properties belong together");
-    assert_eq!(losses(&shape("root_union"), Provider::Mcp), "");
+    insta::assert_snapshot!(losses(&shape("root_union"), ProviderDialect::Anthropic), @"/: oneOf was merged into one object; the description says which properties belong together");
+    assert_eq!(losses(&shape("root_union"), ProviderDialect::Mcp), "");
 }
 
 #[test]
 fn conditions_are_lost_where_they_are_not_known() {
-    insta::assert_snapshot!(losses(&shape("conditions"), Provider::OpenAiStrict), @r"
+    insta::assert_snapshot!(losses(&shape("conditions"), ProviderDialect::OpenAiStrict), @r"
     /: if is not accepted here
     /: then is not accepted here
     /: dependentRequired is not accepted here
     /properties/a: not is not accepted here
     ");
-    assert_eq!(losses(&shape("conditions"), Provider::Mcp), "");
+    assert_eq!(losses(&shape("conditions"), ProviderDialect::Mcp), "");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn losses_name_the_place_in_the_schema_of_the_tool() {
         "definitions": { "Name": { "type": "string", "maxLength": 9 } },
         "properties": { "a/b": { "$ref": "#/definitions/Name", "default": "x" } },
     });
-    insta::assert_snapshot!(losses(&schema, Provider::OpenAiStrict), @r"
+    insta::assert_snapshot!(losses(&schema, ProviderDialect::OpenAiStrict), @r"
     /properties/a~1b: default is not accepted here; the description says it
     /definitions/Name: maxLength is not accepted here; the description says it
     ");
@@ -75,7 +75,7 @@ fn losses_name_the_place_in_the_schema_of_the_tool() {
 
 #[test]
 fn left_out_and_null_look_the_same_where_the_tool_admits_both() {
-    insta::assert_snapshot!(losses(&shape("optional_nullable"), Provider::OpenAiStrict), @r"
+    insta::assert_snapshot!(losses(&shape("optional_nullable"), ProviderDialect::OpenAiStrict), @r"
     /properties/a: default is not accepted here
     /properties/a: required cannot say that this may be left out; null stands for both
     ");
@@ -90,7 +90,7 @@ fn titles_and_drafts_are_no_loss() {
         "properties": { "a": { "type": "string", "title": "A" } },
         "required": ["a"],
     });
-    for provider in Provider::ALL {
+    for provider in ProviderDialect::ALL {
         assert_eq!(losses(&schema, provider), "", "{provider}");
     }
 }
@@ -98,7 +98,7 @@ fn titles_and_drafts_are_no_loss() {
 #[test]
 fn forms_that_can_be_undone_are_no_loss() {
     for name in ["map", "map_of_maps", "open_object", "properties_and_more", "root_map"] {
-        assert_eq!(losses(&shape(name), Provider::OpenAiStrict), "", "{name}");
+        assert_eq!(losses(&shape(name), ProviderDialect::OpenAiStrict), "", "{name}");
     }
 }
 
@@ -127,8 +127,9 @@ fn values_that_contradict_their_type_are_said_in_the_description_to_every_provid
                 }
                 _ => json!({ "type": "object", "properties": { "p": property } }),
             };
-            for provider in Provider::ALL {
-                let tool = Offered { name: "t", title: None, description: "", input_schema: &schema, read_only: None };
+            for provider in ProviderDialect::ALL {
+                let tool =
+                    ToolOffer { name: "t", title: None, description: "", input_schema: &schema, read_only: None };
                 let lowered = lower(&tool, provider).unwrap_or_else(|error| panic!("{provider}: {error}"));
                 let shown = lowered.value.to_string();
                 let expected = serde_json::to_string(words).expect("a text can be written");
@@ -140,5 +141,5 @@ fn values_that_contradict_their_type_are_said_in_the_description_to_every_provid
         }
     }
     let fits = json!({ "type": "object", "properties": { "p": { "type": "integer", "enum": [1, "x"] } } });
-    assert!(!losses(&fits, Provider::Mcp).contains("contradicts"));
+    assert!(!losses(&fits, ProviderDialect::Mcp).contains("contradicts"));
 }

@@ -1,10 +1,10 @@
 //! Schemas that are kept back, quickly and with a way out.
 
-use haft_model::lower::{Offered, Provider, lower};
+use haft_model::lower::{ProviderDialect, ToolOffer, lower};
 use serde_json::{Map, Value, json};
 
-fn reason(schema: &Value, provider: Provider) -> String {
-    let tool = Offered { name: "t", title: None, description: "", input_schema: schema, read_only: None };
+fn reason(schema: &Value, provider: ProviderDialect) -> String {
+    let tool = ToolOffer { name: "t", title: None, description: "", input_schema: schema, read_only: None };
     match lower(&tool, provider) {
         Ok(lowered) => panic!("{provider} is offered {:#}", lowered.value),
         Err(quarantined) => quarantined.reason,
@@ -12,8 +12,8 @@ fn reason(schema: &Value, provider: Provider) -> String {
 }
 
 fn every_reason(schema: &Value) -> String {
-    let first = reason(schema, Provider::OpenAi);
-    for provider in Provider::ALL {
+    let first = reason(schema, ProviderDialect::OpenAi);
+    for provider in ProviderDialect::ALL {
         assert_eq!(reason(schema, provider), first);
     }
     first
@@ -76,7 +76,7 @@ fn merging_that_doubles_with_every_step_is_refused() {
     }
     defs.insert("d30".to_owned(), json!({ "type": "object" }));
     let schema = json!({ "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": defs });
-    for provider in [Provider::OpenAiStrict, Provider::Gemini] {
+    for provider in [ProviderDialect::OpenAiStrict, ProviderDialect::Gemini] {
         let reason = reason(&schema, provider);
         assert!(reason.contains("larger than 20000 values"), "{reason}");
     }
@@ -91,7 +91,7 @@ fn a_large_base_of_many_alternatives_is_refused() {
         many(2_000, "b").into_iter().map(|(name, schema)| json!({ "properties": { name: schema } })).collect();
     let part = json!({ "type": "object", "properties": many(3_000, "p"), "anyOf": branches });
     let schema = json!({ "properties": { "a": part } });
-    for provider in [Provider::OpenAiStrict, Provider::Gemini] {
+    for provider in [ProviderDialect::OpenAiStrict, ProviderDialect::Gemini] {
         let reason = reason(&schema, provider);
         assert!(reason.contains("larger than 20000 values"), "{reason}");
     }
@@ -106,7 +106,7 @@ fn a_recursive_definition_merged_with_another_form_of_itself_is_refused() {
             "B": { "type": "object", "properties": { "n": { "$ref": "#/$defs/B" } } },
         },
     });
-    for provider in [Provider::OpenAiStrict, Provider::Gemini] {
+    for provider in [ProviderDialect::OpenAiStrict, ProviderDialect::Gemini] {
         let reason = reason(&schema, provider);
         assert!(reason.contains("does not come to an end"), "{reason}");
     }
@@ -118,15 +118,15 @@ fn strict_mode_has_limits_of_its_own() {
     for _ in 0..11 {
         deep = json!({ "type": "object", "properties": { "in": deep }, "required": ["in"] });
     }
-    insta::assert_snapshot!(reason(&deep, Provider::OpenAiStrict), @"the schema has 11 levels of nesting, and strict mode takes 10. Next: offer it without strict mode, or make the schema smaller");
+    insta::assert_snapshot!(reason(&deep, ProviderDialect::OpenAiStrict), @"the schema has 11 levels of nesting, and strict mode takes 10. Next: offer it without strict mode, or make the schema smaller");
 
     let wide: Map<String, Value> = (0..5_001).map(|i| (format!("p{i}"), json!({ "type": "null" }))).collect();
     let wide = json!({ "type": "object", "properties": wide });
-    assert!(reason(&wide, Provider::OpenAiStrict).contains("5001 properties"));
+    assert!(reason(&wide, ProviderDialect::OpenAiStrict).contains("5001 properties"));
 
     let values: Vec<String> = (0..1_001).map(|i| i.to_string()).collect();
     let values = json!({ "properties": { "v": { "enum": values } }, "required": ["v"] });
-    assert!(reason(&values, Provider::OpenAiStrict).contains("1001 enum values"));
+    assert!(reason(&values, ProviderDialect::OpenAiStrict).contains("1001 enum values"));
 }
 
 #[test]

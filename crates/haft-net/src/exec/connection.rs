@@ -23,7 +23,7 @@ const LONGEST: usize = 32 * 1024 * 1024;
 const MOST_DESCRIPTORS: usize = 4;
 
 /// One end of a connection.
-pub struct Connection {
+pub struct ExecConnection {
     stream: Arc<UnixStream>,
 }
 
@@ -31,7 +31,7 @@ pub struct Connection {
 pub struct PlainEnd(StdStream);
 
 /// Listens for clients.
-pub struct Listener(UnixListener);
+pub struct ExecListener(UnixListener);
 
 /// Sends messages.
 pub struct Sender(Arc<UnixStream>);
@@ -58,11 +58,11 @@ pub fn pair() -> io::Result<(PlainEnd, PlainEnd)> {
 /// # Errors
 ///
 /// Fails where no holder of the same user listens.
-pub async fn connect(path: &Path) -> io::Result<Connection> {
-    Connection::of(UnixStream::connect(path).await?)
+pub async fn connect(path: &Path) -> io::Result<ExecConnection> {
+    ExecConnection::of(UnixStream::connect(path).await?)
 }
 
-impl Listener {
+impl ExecListener {
     /// Listens at this path.
     ///
     /// # Errors
@@ -77,12 +77,12 @@ impl Listener {
     /// # Errors
     ///
     /// Fails where too many files are open, or where the client belongs to another user.
-    pub async fn accept(&self) -> io::Result<Connection> {
-        Connection::of(self.0.accept().await?.0)
+    pub async fn accept(&self) -> io::Result<ExecConnection> {
+        ExecConnection::of(self.0.accept().await?.0)
     }
 }
 
-impl Connection {
+impl ExecConnection {
     /// Takes one end of a connection within this process.
     ///
     /// # Errors

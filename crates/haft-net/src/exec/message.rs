@@ -103,12 +103,12 @@ pub enum ToClient {
     /// The holder speaks another version of these messages, and ends when it is idle.
     OtherVersion(u32),
     /// The command has ended; the last message.
-    Ended(Box<Outcome>),
+    Ended(Box<ExecOutcome>),
 }
 
-/// How a command ended.
+/// The end of a command, as the holder reports it to the client.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct ExecOutcome {
     /// The status of the call, as records have it.
     pub status: String,
     /// The exit code of the command, where it ran.

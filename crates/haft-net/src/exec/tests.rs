@@ -7,8 +7,8 @@ use super::*;
 #[tokio::test]
 async fn a_large_message_arrives_whole_with_its_descriptors_and_the_end_is_told() {
     let (one, other) = pair().unwrap();
-    let (sender, _kept) = Connection::within(one).unwrap().split();
-    let (_sender, mut receiver) = Connection::within(other).unwrap().split();
+    let (sender, _kept) = ExecConnection::within(one).unwrap().split();
+    let (_sender, mut receiver) = ExecConnection::within(other).unwrap().split();
     let line: String = "é\0\n\"x".repeat(300_000);
     let request = CommandRequest { line, environment: vec![(vec![0xff], vec![0, 1])], ..CommandRequest::default() };
     let sent = FromClient::Run(VERSION, Box::new(request));

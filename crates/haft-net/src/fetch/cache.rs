@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use hyper::HeaderMap;
 use hyper::header::{ETAG, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
 
-use super::exchange::Answer;
+use super::exchange::FetchAnswer;
 use super::freshness::{self, Freshness};
 
 /// Most bytes of bodies that are kept.
@@ -17,29 +17,29 @@ const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// Most answers that are kept.
 const MOST_ANSWERS: usize = 256;
 
-/// What is kept, the latest at the end.
+/// The kept answers, the latest at the end.
 #[derive(Default)]
-pub(super) struct Cache {
-    kept: VecDeque<(String, Kept)>,
+pub(super) struct AnswerCache {
+    kept: VecDeque<(String, CachedAnswer)>,
 }
 
-/// An answer that may be used again.
+/// An answer that may be used again, and how long.
 #[derive(Clone)]
-pub(super) struct Kept {
-    answer: Answer,
+pub(super) struct CachedAnswer {
+    answer: FetchAnswer,
     since: SystemTime,
     fresh_for: Duration,
     conditions: Vec<(HeaderName, HeaderValue)>,
 }
 
-impl Kept {
+impl CachedAnswer {
     /// Keeps an answer, where its headers let it: a document, or a redirect that lasts.
-    pub(super) fn of(answer: &Answer, headers: &HeaderMap, now: SystemTime) -> Option<Self> {
+    pub(super) fn of(answer: &FetchAnswer, headers: &HeaderMap, now: SystemTime) -> Option<Self> {
         let lasts = answer.status == 200 || matches!(answer.status, 301 | 308) && answer.location.is_some();
         let Freshness::For(fresh_for) = freshness::of(headers, now) else { return None };
         let conditions = conditions(headers);
         let is_of_use = !fresh_for.is_zero() || !conditions.is_empty();
-        let answer = Answer { is_kept: true, ..answer.clone() };
+        let answer = FetchAnswer { is_kept: true, ..answer.clone() };
         (lasts && is_of_use).then_some(Self { answer, since: now, fresh_for, conditions })
     }
 
@@ -62,7 +62,7 @@ impl Kept {
         if self.answer.is_cut { self.answer.body.len() == most } else { self.answer.body.len() <= most }
     }
 
-    pub(super) fn answer(&self) -> Answer {
+    pub(super) fn answer(&self) -> FetchAnswer {
         self.answer.clone()
     }
 
@@ -77,8 +77,8 @@ fn conditions(headers: &HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
     one(ETAG, IF_NONE_MATCH).into_iter().chain(one(LAST_MODIFIED, IF_MODIFIED_SINCE)).collect()
 }
 
-impl Cache {
-    pub(super) fn get(&self, url: &str) -> Option<Kept> {
+impl AnswerCache {
+    pub(super) fn get(&self, url: &str) -> Option<CachedAnswer> {
         self.kept.iter().find(|(kept, _)| kept == url).map(|(_, kept)| kept.clone())
     }
 
@@ -87,10 +87,12 @@ impl Cache {
     }
 
     /// Keeps an answer. The oldest ones make room for it.
-    pub(super) fn put(&mut self, url: &str, kept: Kept) {
+    pub(super) fn put(&mut self, url: &str, kept: CachedAnswer) {
         self.forget(url);
         self.kept.push_back((url.to_owned(), kept));
-        let size = |kept: &VecDeque<(String, Kept)>| kept.iter().map(|(_, kept)| kept.answer.body.len()).sum::<usize>();
+        let size = |kept: &VecDeque<(String, CachedAnswer)>| {
+            kept.iter().map(|(_, kept)| kept.answer.body.len()).sum::<usize>()
+        };
         while self.kept.len() > MOST_ANSWERS || size(&self.kept) > MOST_BYTES {
             self.kept.pop_front();
         }

@@ -26,12 +26,12 @@ pub(super) enum Flow {
     Full,
 }
 
-/// Decompresses a body.
-pub(super) enum Decoder {
+/// Decompresses the body of an answer.
+pub(super) enum BodyDecoder {
     Plain,
     Gzip(Box<Gzip>),
     Deflate { state: Box<InflateState>, has_begun: bool },
-    Brotli { writer: Box<DecompressorWriter<Bounded>>, has_begun: bool },
+    Brotli { writer: Box<DecompressorWriter<BoundedBuffer>>, has_begun: bool },
 }
 
 /// The members of a gzip stream, one after the other.
@@ -51,13 +51,13 @@ enum Phase {
     Between,
 }
 
-/// Takes what brotli decompresses, up to a limit.
-pub(super) struct Bounded {
+/// Takes the output of the brotli decompressor, up to a limit.
+pub(super) struct BoundedBuffer {
     bytes: Vec<u8>,
     most: usize,
 }
 
-impl Write for Bounded {
+impl Write for BoundedBuffer {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         let room = self.most.saturating_sub(self.bytes.len());
         if room == 0 && !piece.is_empty() {
@@ -75,25 +75,27 @@ impl Write for Bounded {
 
 const FULL: &str = "the limit is reached";
 
-impl Decoder {
+impl BodyDecoder {
     /// Chooses what the headers say.
     pub(super) fn of(headers: &HeaderMap) -> Result<Self, FetchError> {
         let all: Vec<_> = headers.get_all(CONTENT_ENCODING).iter().collect();
         let encoding = text_of(headers, &CONTENT_ENCODING).unwrap_or_default().trim().to_ascii_lowercase();
         match encoding.as_str() {
             _ if all.len() > 1 => Err(not_understood("several times")),
-            "" | "identity" => Ok(Decoder::Plain),
-            "gzip" | "x-gzip" => Ok(Decoder::Gzip(Box::new(Gzip {
+            "" | "identity" => Ok(BodyDecoder::Plain),
+            "gzip" | "x-gzip" => Ok(BodyDecoder::Gzip(Box::new(Gzip {
                 state: InflateState::new_boxed(DataFormat::Raw),
                 phase: Phase::Head,
                 pending: Vec::new(),
             }))),
-            "deflate" => Ok(Decoder::Deflate { state: InflateState::new_boxed(DataFormat::Zlib), has_begun: false }),
+            "deflate" => {
+                Ok(BodyDecoder::Deflate { state: InflateState::new_boxed(DataFormat::Zlib), has_begun: false })
+            }
             "br" => {
                 // The limit is set with the first piece.
-                let bounded = Bounded { bytes: Vec::new(), most: 0 };
+                let bounded = BoundedBuffer { bytes: Vec::new(), most: 0 };
                 let writer = Box::new(DecompressorWriter::new(bounded, STEP));
-                Ok(Decoder::Brotli { writer, has_begun: false })
+                Ok(BodyDecoder::Brotli { writer, has_begun: false })
             }
             other if is_name(other) => Err(not_understood(&format!("as {other:?}"))),
             _ => Err(not_understood("in a way that has no proper name")),
@@ -103,13 +105,13 @@ impl Decoder {
     /// Takes a piece; adds what comes of it to the body, which gets no longer than the limit.
     pub(super) fn push(&mut self, piece: &[u8], body: &mut Vec<u8>, most: usize) -> Result<Flow, FetchError> {
         match self {
-            Decoder::Plain => {
+            BodyDecoder::Plain => {
                 let room = most.saturating_sub(body.len());
                 body.extend_from_slice(&piece[..piece.len().min(room)]);
                 Ok(if piece.len() > room { Flow::Full } else { Flow::More })
             }
-            Decoder::Gzip(gzip) => gzip.push(piece, body, most),
-            Decoder::Deflate { state, has_begun } => {
+            BodyDecoder::Gzip(gzip) => gzip.push(piece, body, most),
+            BodyDecoder::Deflate { state, has_begun } => {
                 if let (false, Some(first)) = (*has_begun, piece.first()) {
                     // Many servers send the bare data; with a head, the low half of its first byte is 8.
                     if first & 0x0f != 8 {
@@ -119,7 +121,7 @@ impl Decoder {
                 }
                 inflated(state, piece, (body, most)).map(|(_, flow, _)| flow)
             }
-            Decoder::Brotli { writer, has_begun } => {
+            BodyDecoder::Brotli { writer, has_begun } => {
                 *has_begun |= !piece.is_empty();
                 writer.get_mut().most = most;
                 let written = writer.write_all(piece);
@@ -128,7 +130,7 @@ impl Decoder {
         }
     }
 
-    fn after_brotli(done: io::Result<()>, bounded: &mut Bounded, body: &mut Vec<u8>) -> Result<Flow, FetchError> {
+    fn after_brotli(done: io::Result<()>, bounded: &mut BoundedBuffer, body: &mut Vec<u8>) -> Result<Flow, FetchError> {
         let is_full = bounded.bytes.len() >= bounded.most;
         match done {
             Ok(()) => Ok(Flow::More),
@@ -143,17 +145,19 @@ impl Decoder {
     /// Ends the body. One that breaks off is an error.
     pub(super) fn finish(&mut self, body: &mut Vec<u8>, most: usize) -> Result<(), FetchError> {
         match self {
-            Decoder::Plain => Ok(()),
-            Decoder::Gzip(gzip) if matches!(gzip.phase, Phase::Between) => Ok(()),
+            BodyDecoder::Plain => Ok(()),
+            BodyDecoder::Gzip(gzip) if matches!(gzip.phase, Phase::Between) => Ok(()),
             // An answer without a body is not compressed either.
-            Decoder::Gzip(gzip) if gzip.phase == Phase::Head && gzip.pending.is_empty() && body.is_empty() => Ok(()),
-            Decoder::Gzip(_) => Err(damaged("it breaks off")),
-            Decoder::Deflate { state, has_begun } => match state.last_status() {
+            BodyDecoder::Gzip(gzip) if gzip.phase == Phase::Head && gzip.pending.is_empty() && body.is_empty() => {
+                Ok(())
+            }
+            BodyDecoder::Gzip(_) => Err(damaged("it breaks off")),
+            BodyDecoder::Deflate { state, has_begun } => match state.last_status() {
                 miniz_oxide::inflate::TINFLStatus::Done => Ok(()),
                 _ if !*has_begun => Ok(()),
                 _ => Err(damaged("it breaks off")),
             },
-            Decoder::Brotli { writer, has_begun } => {
+            BodyDecoder::Brotli { writer, has_begun } => {
                 writer.get_mut().most = most;
                 let closed = writer.close();
                 let bounded = writer.get_mut();

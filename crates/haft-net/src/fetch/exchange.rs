@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use haft_contract::web::{Fetched, WebUrl};
+use haft_contract::web::{FetchedDocument, WebUrl};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
@@ -15,8 +15,8 @@ use hyper_util::rt::TokioIo;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::cache::Kept;
-use super::decode::{Decoder, Flow};
+use super::cache::CachedAnswer;
+use super::decode::{BodyDecoder, Flow};
 use super::tls::Stream;
 use crate::supervisor::DialError;
 
@@ -62,22 +62,22 @@ impl From<hyper::Error> for FetchError {
     }
 }
 
-/// Bytes that went over the connection, about.
+/// The approximate numbers of bytes that went over the connection in each direction.
 #[derive(Debug, Default)]
-pub(super) struct Traffic {
+pub(super) struct ByteCounters {
     sent: AtomicU64,
     received: AtomicU64,
 }
 
-impl Traffic {
+impl ByteCounters {
     pub(super) fn so_far(&self) -> (u64, u64) {
         (self.sent.load(Ordering::Relaxed), self.received.load(Ordering::Relaxed))
     }
 }
 
-/// An answer that was read.
+/// The answer to one request, as far as it was read.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
+pub(super) struct FetchAnswer {
     pub(super) status: u16,
     pub(super) content_type: Option<String>,
     pub(super) location: Option<String>,
@@ -87,15 +87,15 @@ pub(super) struct Answer {
     pub(super) is_kept: bool,
 }
 
-impl Answer {
+impl FetchAnswer {
     /// Returns where the answer leads on to, if it does.
     pub(super) fn redirect(&self) -> Option<String> {
         matches!(self.status, 301 | 302 | 303 | 307 | 308).then(|| self.location.clone()).flatten()
     }
 
-    pub(super) fn into_fetched(self, url: WebUrl) -> Fetched {
+    pub(super) fn into_fetched(self, url: WebUrl) -> FetchedDocument {
         let Self { status, content_type, length, body, is_cut, is_kept, .. } = self;
-        Fetched { url, status, content_type, length, body, is_cut, is_kept }
+        FetchedDocument { url, status, content_type, length, body, is_cut, is_kept }
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) struct Exchange<'a> {
     pub(super) url: &'a WebUrl,
     pub(super) most: usize,
     pub(super) idle: Duration,
-    pub(super) traffic: &'a Traffic,
+    pub(super) traffic: &'a ByteCounters,
 }
 
 impl Exchange<'_> {
@@ -112,8 +112,8 @@ impl Exchange<'_> {
     pub(super) async fn run(
         &self,
         stream: Box<dyn Stream>,
-        kept: Option<&Kept>,
-    ) -> Result<(Answer, HeaderMap), FetchError> {
+        kept: Option<&CachedAnswer>,
+    ) -> Result<(FetchAnswer, HeaderMap), FetchError> {
         let mut building = http1::Builder::new();
         building.max_buf_size(LONGEST_HEAD).max_headers(MOST_FIELDS);
         let (mut sender, connection) = building.handshake::<_, Empty<Bytes>>(TokioIo::new(stream)).await?;
@@ -132,7 +132,7 @@ impl Exchange<'_> {
         timeout(self.idle, work).await.map_err(|_elapsed| FetchError::Silent)
     }
 
-    fn request(&self, kept: Option<&Kept>) -> Result<Request<Empty<Bytes>>, FetchError> {
+    fn request(&self, kept: Option<&CachedAnswer>) -> Result<Request<Empty<Bytes>>, FetchError> {
         let unsendable = |error: &dyn fmt::Display| FetchError::Broken(error.to_string());
         let rest = self.url.text.split_once("://").map_or("", |(_, rest)| rest);
         let (authority, path) = rest.find(['/', '?']).map_or((rest, "/"), |at| rest.split_at(at));
@@ -144,16 +144,16 @@ impl Exchange<'_> {
             .header(header::ACCEPT, ACCEPTED)
             .header(header::ACCEPT_ENCODING, "gzip, br")
             .header(header::CONNECTION, "close");
-        for (name, value) in kept.map(Kept::conditions).unwrap_or_default() {
+        for (name, value) in kept.map(CachedAnswer::conditions).unwrap_or_default() {
             building = building.header(name, value);
         }
         building.body(Empty::new()).map_err(|error| unsendable(&error))
     }
 
-    async fn read(&self, answer: Response<Incoming>) -> Result<(Answer, HeaderMap), FetchError> {
+    async fn read(&self, answer: Response<Incoming>) -> Result<(FetchAnswer, HeaderMap), FetchError> {
         let (head, mut incoming) = answer.into_parts();
         let text = |name: HeaderName| text_of(&head.headers, &name);
-        let mut decoder = Decoder::of(&head.headers)?;
+        let mut decoder = BodyDecoder::of(&head.headers)?;
         let mut body = Vec::new();
         let mut is_cut = false;
         let mut raw = 0_usize;
@@ -171,7 +171,7 @@ impl Exchange<'_> {
         if !is_cut {
             decoder.finish(&mut body, self.most)?;
         }
-        let answer = Answer {
+        let answer = FetchAnswer {
             status: head.status.as_u16(),
             content_type: text(header::CONTENT_TYPE),
             location: text(header::LOCATION),

@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use haft_contract::BoxFuture;
-use haft_contract::connection::{ConnectionDesk, Decision, Wanted};
-use haft_contract::door::{Errand, OldChanges, Permit, PermitIssuer, Purpose, SessionName};
+use haft_contract::connection::{ConnectionDesk, ConnectionRequest, Decision};
+use haft_contract::door::{OldChanges, Permit, PermitIssuer, Provenance, Purpose, SessionName};
 use haft_contract::effect::Effect;
 use haft_contract::error::ToolError;
-use haft_contract::web::{Fetch, Fetched};
+use haft_contract::web::{Fetch, FetchedDocument};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 #[expect(clippy::disallowed_types, reason = "servers of tests on the loopback")]
 use tokio::net::{TcpListener, TcpStream};
@@ -27,9 +27,9 @@ use super::{Fetcher, Security};
 use crate::session_network::HostRules;
 use crate::supervisor::{Dial, DialError};
 
-/// What a server sends for each connection, in pieces; after the last one it waits where it is told to.
+/// The pieces that a server sends on a connection; after the last it may pause and repeat it.
 #[derive(Clone)]
-struct Script {
+struct ServerScript {
     pieces: Vec<Bytes>,
     /// How often the last piece is sent again.
     again: usize,
@@ -42,7 +42,7 @@ struct World {
     names: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
     dialled: Mutex<Vec<IpAddr>>,
     /// One after the other; the last one stays.
-    scripts: Mutex<Vec<Script>>,
+    scripts: Mutex<Vec<ServerScript>>,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -76,7 +76,7 @@ impl Dial for SharedWorld {
 }
 
 #[expect(clippy::disallowed_types, reason = "servers of tests on the loopback")]
-async fn serve(listener: TcpListener, script: Script, asked: Arc<Mutex<Vec<String>>>) -> io::Result<()> {
+async fn serve(listener: TcpListener, script: ServerScript, asked: Arc<Mutex<Vec<String>>>) -> io::Result<()> {
     let (mut stream, _) = listener.accept().await?;
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n") {
@@ -103,17 +103,17 @@ async fn serve(listener: TcpListener, script: Script, asked: Arc<Mutex<Vec<Strin
 
 /// Settings that allow and deny hosts by their names.
 #[derive(Default)]
-struct Listed {
+struct ListedHosts {
     allow: Vec<&'static str>,
     deny: Vec<&'static str>,
 }
 
-impl HostRules for Listed {
+impl HostRules for ListedHosts {
     fn is_denied(&self, host: &str) -> bool {
         self.deny.contains(&host)
     }
 
-    fn granted(&self, wanted: &Wanted) -> Option<Decision> {
+    fn granted(&self, wanted: &ConnectionRequest) -> Option<Decision> {
         self.allow.contains(&&*wanted.host).then_some(Decision::Allow { raw: false, private: false })
     }
 
@@ -122,7 +122,7 @@ impl HostRules for Listed {
     }
 }
 
-struct Scene {
+struct FetchScene {
     world: Arc<World>,
     fetcher: Fetcher,
     stop: CancellationToken,
@@ -132,12 +132,12 @@ struct Scene {
 
 const SMALL: usize = 100_000;
 
-impl Scene {
+impl FetchScene {
     fn new() -> Self {
-        Self::ruled(Listed::default())
+        Self::ruled(ListedHosts::default())
     }
 
-    fn ruled(rules: Listed) -> Self {
+    fn ruled(rules: ListedHosts) -> Self {
         let world = Arc::new(World::default());
         let fetcher = Fetcher::new(Arc::new(SharedWorld(world.clone())), Security::None).ruled_by(Arc::new(rules));
         Self { world, fetcher, stop: CancellationToken::new(), person: None }.name("good.example", &["93.184.215.14"])
@@ -152,10 +152,10 @@ impl Scene {
 
     fn sends(self, pieces: &[&[u8]]) -> Self {
         let pieces = pieces.iter().map(|piece| Bytes::copy_from_slice(piece)).collect();
-        self.script(Script { pieces, again: 0, pause: Duration::ZERO })
+        self.script(ServerScript { pieces, again: 0, pause: Duration::ZERO })
     }
 
-    fn script(self, script: Script) -> Self {
+    fn script(self, script: ServerScript) -> Self {
         self.world.scripts.lock().unwrap().push(script);
         self
     }
@@ -170,11 +170,11 @@ impl Scene {
         self.sends(&[head.as_bytes()])
     }
 
-    async fn fetch(&self, text: &str) -> Result<Fetched, ToolError> {
+    async fn fetch(&self, text: &str) -> Result<FetchedDocument, ToolError> {
         self.fetch_within(text, Duration::from_secs(30)).await
     }
 
-    async fn fetch_within(&self, text: &str, time: Duration) -> Result<Fetched, ToolError> {
+    async fn fetch_within(&self, text: &str, time: Duration) -> Result<FetchedDocument, ToolError> {
         let url = self.fetcher.read_url(text)?;
         let (desk, mut questions) = ConnectionDesk::open();
         let permit = permit(&[Effect::Connect(url.planned_host())], self.stop.clone());
@@ -210,7 +210,7 @@ impl Scene {
 }
 
 fn permit(effects: &[Effect], stop: CancellationToken) -> Permit {
-    let errand = Errand {
+    let errand = Provenance {
         call: haft_contract::call::CallId::new("1"),
         tool: "fetch".into(),
         session: SessionName::new("s"),

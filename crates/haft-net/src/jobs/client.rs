@@ -11,7 +11,7 @@ use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::message::{Answer, Ask, LONGEST_ANSWER, LONGEST_WAIT, from_line, to_line};
+use super::message::{Ask, JobAnswer, LONGEST_ANSWER, LONGEST_WAIT, from_line, to_line};
 
 /// How long a holder may take to answer, beside what it waits for.
 const TO_ANSWER: Duration = Duration::from_secs(3);
@@ -47,7 +47,7 @@ impl std::error::Error for NoAnswer {}
 /// # Errors
 ///
 /// Fails where no answer comes in time.
-pub async fn ask(path: &Path, ask: &Ask) -> Result<Answer, NoAnswer> {
+pub async fn ask(path: &Path, ask: &Ask) -> Result<JobAnswer, NoAnswer> {
     exchange(path, ask).await.map(|(answer, _)| answer)
 }
 
@@ -58,13 +58,13 @@ pub async fn ask(path: &Path, ask: &Ask) -> Result<Answer, NoAnswer> {
 /// Fails where no answer comes in time.
 pub async fn connect(path: &Path, port: u16) -> Result<Result<OwnedFd, String>, NoAnswer> {
     match exchange(path, &Ask::Connect { port }).await? {
-        (Answer::Connected, Some(socket)) => Ok(Ok(socket)),
-        (Answer::NotConnected(why), _) => Ok(Err(why)),
+        (JobAnswer::Connected, Some(socket)) => Ok(Ok(socket)),
+        (JobAnswer::NotConnected(why), _) => Ok(Err(why)),
         (answer, _) => Err(NoAnswer::Odd(format!("{answer:?}"))),
     }
 }
 
-async fn exchange(path: &Path, ask: &Ask) -> Result<(Answer, Option<OwnedFd>), NoAnswer> {
+async fn exchange(path: &Path, ask: &Ask) -> Result<(JobAnswer, Option<OwnedFd>), NoAnswer> {
     let talk = async {
         let mut holder = UnixStream::connect(path).await?;
         if holder.peer_cred()?.uid() != rustix::process::geteuid().as_raw() {
@@ -82,7 +82,7 @@ async fn exchange(path: &Path, ask: &Ask) -> Result<(Answer, Option<OwnedFd>), N
         Ok(Ok(read)) => read,
     };
     match from_line(&line) {
-        Ok(Answer::Refused(why)) | Err(why) => Err(NoAnswer::Odd(why)),
+        Ok(JobAnswer::Refused(why)) | Err(why) => Err(NoAnswer::Odd(why)),
         Ok(answer) => Ok((answer, descriptor)),
     }
 }

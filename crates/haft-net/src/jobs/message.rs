@@ -86,10 +86,10 @@ pub enum Ask {
     },
 }
 
-/// What the holder answers.
+/// An answer of the holder of jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum JobAnswer {
     /// All jobs.
     Jobs(Vec<JobRecord>),
     /// Output.
@@ -179,9 +179,9 @@ impl From<&JobFacts> for JobRecord {
     }
 }
 
-/// A line on its way.
+/// A message as one line, with the version of the protocol.
 #[derive(Serialize, Deserialize)]
-struct Message<T> {
+struct VersionedMessage<T> {
     v: u32,
     say: T,
 }
@@ -194,7 +194,7 @@ struct AnyMessage {
 
 /// Writes a message.
 pub(super) fn to_line(say: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(&Message { v: VERSION, say }).map_err(io::Error::other)?;
+    let mut line = serde_json::to_vec(&VersionedMessage { v: VERSION, say }).map_err(io::Error::other)?;
     line.push(b'\n');
     Ok(line)
 }
@@ -208,5 +208,5 @@ pub(super) fn from_line<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
         }
         Err(_) => return Err("it is no message of haft".to_owned()),
     }
-    serde_json::from_slice::<Message<T>>(line).map(|message| message.say).map_err(|error| error.to_string())
+    serde_json::from_slice::<VersionedMessage<T>>(line).map(|message| message.say).map_err(|error| error.to_string())
 }

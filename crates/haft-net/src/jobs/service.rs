@@ -14,7 +14,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
 
-use super::message::{Answer, Ask, JobRecord, LONGEST_ASK, LONGEST_WAIT, MOST_OUTPUT, from_line, to_line};
+use super::message::{Ask, JobAnswer, JobRecord, LONGEST_ASK, LONGEST_WAIT, MOST_OUTPUT, from_line, to_line};
 
 /// Most clients at a time; others wait until one is gone.
 const MOST_CLIENTS: usize = 64;
@@ -76,12 +76,12 @@ async fn attend(client: &UnixStream, jobs: Weak<dyn Jobs>) -> io::Result<()> {
     let line = timeout(TO_TALK, read_line(client)).await??;
     let ask = match from_line::<Ask>(&line) {
         Ok(ask) => ask,
-        Err(why) => return say(client, &Answer::Refused(why)).await,
+        Err(why) => return say(client, &JobAnswer::Refused(why)).await,
     };
     if let Ask::Connect { port } = ask {
         return match connected(jobs, port).await {
-            Ok(socket) => say_with(client, &Answer::Connected, socket).await,
-            Err(error) => say(client, &Answer::NotConnected(error.to_string())).await,
+            Ok(socket) => say_with(client, &JobAnswer::Connected, socket).await,
+            Err(error) => say(client, &JobAnswer::NotConnected(error.to_string())).await,
         };
     }
     let answer = tokio::select! {
@@ -122,7 +122,7 @@ async fn gone(client: &UnixStream) {
     }
 }
 
-async fn say(client: &UnixStream, answer: &Answer) -> io::Result<()> {
+async fn say(client: &UnixStream, answer: &JobAnswer) -> io::Result<()> {
     let line = to_line(answer)?;
     let mut rest = &line[..];
     while !rest.is_empty() {
@@ -137,7 +137,7 @@ async fn say(client: &UnixStream, answer: &Answer) -> io::Result<()> {
 }
 
 /// Says something short that comes with a descriptor.
-async fn say_with(client: &UnixStream, answer: &Answer, descriptor: OwnedFd) -> io::Result<()> {
+async fn say_with(client: &UnixStream, answer: &JobAnswer, descriptor: OwnedFd) -> io::Result<()> {
     let line = to_line(answer)?;
     let send = || {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -158,15 +158,15 @@ async fn connected(jobs: Weak<dyn Jobs>, port: u16) -> io::Result<OwnedFd> {
     tokio::task::spawn_blocking(move || jobs.connect(port)).await.map_err(io::Error::other)?
 }
 
-async fn answer(ask: Ask, jobs: Weak<dyn Jobs>) -> Answer {
+async fn answer(ask: Ask, jobs: Weak<dyn Jobs>) -> JobAnswer {
     if ask == (Ask::Stay {}) {
         sleep(LONGEST_WAIT).await;
-        return Answer::Stays;
+        return JobAnswer::Stays;
     }
-    let Some(jobs) = jobs.upgrade() else { return Answer::NoJob };
+    let Some(jobs) = jobs.upgrade() else { return JobAnswer::NoJob };
     match ask {
-        Ask::List {} => Answer::Jobs(jobs.all().iter().map(JobRecord::from).collect()),
-        Ask::Port { port } => Answer::Is(jobs.is_listening(port)),
+        Ask::List {} => JobAnswer::Jobs(jobs.all().iter().map(JobRecord::from).collect()),
+        Ask::Port { port } => JobAnswer::Is(jobs.is_listening(port)),
         Ask::Output { job, from, most, waits } => {
             if waits {
                 let _ = timeout(LONGEST_WAIT, jobs.news(job, from)).await;
@@ -190,27 +190,29 @@ async fn answer(ask: Ask, jobs: Weak<dyn Jobs>) -> Answer {
             state(&*jobs, job, came)
         }
         Ask::Sync { job } => match jobs.sync(job).await {
-            Ok(sync) => {
-                Answer::Synced { done: true, words: sync.words(), change_set: sync.change_set.map(|number| number.0) }
-            }
-            Err(error) => Answer::Synced { done: false, words: error.what.clone(), change_set: None },
+            Ok(sync) => JobAnswer::Synced {
+                done: true,
+                words: sync.words(),
+                change_set: sync.change_set.map(|number| number.0),
+            },
+            Err(error) => JobAnswer::Synced { done: false, words: error.what.clone(), change_set: None },
         },
         Ask::Restart { job } => restarted(&*jobs, job).await,
-        Ask::Stay {} | Ask::Connect { .. } => Answer::Stays,
+        Ask::Stay {} | Ask::Connect { .. } => JobAnswer::Stays,
     }
 }
 
-async fn restarted(jobs: &dyn Jobs, job: u64) -> Answer {
+async fn restarted(jobs: &dyn Jobs, job: u64) -> JobAnswer {
     if facts(jobs, job).is_none() {
-        return Answer::NoJob;
+        return JobAnswer::NoJob;
     }
     let number = match jobs.restart(job).await {
         Ok(number) => number,
-        Err(error) => return Answer::NotRestarted(error.what.clone()),
+        Err(error) => return JobAnswer::NotRestarted(error.what.clone()),
     };
     match facts(jobs, job).zip(facts(jobs, number)) {
-        Some((ended, job)) => Answer::Restarted { ended: JobRecord::from(&ended), job: JobRecord::from(&job) },
-        None => Answer::NoJob,
+        Some((ended, job)) => JobAnswer::Restarted { ended: JobRecord::from(&ended), job: JobRecord::from(&job) },
+        None => JobAnswer::NoJob,
     }
 }
 
@@ -218,16 +220,16 @@ fn facts(jobs: &dyn Jobs, job: u64) -> Option<JobFacts> {
     jobs.all().into_iter().find(|facts| facts.number == job)
 }
 
-fn state(jobs: &dyn Jobs, job: u64, came: bool) -> Answer {
-    facts(jobs, job).map_or(Answer::NoJob, |facts| Answer::Job { came, job: JobRecord::from(&facts) })
+fn state(jobs: &dyn Jobs, job: u64, came: bool) -> JobAnswer {
+    facts(jobs, job).map_or(JobAnswer::NoJob, |facts| JobAnswer::Job { came, job: JobRecord::from(&facts) })
 }
 
-fn output(jobs: &dyn Jobs, job: u64, (from, most): (u64, usize)) -> Answer {
+fn output(jobs: &dyn Jobs, job: u64, (from, most): (u64, usize)) -> JobAnswer {
     // First how it stands, then what it printed: one that has ended prints nothing more.
-    let Some(facts) = facts(jobs, job) else { return Answer::NoJob };
-    let Some(output) = jobs.output(job, from, most.min(MOST_OUTPUT)) else { return Answer::NoJob };
+    let Some(facts) = facts(jobs, job) else { return JobAnswer::NoJob };
+    let Some(output) = jobs.output(job, from, most.min(MOST_OUTPUT)) else { return JobAnswer::NoJob };
     let (text, left_out, position) = (output.text, output.left_out, output.position);
-    Answer::Output { text, left_out, position, job: JobRecord::from(&facts) }
+    JobAnswer::Output { text, left_out, position, job: JobRecord::from(&facts) }
 }
 
 async fn until_line(jobs: &dyn Jobs, job: u64, text: &str) -> bool {

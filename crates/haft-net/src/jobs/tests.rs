@@ -51,14 +51,14 @@ impl Jobs for OneJob {
     }
 }
 
-struct Place {
+struct SocketFolder {
     _folder: tempfile::TempDir,
     socket: PathBuf,
 }
 
-fn place() -> Place {
+fn place() -> SocketFolder {
     let folder = tempfile::tempdir().expect("there is room");
-    Place { socket: folder.path().join("socket"), _folder: folder }
+    SocketFolder { socket: folder.path().join("socket"), _folder: folder }
 }
 
 fn run<T>(work: impl Future<Output = T>) -> T {
@@ -66,7 +66,7 @@ fn run<T>(work: impl Future<Output = T>) -> T {
 }
 
 /// Asks a holder that answers with these bytes and closes.
-fn answered(bytes: &'static [u8]) -> Result<Answer, NoAnswer> {
+fn answered(bytes: &'static [u8]) -> Result<JobAnswer, NoAnswer> {
     let place = place();
     let listener = UnixListener::bind(&place.socket).expect("it is ours");
     let holder = std::thread::spawn(move || {
@@ -85,16 +85,16 @@ fn jobs_are_served_until_whoever_serves_them_is_dropped() {
     let place = place();
     let jobs: Arc<dyn Jobs> = Arc::new(OneJob);
     let served = serve(&place.socket, Arc::downgrade(&jobs)).expect("it is ours");
-    let Ok(Answer::Jobs(found)) = run(ask(&place.socket, &Ask::List {})) else { panic!("there is one") };
+    let Ok(JobAnswer::Jobs(found)) = run(ask(&place.socket, &Ask::List {})) else { panic!("there is one") };
     assert_eq!((found[0].number, found[0].running, found[0].duration_ms), (1, true, 2_000));
     assert!(!found[0].command.contains('\n'), "{}", found[0].command);
-    assert_eq!(run(ask(&place.socket, &Ask::Port { port: 80 })), Ok(Answer::Is(None)));
-    assert_eq!(run(ask(&place.socket, &Ask::End { job: 2 })).ok(), Some(Answer::NoJob));
+    assert_eq!(run(ask(&place.socket, &Ask::Port { port: 80 })), Ok(JobAnswer::Is(None)));
+    assert_eq!(run(ask(&place.socket, &Ask::End { job: 2 })).ok(), Some(JobAnswer::NoJob));
     let refused = run(connect(&place.socket, 80)).expect("it answers");
     assert!(refused.is_err(), "there is no way to a port here");
 
     drop(jobs);
-    assert_eq!(run(ask(&place.socket, &Ask::List {})), Ok(Answer::NoJob));
+    assert_eq!(run(ask(&place.socket, &Ask::List {})), Ok(JobAnswer::NoJob));
     let mut waiting = UnixStream::connect(&place.socket).expect("it listens");
     waiting.write_all(b"{\"v\":1,\"say\":{\"stay\":{}}}\n").expect("it reads");
     drop(served);
@@ -108,7 +108,7 @@ fn a_signal_that_is_none_is_not_sent() {
     let jobs: Arc<dyn Jobs> = Arc::new(OneJob);
     let _served = serve(&place.socket, Arc::downgrade(&jobs)).expect("it is ours");
     for (signal, is_sent) in [(15, true), (0, false), (-1, false), (64, false)] {
-        let Ok(Answer::Job { came, .. }) = run(ask(&place.socket, &Ask::Signal { job: 1, signal })) else {
+        let Ok(JobAnswer::Job { came, .. }) = run(ask(&place.socket, &Ask::Signal { job: 1, signal })) else {
             panic!("it answers")
         };
         assert_eq!(came, is_sent, "{signal}");
@@ -119,7 +119,7 @@ fn a_signal_that_is_none_is_not_sent() {
 fn an_answer_that_is_torn_too_long_or_none_of_ours_is_refused() {
     assert_eq!(answered(b""), Err(NoAnswer::Gone));
     assert_eq!(answered(b"{\"v\":1,\"say\":{\"jobs\":[]}}"), Err(NoAnswer::Gone), "torn");
-    assert_eq!(answered(b"{\"v\":1,\"say\":{\"jobs\":[]}}\n"), Ok(Answer::Jobs(Vec::new())));
+    assert_eq!(answered(b"{\"v\":1,\"say\":{\"jobs\":[]}}\n"), Ok(JobAnswer::Jobs(Vec::new())));
     assert_eq!(answered(b"hello\n"), Err(NoAnswer::Odd("it is no message of haft".into())));
     let newer = "it speaks version 2 of the protocol, and this haft version 1";
     assert_eq!(answered(b"{\"v\":2,\"say\":0,\"more\":1}\n"), Err(NoAnswer::Odd(newer.into())));

@@ -33,28 +33,28 @@ pub(super) fn read(bytes: &[u8]) -> ClientHello {
     let message = match message(bytes) {
         Ok(Some(message)) => message,
         Ok(None) => return ClientHello::Incomplete,
-        Err(Malformed) => return ClientHello::Malformed,
+        Err(MalformedHello) => return ClientHello::Malformed,
     };
     match host(&message) {
         Ok(Some(host)) => ClientHello::Host(as_compared(host)),
         Ok(None) => ClientHello::Nameless,
-        Err(Malformed) => ClientHello::Malformed,
+        Err(MalformedHello) => ClientHello::Malformed,
     }
 }
 
-/// The bytes do not fit their lengths, or say something twice.
+/// The error that the bytes do not fit their lengths, or say something twice.
 #[derive(Debug)]
-struct Malformed;
+struct MalformedHello;
 
 /// Collects the body of the first message from its records; nothing while bytes are missing.
-fn message(bytes: &[u8]) -> Result<Option<Vec<u8>>, Malformed> {
+fn message(bytes: &[u8]) -> Result<Option<Vec<u8>>, MalformedHello> {
     let mut message = Vec::new();
     let mut rest = bytes;
     loop {
         if let [kind, l0, l1, l2, body @ ..] = message.as_slice() {
             let length = u32::from_be_bytes([0, *l0, *l1, *l2]) as usize;
             if *kind != CLIENT_HELLO || length > LONGEST {
-                return Err(Malformed);
+                return Err(MalformedHello);
             }
             if body.len() >= length {
                 return Ok(Some(body[..length].to_vec()));
@@ -64,12 +64,12 @@ fn message(bytes: &[u8]) -> Result<Option<Vec<u8>>, Malformed> {
         // What is there of a header must be right, so that other protocols are known by their first bytes.
         let is_possible = head.iter().zip([HANDSHAKE_RECORD, 3]).all(|(byte, wanted)| *byte == wanted);
         if !is_possible {
-            return Err(Malformed);
+            return Err(MalformedHello);
         }
         let [_, _, _, l0, l1] = *head else { return Ok(None) };
         let length = usize::from(u16::from_be_bytes([l0, l1]));
         if length == 0 || length > LONGEST_RECORD {
-            return Err(Malformed);
+            return Err(MalformedHello);
         }
         let end = rest.len().min(5 + length);
         message.extend(&rest[5..end]);
@@ -78,8 +78,8 @@ fn message(bytes: &[u8]) -> Result<Option<Vec<u8>>, Malformed> {
 }
 
 /// Finds the name of the host among the extensions.
-fn host(message: &[u8]) -> Result<Option<&[u8]>, Malformed> {
-    let mut message = Reader(message);
+fn host(message: &[u8]) -> Result<Option<&[u8]>, MalformedHello> {
+    let mut message = HelloReader(message);
     // The version and the random bytes; then the session, the ciphers and the compressions.
     message.take(2 + 32)?;
     message.block(1)?;
@@ -88,54 +88,54 @@ fn host(message: &[u8]) -> Result<Option<&[u8]>, Malformed> {
     if message.0.is_empty() {
         return Ok(None);
     }
-    let mut extensions = Reader(message.block(2)?);
+    let mut extensions = HelloReader(message.block(2)?);
     message.end()?;
     let mut found = None;
     while !extensions.0.is_empty() {
         let kind = extensions.number(2)?;
         let content = extensions.block(2)?;
         if kind == usize::from(SERVER_NAME) && found.replace(content).is_some() {
-            return Err(Malformed);
+            return Err(MalformedHello);
         }
     }
     found.map(only_host).transpose()
 }
 
 /// Returns the one name of a list of names.
-fn only_host(content: &[u8]) -> Result<&[u8], Malformed> {
-    let mut content = Reader(content);
-    let mut names = Reader(content.block(2)?);
+fn only_host(content: &[u8]) -> Result<&[u8], MalformedHello> {
+    let mut content = HelloReader(content);
+    let mut names = HelloReader(content.block(2)?);
     content.end()?;
     if names.number(1)? != usize::from(HOST_NAME) {
-        return Err(Malformed);
+        return Err(MalformedHello);
     }
     let name = names.block(2)?;
     names.end()?;
-    if name.is_empty() { Err(Malformed) } else { Ok(name) }
+    if name.is_empty() { Err(MalformedHello) } else { Ok(name) }
 }
 
-/// Bytes that are taken from the front.
-struct Reader<'b>(&'b [u8]);
+/// Reads bytes from the front.
+struct HelloReader<'b>(&'b [u8]);
 
-impl<'b> Reader<'b> {
-    fn take(&mut self, count: usize) -> Result<&'b [u8], Malformed> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or(Malformed)?;
+impl<'b> HelloReader<'b> {
+    fn take(&mut self, count: usize) -> Result<&'b [u8], MalformedHello> {
+        let (taken, rest) = self.0.split_at_checked(count).ok_or(MalformedHello)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    fn number(&mut self, width: usize) -> Result<usize, Malformed> {
+    fn number(&mut self, width: usize) -> Result<usize, MalformedHello> {
         Ok(self.take(width)?.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)))
     }
 
     /// Takes as many bytes as the number in front of them says.
-    fn block(&mut self, width: usize) -> Result<&'b [u8], Malformed> {
+    fn block(&mut self, width: usize) -> Result<&'b [u8], MalformedHello> {
         let length = self.number(width)?;
         self.take(length)
     }
 
-    fn end(&self) -> Result<(), Malformed> {
-        if self.0.is_empty() { Ok(()) } else { Err(Malformed) }
+    fn end(&self) -> Result<(), MalformedHello> {
+        if self.0.is_empty() { Ok(()) } else { Err(MalformedHello) }
     }
 }
 

@@ -10,12 +10,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
-use super::dial::{Destination, DialError};
+use super::dial::{DialError, DialTarget};
 use super::opening::{self, MOST_FIRST_BYTES, Opening};
 use super::relay::relay;
-use super::session::{Meant, Session};
-use super::traffic::{Account, Outcome};
-use super::{Decision, Speaks, Wanted};
+use super::session::{DialledHost, Session};
+use super::traffic::{Account, ConnectionOutcome};
+use super::{ConnectionRequest, Decision, Speaks};
 
 /// How long a client may take to say which host it means.
 const TO_OPEN: Duration = Duration::from_secs(10);
@@ -34,20 +34,20 @@ pub(super) async fn serve(session: Arc<Session>, client: TcpStream) {
     let Ok(dialled) = client.local_addr() else { return };
     let port = dialled.port();
     let (host, is_address) = match session.meant_by(dialled) {
-        Meant::Name(name) => (name.to_string(), false),
-        Meant::Address(address) => (address.to_string(), true),
-        Meant::Nothing(why) => {
+        DialledHost::Name(name) => (name.to_string(), false),
+        DialledHost::Address(address) => (address.to_string(), true),
+        DialledHost::Nothing(why) => {
             let account = session.ledger.open_nameless(dialled.ip(), port);
-            account.note(Outcome::Refused(why.to_owned()));
+            account.note(ConnectionOutcome::Refused(why.to_owned()));
             let _ = client.set_zero_linger();
             return;
         }
     };
-    begin(session, client, Beginning { host, port, is_address, first_bytes: Vec::new() }).await;
+    begin(session, client, PendingConnection { host, port, is_address, first_bytes: Vec::new() }).await;
 }
 
-/// What is known of a connection before its first bytes are judged.
-pub(super) struct Beginning {
+/// The known facts of a connection before its first bytes are judged.
+pub(super) struct PendingConnection {
     pub(super) host: String,
     pub(super) port: u16,
     /// Whether the host is an address, which was granted.
@@ -57,14 +57,14 @@ pub(super) struct Beginning {
 }
 
 /// Serves a connection whose host is known, until it ends.
-pub(super) async fn begin(session: Arc<Session>, client: TcpStream, beginning: Beginning) {
-    let Beginning { host, port, is_address, first_bytes } = beginning;
+pub(super) async fn begin(session: Arc<Session>, client: TcpStream, beginning: PendingConnection) {
+    let PendingConnection { host, port, is_address, first_bytes } = beginning;
     let account = session.ledger.open(&host, port);
     let mut revoked = account.revoked();
-    let mut connection = Connection { client, host, port, is_address, account, first_bytes };
+    let mut connection = SupervisedConnection { client, host, port, is_address, account, first_bytes };
     let ended = tokio::select! {
         biased;
-        _ = revoked.changed() => Err(End::Revoked),
+        _ = revoked.changed() => Err(ConnectionFailure::Revoked),
         ended = connection.run(&session) => ended,
     };
     if let Err(end) = ended {
@@ -72,7 +72,7 @@ pub(super) async fn begin(session: Arc<Session>, client: TcpStream, beginning: B
     }
 }
 
-struct Connection {
+struct SupervisedConnection {
     client: TcpStream,
     host: String,
     port: u16,
@@ -83,8 +83,8 @@ struct Connection {
     first_bytes: Vec<u8>,
 }
 
-/// Why a connection does not lead to its host.
-enum End {
+/// The reason why a connection does not reach its host.
+enum ConnectionFailure {
     Refused(String),
     Failed(String),
     GaveUp,
@@ -99,8 +99,8 @@ enum Begun {
     Silent(Decision),
 }
 
-impl Connection {
-    async fn run(&mut self, session: &Session) -> Result<(), End> {
+impl SupervisedConnection {
+    async fn run(&mut self, session: &Session) -> Result<(), ConnectionFailure> {
         let _ = self.client.set_nodelay(true);
         let (objection, decision) = match self.begin(session).await? {
             Begun::Silent(decision) => (Some("it waits for the server to speak"), decision),
@@ -110,16 +110,16 @@ impl Connection {
             }
         };
         let private = match (decision, objection) {
-            (Decision::Refuse { why }, _) => return Err(End::Refused(why)),
+            (Decision::Refuse { why }, _) => return Err(ConnectionFailure::Refused(why)),
             (Decision::Allow { raw: false, .. }, Some(objection)) => {
                 let why =
                     format!("The host is granted for TLS and HTTP, but {objection}. Other protocols need a raw grant.");
-                return Err(End::Refused(why));
+                return Err(ConnectionFailure::Refused(why));
             }
             (Decision::Allow { private, .. }, _) => private,
         };
         let mut host = self.dial(session, private).await?;
-        self.account.note(Outcome::Reached);
+        self.account.note(ConnectionOutcome::Reached);
         let _ = host.set_nodelay(true);
         let first_bytes = std::mem::take(&mut self.first_bytes);
         let relayed = async {
@@ -136,7 +136,7 @@ impl Connection {
     }
 
     /// Reads until it is clear what the client speaks.
-    async fn begin(&mut self, session: &Session) -> Result<Begun, End> {
+    async fn begin(&mut self, session: &Session) -> Result<Begun, ConnectionFailure> {
         let mut deadline = Instant::now() + TO_OPEN;
         let mut patience = if matches!(self.port, 80 | 443) { SILENCE_OF_WEB } else { SILENCE };
         loop {
@@ -147,13 +147,13 @@ impl Connection {
             let is_first = self.first_bytes.is_empty();
             let left = deadline.saturating_duration_since(Instant::now());
             match timeout(patience.min(left), self.read_more()).await {
-                Ok(Ok(0)) if is_first => return Err(End::GaveUp),
+                Ok(Ok(0)) if is_first => return Err(ConnectionFailure::GaveUp),
                 Ok(Ok(0)) => return Ok(Begun::Spoke(Opening::Other("its first message is cut off"))),
                 Ok(Ok(_)) => {}
-                Ok(Err(_)) => return Err(End::GaveUp),
+                Ok(Err(_)) => return Err(ConnectionFailure::GaveUp),
                 Err(_elapsed) if patience >= left => {
                     let why = format!("The client did not say within {} s which host it means.", TO_OPEN.as_secs());
-                    return Err(End::Refused(why));
+                    return Err(ConnectionFailure::Refused(why));
                 }
                 Err(_elapsed) => {
                     if let Some(decision) = self.decide_while_silent(session).await? {
@@ -173,11 +173,11 @@ impl Connection {
     }
 
     /// Decides about a client that says nothing. If it speaks after all, or may not be silent, there is no decision.
-    async fn decide_while_silent(&mut self, session: &Session) -> Result<Option<Decision>, End> {
+    async fn decide_while_silent(&mut self, session: &Session) -> Result<Option<Decision>, ConnectionFailure> {
         let wanted = self.wanted(Speaks::Other);
         tokio::select! {
             decision = session.questions.decide(&wanted) => match decision {
-                Decision::Refuse { why } => Err(End::Refused(why)),
+                Decision::Refuse { why } => Err(ConnectionFailure::Refused(why)),
                 Decision::Allow { raw: true, .. } => Ok(Some(decision)),
                 // It may be a slow client of TLS or HTTP.
                 Decision::Allow { raw: false, .. } => Ok(None),
@@ -187,10 +187,10 @@ impl Connection {
     }
 
     /// Returns what a client speaks, and why its host cannot be seen. A client that names another host is refused.
-    fn speaks(&self, opening: Opening) -> Result<(Speaks, Option<&'static str>), End> {
+    fn speaks(&self, opening: Opening) -> Result<(Speaks, Option<&'static str>), ConnectionFailure> {
         let same = |named: &str, place: &str| {
             let why = || format!("The {place} names {named:?}, but the connection leads to {}.", self.host);
-            if named == self.host { Ok(()) } else { Err(End::Refused(why())) }
+            if named == self.host { Ok(()) } else { Err(ConnectionFailure::Refused(why())) }
         };
         Ok(match opening {
             Opening::Tls(named) => (same(&named, "TLS greeting (SNI)").map(|()| Speaks::Tls)?, None),
@@ -202,13 +202,13 @@ impl Connection {
         })
     }
 
-    fn wanted(&self, speaks: Speaks) -> Wanted {
-        Wanted { host: self.host.clone(), port: self.port, speaks }
+    fn wanted(&self, speaks: Speaks) -> ConnectionRequest {
+        ConnectionRequest { host: self.host.clone(), port: self.port, speaks }
     }
 
     /// Holds the client until it is decided about, or gives up. Nothing is read meanwhile, so the end of a client that
     /// has sent more than the kernel holds for it is noticed only after the decision.
-    async fn decide(&mut self, session: &Session, speaks: Speaks) -> Result<Decision, End> {
+    async fn decide(&mut self, session: &Session, speaks: Speaks) -> Result<Decision, ConnectionFailure> {
         self.first_bytes.shrink_to_fit();
         let wanted = self.wanted(speaks);
         let mut decision = std::pin::pin!(session.questions.decide(&wanted));
@@ -219,33 +219,41 @@ impl Connection {
             biased;
             decision = decision => Ok(decision),
             // The only readiness with this interest is that the client has closed, also behind bytes that are not read.
-            _ = self.client.ready(Interest::PRIORITY) => Err(End::GaveUp),
+            _ = self.client.ready(Interest::PRIORITY) => Err(ConnectionFailure::GaveUp),
         }
     }
 
-    async fn dial(&self, session: &Session, private: bool) -> Result<TcpStream, End> {
+    async fn dial(&self, session: &Session, private: bool) -> Result<TcpStream, ConnectionFailure> {
         let granted = |address| session.judge.grants_address(address, self.port);
-        let destination = Destination { host: &self.host, port: self.port, private, granted: &granted };
+        let destination = DialTarget { host: &self.host, port: self.port, private, granted: &granted };
         destination.reach(&session.dialler).await.map_err(|error| {
             let why = format!("{} was not reached: {error}.", self.host);
-            if matches!(error, DialError::AddressRefused(_)) { End::Refused(why) } else { End::Failed(why) }
+            if matches!(error, DialError::AddressRefused(_)) {
+                ConnectionFailure::Refused(why)
+            } else {
+                ConnectionFailure::Failed(why)
+            }
         })
     }
 
     /// Notes why the connection ends, and tells the client in its own protocol as far as possible.
-    async fn turn_away(&mut self, end: End) {
+    async fn turn_away(&mut self, end: ConnectionFailure) {
         let (outcome, why, status, alert) = match end {
-            End::GaveUp => {
-                self.account.note(Outcome::GaveUp);
+            ConnectionFailure::GaveUp => {
+                self.account.note(ConnectionOutcome::GaveUp);
                 return;
             }
-            End::Revoked => {
-                self.account.note(Outcome::Refused("The grant of this host was revoked.".into()));
+            ConnectionFailure::Revoked => {
+                self.account.note(ConnectionOutcome::Refused("The grant of this host was revoked.".into()));
                 let _ = self.client.set_zero_linger();
                 return;
             }
-            End::Refused(why) => (Outcome::Refused(why.clone()), why, "403 Forbidden", ACCESS_DENIED),
-            End::Failed(why) => (Outcome::Failed(why.clone()), why, "502 Bad Gateway", INTERNAL_ERROR),
+            ConnectionFailure::Refused(why) => {
+                (ConnectionOutcome::Refused(why.clone()), why, "403 Forbidden", ACCESS_DENIED)
+            }
+            ConnectionFailure::Failed(why) => {
+                (ConnectionOutcome::Failed(why.clone()), why, "502 Bad Gateway", INTERNAL_ERROR)
+            }
         };
         self.account.note(outcome);
         let told = match opening::read(&self.first_bytes) {

@@ -86,8 +86,8 @@ impl From<io::Error> for DialError {
     }
 }
 
-/// Where a connection is to lead.
-pub(crate) struct Destination<'d> {
+/// The host and port that a connection is to reach, and which addresses it may have.
+pub(crate) struct DialTarget<'d> {
     pub(crate) host: &'d str,
     pub(crate) port: u16,
     /// Whether the host may be on a private address.
@@ -96,7 +96,7 @@ pub(crate) struct Destination<'d> {
     pub(crate) granted: &'d (dyn Fn(IpAddr) -> bool + Send + Sync),
 }
 
-impl Destination<'_> {
+impl DialTarget<'_> {
     /// Connects to the host. The addresses that are dialled are those that were checked.
     pub(crate) async fn reach(&self, dialler: &Arc<dyn Dial>) -> Result<TcpStream, DialError> {
         let reached = timeout(TO_REACH, async {
@@ -257,10 +257,10 @@ mod tests {
         }
     }
 
-    /// A proxy for every name, and what this machine knows of the name.
-    struct Proxied(Result<Vec<IpAddr>, DialError>);
+    /// Dials as if a proxy took every name, with what this machine knows of the name.
+    struct ProxiedDial(Result<Vec<IpAddr>, DialError>);
 
-    impl Dial for Proxied {
+    impl Dial for ProxiedDial {
         fn resolve<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, Result<Vec<IpAddr>, DialError>> {
             Box::pin(async { self.0.clone() })
         }
@@ -284,8 +284,8 @@ mod tests {
             (Err(DialError::NoSuchHost), false, "asked"),
         ];
         for (found, private, told) in table {
-            let dialler: Arc<dyn Dial> = Arc::new(Proxied(found));
-            let destination = Destination { host: "a.test", port: 443, private, granted: &|_| false };
+            let dialler: Arc<dyn Dial> = Arc::new(ProxiedDial(found));
+            let destination = DialTarget { host: "a.test", port: 443, private, granted: &|_| false };
             let error = destination.reach(&dialler).await.unwrap_err().to_string();
             assert!(error.contains(told), "{error}");
         }
@@ -294,7 +294,7 @@ mod tests {
     fn checked(private: bool, found: &[&str]) -> Result<Vec<String>, String> {
         let granted = |address: IpAddr| address.to_string() == "10.9.9.9";
         let found: Vec<IpAddr> = found.iter().map(|text| text.parse().unwrap()).collect();
-        let destination = Destination { host: "a.test", port: 443, private, granted: &granted };
+        let destination = DialTarget { host: "a.test", port: 443, private, granted: &granted };
         let told = |addresses: Vec<SocketAddr>| addresses.iter().map(SocketAddr::to_string).collect();
         destination.checked(&found).map(told).map_err(|error| error.to_string())
     }

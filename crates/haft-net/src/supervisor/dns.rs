@@ -14,9 +14,9 @@ const INTERNET: u16 = 1;
 /// How long a client may keep an answer, in seconds. The address is valid until the session ends.
 const TIME_TO_LIVE: u32 = 60;
 
-/// A question.
+/// A question of the domain name system.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct DnsQuestion {
     /// The name as it is compared; nothing when no host can be called so.
     pub(super) name: Option<String>,
     /// The name as it was sent, printable.
@@ -40,9 +40,9 @@ pub(super) enum RecordKind {
     Other(u16),
 }
 
-/// What a question is answered.
+/// The answer to a question of the domain name system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum DnsAnswer {
     /// The name has this address.
     Address(Ipv4Addr),
     /// The name exists and has no such records.
@@ -56,18 +56,18 @@ pub(super) enum Answer {
 }
 
 /// Answers a message; nothing where a message deserves no answer.
-pub(super) fn answer(message: &[u8], decide: impl FnOnce(&Question) -> Answer) -> Option<Vec<u8>> {
+pub(super) fn answer(message: &[u8], decide: impl FnOnce(&DnsQuestion) -> DnsAnswer) -> Option<Vec<u8>> {
     let header = Header::read(message)?;
     if header.operation != 0 {
-        return Some(header.reply(&[], Code::NotImplemented));
+        return Some(header.reply(&[], DnsResponseCode::NotImplemented));
     }
     let Some((question, length)) = question(&message[HEADER..]).filter(|_| header.questions == 1) else {
-        return Some(header.reply(&[], Code::Malformed));
+        return Some(header.reply(&[], DnsResponseCode::Malformed));
     };
     let asked = &message[HEADER..HEADER + length];
     Some(match decide(&question) {
-        Answer::Address(address) => {
-            let mut reply = header.reply(asked, Code::NoError);
+        DnsAnswer::Address(address) => {
+            let mut reply = header.reply(asked, DnsResponseCode::NoError);
             // One answer. Its name is at the beginning of the question.
             reply[7] = 1;
             reply.extend([0xc0, 0x0c, 0, 1, 0, 1]);
@@ -76,15 +76,15 @@ pub(super) fn answer(message: &[u8], decide: impl FnOnce(&Question) -> Answer) -
             reply.extend(address.octets());
             reply
         }
-        Answer::Empty => header.reply(asked, Code::NoError),
-        Answer::NoSuchName => header.reply(asked, Code::NoSuchName),
-        Answer::Refused => header.reply(asked, Code::Refused),
-        Answer::Failed => header.reply(asked, Code::Failed),
+        DnsAnswer::Empty => header.reply(asked, DnsResponseCode::NoError),
+        DnsAnswer::NoSuchName => header.reply(asked, DnsResponseCode::NoSuchName),
+        DnsAnswer::Refused => header.reply(asked, DnsResponseCode::Refused),
+        DnsAnswer::Failed => header.reply(asked, DnsResponseCode::Failed),
     })
 }
 
 #[derive(Clone, Copy)]
-enum Code {
+enum DnsResponseCode {
     NoError = 0,
     Malformed = 1,
     Failed = 2,
@@ -110,7 +110,7 @@ impl Header {
         is_question.then_some(Self { id: [id0, id1], operation, recursion, questions: u16::from_be_bytes([q0, q1]) })
     }
 
-    fn reply(&self, asked: &[u8], code: Code) -> Vec<u8> {
+    fn reply(&self, asked: &[u8], code: DnsResponseCode) -> Vec<u8> {
         let flags = [0x80 | self.operation << 3 | self.recursion, 0x80 | code as u8];
         let mut reply = Vec::with_capacity(HEADER + asked.len() + 16);
         reply.extend(self.id);
@@ -122,7 +122,7 @@ impl Header {
 }
 
 /// Reads a question and says how long it is.
-fn question(bytes: &[u8]) -> Option<(Question, usize)> {
+fn question(bytes: &[u8]) -> Option<(DnsQuestion, usize)> {
     let (mut name, mut is_plain, mut at) = (Vec::new(), true, 0);
     loop {
         let length = usize::from(*bytes.get(at)?);
@@ -152,7 +152,7 @@ fn question(bytes: &[u8]) -> Option<(Question, usize)> {
         (_, number) => RecordKind::Other(number),
     };
     let sent = name.escape_ascii().to_string();
-    Some((Question { name: host_name(&name).filter(|_| is_plain), sent, kind }, at + 4))
+    Some((DnsQuestion { name: host_name(&name).filter(|_| is_plain), sent, kind }, at + 4))
 }
 
 #[cfg(test)]

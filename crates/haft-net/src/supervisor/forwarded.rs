@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::proxy::Way;
+use super::proxy::ProxyMethod;
 
 /// Most headers of a request.
 const MOST_HEADERS: usize = 128;
@@ -21,14 +21,14 @@ const NOT_PASSED_ON: [&str; 8] = [
     "upgrade",
 ];
 
-/// A request that names its host.
+/// A request to an HTTP proxy, with the host that it names.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Forwarded {
+pub(super) struct HttpProxyRequest {
     pub(super) host: String,
     pub(super) port: u16,
     /// The first bytes that the host gets.
     pub(super) first_bytes: Vec<u8>,
-    pub(super) way: Way,
+    pub(super) way: ProxyMethod,
 }
 
 /// Why the proxy does not forward a request.
@@ -43,7 +43,7 @@ pub(super) enum NotForwarded {
 }
 
 /// Reads a request of a client that knows these credentials.
-pub(super) fn read(bytes: &[u8], credentials: &str) -> Result<Forwarded, NotForwarded> {
+pub(super) fn read(bytes: &[u8], credentials: &str) -> Result<HttpProxyRequest, NotForwarded> {
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
     let length = match request.parse(bytes) {
@@ -58,7 +58,7 @@ pub(super) fn read(bytes: &[u8], credentials: &str) -> Result<Forwarded, NotForw
     let rest = &bytes[length..];
     if method == "CONNECT" {
         let (host, port) = authority(target, None).ok_or(NotForwarded::Malformed("CONNECT names no host and port."))?;
-        return Ok(Forwarded { host, port, first_bytes: rest.to_vec(), way: Way::Connect });
+        return Ok(HttpProxyRequest { host, port, first_bytes: rest.to_vec(), way: ProxyMethod::Connect });
     }
     let whole = "This is a proxy: the request must name its host with http://, or ask for a tunnel (CONNECT).";
     let (place, path) = place(target).ok_or(NotForwarded::Malformed(whole))?;
@@ -85,7 +85,7 @@ pub(super) fn read(bytes: &[u8], credentials: &str) -> Result<Forwarded, NotForw
     }
     head.extend(b"Connection: close\r\n\r\n");
     head.extend(rest);
-    Ok(Forwarded { host, port, first_bytes: head, way: Way::Forward })
+    Ok(HttpProxyRequest { host, port, first_bytes: head, way: ProxyMethod::Forward })
 }
 
 fn knows(request: &httparse::Request<'_, '_>, credentials: &str) -> bool {
@@ -133,7 +133,7 @@ mod tests {
 
     fn told(request: &str) -> String {
         match read(request.replace('\n', "\r\n").replace("KEY\r\n", KEY).as_bytes(), "a2V5") {
-            Ok(Forwarded { host, port, first_bytes, way }) => {
+            Ok(HttpProxyRequest { host, port, first_bytes, way }) => {
                 format!("{way:?} {host} {port} {}", String::from_utf8(first_bytes).unwrap().replace("\r\n", "|"))
             }
             Err(why) => format!("{why:?}"),

@@ -5,10 +5,10 @@
 use std::net::IpAddr;
 
 use haft_contract::BoxFuture;
-use haft_contract::connection::{Decision, Wanted};
+use haft_contract::connection::{ConnectionRequest, Decision};
 
-/// Decides about a connection when it is made.
-pub trait Judge: Send + Sync {
+/// Decides about a connection at the moment it is made.
+pub trait ConnectionJudge: Send + Sync {
     /// Returns, without waiting, whether a name may be looked up at all. A command learns that a denied name does not
     /// exist.
     fn may_look_up(&self, host: &str) -> bool;
@@ -22,10 +22,10 @@ pub trait Judge: Send + Sync {
 
     /// Decides about a connection; it may wait for a person.
     ///
-    /// The supervisor asks once at a time for the same [`Wanted`]; connections that arrive meanwhile share the answer.
+    /// The supervisor asks once at a time for the same [`ConnectionRequest`]; connections that arrive meanwhile share the answer.
     /// It remembers no answer beyond that, with one exception: if every client gave up before the answer came, the
     /// next connection of the same kind gets it.
-    fn decide<'a>(&'a self, wanted: &'a Wanted) -> BoxFuture<'a, Decision>;
+    fn decide<'a>(&'a self, wanted: &'a ConnectionRequest) -> BoxFuture<'a, Decision>;
 
     /// Returns whether the user granted exactly this address, which may then be one of this machine or its network.
     fn grants_address(&self, address: IpAddr, port: u16) -> bool {

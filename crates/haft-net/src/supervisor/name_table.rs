@@ -17,11 +17,11 @@ const MOST_NAMES: usize = 16_384;
 /// The names of a session and their addresses.
 #[derive(Default)]
 pub(super) struct NameTable {
-    names: Mutex<Names>,
+    names: Mutex<NameAddresses>,
 }
 
 #[derive(Default)]
-struct Names {
+struct NameAddresses {
     addresses: HashMap<Arc<str>, Ipv4Addr>,
     in_order: Vec<Arc<str>>,
 }

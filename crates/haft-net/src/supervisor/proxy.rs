@@ -22,12 +22,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::connection::{self, Beginning};
-use super::forwarded::{self, Forwarded, NotForwarded};
+use super::connection::{self, PendingConnection};
+use super::forwarded::{self, HttpProxyRequest, NotForwarded};
 use super::host_name::{host_name, is_localhost};
 use super::session::{AFTER_AN_ERROR, Session};
 use super::socks;
-use super::traffic::Outcome;
+use super::traffic::ConnectionOutcome;
 
 /// The user name that goes with the key.
 pub(super) const USER: &str = "haft";
@@ -38,18 +38,18 @@ const LONGEST_HEAD: usize = 32 * 1024;
 /// The response that opens a tunnel.
 const ESTABLISHED: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
 
-/// The host that a client asks for, and how to answer it.
-pub(super) struct Asked {
+/// The host that a client of the proxy asks for, and how to answer the client.
+pub(super) struct ProxyRequest {
     pub(super) host: String,
     pub(super) port: u16,
     /// Bytes for the host that the client has already sent.
     pub(super) first_bytes: Vec<u8>,
-    pub(super) way: Way,
+    pub(super) way: ProxyMethod,
 }
 
-/// How a client asks.
+/// The way in which a client asks the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum ProxyMethod {
     /// For a tunnel, over HTTP.
     Connect,
     /// For the answer to one request.
@@ -78,22 +78,22 @@ pub(super) async fn accept(session: Arc<Session>, listener: TcpListener, key: Ar
 
 async fn serve(session: Arc<Session>, mut client: TcpStream, key: &str) -> io::Result<()> {
     let _ = client.set_nodelay(true);
-    let Some(Asked { host, port, first_bytes, way }) = timeout(TO_ASK, asked(&mut client, key)).await?? else {
+    let Some(ProxyRequest { host, port, first_bytes, way }) = timeout(TO_ASK, asked(&mut client, key)).await?? else {
         return Ok(());
     };
     match meant(&session, &host, port) {
         Ok((host, is_address)) => {
             match way {
-                Way::Connect => client.write_all(ESTABLISHED).await?,
-                Way::Socks => client.write_all(&socks::answer(socks::SUCCEEDED)).await?,
-                Way::Forward => {}
+                ProxyMethod::Connect => client.write_all(ESTABLISHED).await?,
+                ProxyMethod::Socks => client.write_all(&socks::answer(socks::SUCCEEDED)).await?,
+                ProxyMethod::Forward => {}
             }
-            connection::begin(session, client, Beginning { host, port, is_address, first_bytes }).await;
+            connection::begin(session, client, PendingConnection { host, port, is_address, first_bytes }).await;
             Ok(())
         }
         Err(why) => match way {
-            Way::Socks => say(&mut client, &socks::answer(socks::NOT_ALLOWED)).await,
-            Way::Connect | Way::Forward => {
+            ProxyMethod::Socks => say(&mut client, &socks::answer(socks::NOT_ALLOWED)).await,
+            ProxyMethod::Connect | ProxyMethod::Forward => {
                 say(&mut client, &response("403 Forbidden", "", &format!("haft: {host}:{port}: {why}\n"))).await
             }
         },
@@ -101,7 +101,7 @@ async fn serve(session: Arc<Session>, mut client: TcpStream, key: &str) -> io::R
 }
 
 /// Reads which host a client asks for. Answers an invalid request itself, and returns `None`.
-async fn asked(client: &mut TcpStream, key: &str) -> io::Result<Option<Asked>> {
+async fn asked(client: &mut TcpStream, key: &str) -> io::Result<Option<ProxyRequest>> {
     let mut first = [0];
     client.read_exact(&mut first).await?;
     if first[0] == socks::VERSION {
@@ -111,8 +111,8 @@ async fn asked(client: &mut TcpStream, key: &str) -> io::Result<Option<Asked>> {
     let credentials = STANDARD.encode(format!("{USER}:{key}"));
     let (status, header, why) = loop {
         match forwarded::read(&head, &credentials) {
-            Ok(Forwarded { host, port, first_bytes, way }) => {
-                return Ok(Some(Asked { host, port, first_bytes, way }));
+            Ok(HttpProxyRequest { host, port, first_bytes, way }) => {
+                return Ok(Some(ProxyRequest { host, port, first_bytes, way }));
             }
             Err(NotForwarded::Incomplete) if head.len() < LONGEST_HEAD => {
                 if client.read_buf(&mut head).await? == 0 {
@@ -141,7 +141,7 @@ fn meant(session: &Session, host: &str, port: u16) -> Result<(String, bool), &'s
             return Ok((address.to_string(), true));
         }
         let why = "Commands reach hosts by name; this address is not granted.";
-        session.ledger.open_nameless(address, port).note(Outcome::Refused(why.to_owned()));
+        session.ledger.open_nameless(address, port).note(ConnectionOutcome::Refused(why.to_owned()));
         return Err(why);
     }
     let refuse = |why: &'static str| {

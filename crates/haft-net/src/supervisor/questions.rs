@@ -10,17 +10,17 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use super::judge::Judge;
-use super::{Decision, Wanted};
+use super::judge::ConnectionJudge;
+use super::{ConnectionRequest, Decision};
 
 /// The questions of a session.
 pub(super) struct Questions {
-    judge: Arc<dyn Judge>,
+    judge: Arc<dyn ConnectionJudge>,
     runtime: Handle,
-    open: Mutex<HashMap<Wanted, Question>>,
+    open: Mutex<HashMap<ConnectionRequest, QuestionState>>,
 }
 
-enum Question {
+enum QuestionState {
     /// The judge is asked.
     Asked(watch::Receiver<Option<Decision>>, AbortHandle),
     /// The judge answered, and no client was left.
@@ -28,24 +28,24 @@ enum Question {
 }
 
 impl Questions {
-    pub(super) fn new(judge: Arc<dyn Judge>, runtime: Handle) -> Arc<Self> {
+    pub(super) fn new(judge: Arc<dyn ConnectionJudge>, runtime: Handle) -> Arc<Self> {
         Arc::new(Self { judge, runtime, open: Mutex::default() })
     }
 
     /// Returns the decision about a connection.
-    pub(super) async fn decide(self: &Arc<Self>, wanted: &Wanted) -> Decision {
+    pub(super) async fn decide(self: &Arc<Self>, wanted: &ConnectionRequest) -> Decision {
         let mut answer = {
             let mut open = self.open();
             match open.remove(wanted) {
-                Some(Question::Answered(decision)) => return decision,
-                Some(Question::Asked(answer, task)) => {
-                    open.insert(wanted.clone(), Question::Asked(answer.clone(), task));
+                Some(QuestionState::Answered(decision)) => return decision,
+                Some(QuestionState::Asked(answer, task)) => {
+                    open.insert(wanted.clone(), QuestionState::Asked(answer.clone(), task));
                     answer
                 }
                 None => {
                     let (sender, answer) = watch::channel(None);
                     let task = self.runtime.spawn(self.clone().ask(wanted.clone(), sender)).abort_handle();
-                    open.insert(wanted.clone(), Question::Asked(answer.clone(), task));
+                    open.insert(wanted.clone(), QuestionState::Asked(answer.clone(), task));
                     answer
                 }
             }
@@ -61,7 +61,7 @@ impl Questions {
     /// Forgets what was asked and answered about a host.
     pub(super) fn forget(&self, host: &str) {
         self.open().retain(|wanted, question| {
-            if let (true, Question::Asked(_, task)) = (wanted.host == host, question) {
+            if let (true, QuestionState::Asked(_, task)) = (wanted.host == host, question) {
                 task.abort();
             }
             wanted.host != host
@@ -71,25 +71,25 @@ impl Questions {
     /// Ends all questions.
     pub(super) fn end(&self) {
         for question in self.open().drain() {
-            if let (_, Question::Asked(_, task)) = question {
+            if let (_, QuestionState::Asked(_, task)) = question {
                 task.abort();
             }
         }
     }
 
-    async fn ask(self: Arc<Self>, wanted: Wanted, sender: watch::Sender<Option<Decision>>) {
+    async fn ask(self: Arc<Self>, wanted: ConnectionRequest, sender: watch::Sender<Option<Decision>>) {
         let decision = self.judge.decide(&wanted).await;
         let mut open = self.open();
         open.remove(&wanted);
         // The map had one receiver; each client has another.
         if sender.receiver_count() == 0 {
-            open.insert(wanted, Question::Answered(decision));
+            open.insert(wanted, QuestionState::Answered(decision));
         } else {
             sender.send_replace(Some(decision));
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<Wanted, Question>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<ConnectionRequest, QuestionState>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

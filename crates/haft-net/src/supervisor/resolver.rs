@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::dns::{self, Answer, Question, RecordKind};
+use super::dns::{self, DnsAnswer, DnsQuestion, RecordKind};
 use super::host_name::is_localhost;
 use super::session::{AFTER_AN_ERROR, Session};
 
@@ -78,39 +78,39 @@ fn answer(session: &Session, message: &[u8]) -> Option<Vec<u8>> {
     dns::answer(message, |question| decide(session, question))
 }
 
-fn decide(session: &Session, question: &Question) -> Answer {
+fn decide(session: &Session, question: &DnsQuestion) -> DnsAnswer {
     let refuse = |why: &str| session.ledger.refuse_name(&question.sent.to_ascii_lowercase(), why);
     match question.kind {
         RecordKind::A | RecordKind::Aaaa | RecordKind::Service => {}
         // Not `Refused`: musl would wait for another answer. The addresses of the block have no names to the outside.
-        RecordKind::Pointer => return Answer::NoSuchName,
+        RecordKind::Pointer => return DnsAnswer::NoSuchName,
         RecordKind::Other(number) => {
             refuse(&format!("Records of type {number} are not looked up for commands; only addresses are."));
-            return Answer::Refused;
+            return DnsAnswer::Refused;
         }
     }
     let Some(name) = &question.name else {
         refuse("This is not a valid host name.");
-        return Answer::NoSuchName;
+        return DnsAnswer::NoSuchName;
     };
     let is_local = is_localhost(name);
     if !is_local && !session.judge.may_look_up(name) {
         refuse("A rule denies this host.");
-        return Answer::NoSuchName;
+        return DnsAnswer::NoSuchName;
     }
     // The refused connection is reported already.
     if !is_local && session.judge.was_refused(name) {
-        return Answer::NoSuchName;
+        return DnsAnswer::NoSuchName;
     }
     match question.kind {
-        RecordKind::A if is_local => Answer::Address(Ipv4Addr::LOCALHOST),
+        RecordKind::A if is_local => DnsAnswer::Address(Ipv4Addr::LOCALHOST),
         RecordKind::A => session.names.address_of(name).map_or_else(
             || {
                 refuse("The session has looked up too many names.");
-                Answer::Failed
+                DnsAnswer::Failed
             },
-            Answer::Address,
+            DnsAnswer::Address,
         ),
-        _ => Answer::Empty,
+        _ => DnsAnswer::Empty,
     }
 }

@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
 use super::dial::Dial;
-use super::judge::Judge;
+use super::judge::ConnectionJudge;
 use super::name_table::{NameTable, is_of_block};
 use super::questions::Questions;
 use super::traffic::Ledger;
@@ -25,14 +25,14 @@ pub(super) struct Session {
     pub(super) names: NameTable,
     pub(super) ledger: Ledger,
     pub(super) questions: Arc<Questions>,
-    pub(super) judge: Arc<dyn Judge>,
+    pub(super) judge: Arc<dyn ConnectionJudge>,
     pub(super) dialler: Arc<dyn Dial>,
     /// One permit for each connection.
     pub(super) places: Arc<Semaphore>,
 }
 
-/// What a connection leads to, by the address that was dialled.
-pub(super) enum Meant {
+/// The host behind an address that a command dialled.
+pub(super) enum DialledHost {
     /// The name that has this address.
     Name(Arc<str>),
     /// The address itself, which was granted.
@@ -42,7 +42,7 @@ pub(super) enum Meant {
 }
 
 impl Session {
-    pub(super) fn new(judge: Arc<dyn Judge>, dialler: Arc<dyn Dial>, runtime: Handle) -> Arc<Self> {
+    pub(super) fn new(judge: Arc<dyn ConnectionJudge>, dialler: Arc<dyn Dial>, runtime: Handle) -> Arc<Self> {
         Arc::new(Self {
             names: NameTable::default(),
             ledger: Ledger::default(),
@@ -54,18 +54,18 @@ impl Session {
     }
 
     /// Finds what a connection leads to.
-    pub(super) fn meant_by(&self, dialled: SocketAddr) -> Meant {
+    pub(super) fn meant_by(&self, dialled: SocketAddr) -> DialledHost {
         let address = dialled.ip().to_canonical();
         match address {
             IpAddr::V4(of_block) if is_of_block(of_block) => match self.names.name_of(of_block) {
-                Some(name) => Meant::Name(name),
-                None => Meant::Nothing("No name was looked up that has this address."),
+                Some(name) => DialledHost::Name(name),
+                None => DialledHost::Nothing("No name was looked up that has this address."),
             },
-            _ if self.judge.grants_address(address, dialled.port()) => Meant::Address(address),
-            _ if address.is_loopback() => Meant::Nothing(
+            _ if self.judge.grants_address(address, dialled.port()) => DialledHost::Address(address),
+            _ if address.is_loopback() => DialledHost::Nothing(
                 "haft listens on this port for connections to other machines; no server of the session does.",
             ),
-            _ => Meant::Nothing("Commands reach hosts by name; this address is not granted."),
+            _ => DialledHost::Nothing("Commands reach hosts by name; this address is not granted."),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::proxy::{Asked, USER, Way, say};
+use super::proxy::{ProxyMethod, ProxyRequest, USER, say};
 
 /// The version of the protocol, the first byte of a client.
 pub(super) const VERSION: u8 = 5;
@@ -22,7 +22,7 @@ const BY_NOTHING: u8 = 0xff;
 const CONNECT: u8 = 1;
 
 /// Reads which host a client asks for, after its first byte. Answers an invalid request itself, and returns `None`.
-pub(super) async fn asked(client: &mut TcpStream, key: &str) -> io::Result<Option<Asked>> {
+pub(super) async fn asked(client: &mut TcpStream, key: &str) -> io::Result<Option<ProxyRequest>> {
     let methods = counted(client).await?;
     if !methods.contains(&BY_NAME_AND_KEY) {
         say(client, &[VERSION, BY_NOTHING]).await?;
@@ -53,7 +53,7 @@ pub(super) async fn asked(client: &mut TcpStream, key: &str) -> io::Result<Optio
         say(client, &answer(NOT_KNOWN)).await?;
         return Ok(None);
     }
-    Ok(Some(Asked { host, port, first_bytes: Vec::new(), way: Way::Socks }))
+    Ok(Some(ProxyRequest { host, port, first_bytes: Vec::new(), way: ProxyMethod::Socks }))
 }
 
 /// Returns an answer to a request. It names no local address, because clients do not need one.

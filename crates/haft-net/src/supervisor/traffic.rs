@@ -1,6 +1,6 @@
 //! What the commands of a session reached: connections and bytes for each host and port, and names that were refused.
 //!
-//! The numbers are those of the session. [`Traffic::since`] gives the part of a call. Connections say nothing about the
+//! The numbers are those of the session. [`NetworkTraffic::since`] gives the part of a call. Connections say nothing about the
 //! process that made them, so the traffic of calls that overlap is given to each of them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -18,9 +18,9 @@ const MOST_ADDRESSES: usize = 1000;
 /// What stands for all other addresses.
 const OTHER_ADDRESSES: &str = "other addresses";
 
-/// What was reached, and what was refused, until it was asked for.
+/// The hosts that were reached and the names that were refused, up to one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Traffic {
+pub struct NetworkTraffic {
     /// By host and port. A connection to an address without a name has the address in place of the host, or
     /// `other addresses` when there were too many of them to keep.
     pub flows: BTreeMap<(String, u16), Flow>,
@@ -49,12 +49,12 @@ pub struct Flow {
     /// When the last connection was made, decided or carried bytes.
     pub last: SystemTime,
     /// What became of the latest connection.
-    pub outcome: Outcome,
+    pub outcome: ConnectionOutcome,
 }
 
-/// What became of a connection.
+/// The present state or the end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ConnectionOutcome {
     /// It waits for its first bytes, for an answer or for the host.
     Waiting,
     /// It reached the host.
@@ -76,10 +76,10 @@ pub struct RefusedName {
     pub why: String,
 }
 
-impl Traffic {
+impl NetworkTraffic {
     /// Returns what was added after earlier numbers of the same supervisor were taken.
     #[must_use]
-    pub fn since(&self, earlier: &Traffic) -> Traffic {
+    pub fn since(&self, earlier: &NetworkTraffic) -> NetworkTraffic {
         let flows = self.flows.iter().filter_map(|(place, flow)| {
             let added =
                 earlier.flows.get(place).map_or_else(|| Some(flow.clone()), |old| flow.since(old, earlier.taken));
@@ -89,7 +89,7 @@ impl Traffic {
             let times = refused.times - earlier.refused_names.get(name).map_or(0, |old| old.times.min(refused.times));
             (times > 0).then(|| (name.clone(), RefusedName { times, why: refused.why.clone() }))
         });
-        Traffic {
+        NetworkTraffic {
             flows: flows.collect(),
             refused_names: refused_names.collect(),
             more_refused_names: self.more_refused_names.saturating_sub(earlier.more_refused_names),
@@ -123,12 +123,12 @@ impl Flow {
 #[derive(Default)]
 pub(super) struct Ledger {
     accounts: Mutex<HashMap<(String, u16), Arc<Account>>>,
-    refused: Mutex<Refused>,
+    refused: Mutex<RefusedNames>,
     nameless: Mutex<HashSet<(IpAddr, u16)>>,
 }
 
 #[derive(Default)]
-struct Refused {
+struct RefusedNames {
     names: BTreeMap<String, RefusedName>,
     more: u64,
 }
@@ -142,7 +142,7 @@ pub(super) struct Account {
     /// In milliseconds of the clock.
     last: AtomicU64,
     first: SystemTime,
-    outcome: Mutex<Outcome>,
+    outcome: Mutex<ConnectionOutcome>,
     /// Changes when the host is revoked.
     revoked: watch::Sender<()>,
 }
@@ -154,7 +154,7 @@ impl Ledger {
         let account = accounts.entry((host.to_owned(), port)).or_insert_with(|| Arc::new(Account::new())).clone();
         drop(accounts);
         account.connections.fetch_add(1, Ordering::Relaxed);
-        account.note(Outcome::Waiting);
+        account.note(ConnectionOutcome::Waiting);
         account
     }
 
@@ -188,12 +188,12 @@ impl Ledger {
         }
     }
 
-    pub(super) fn traffic(&self) -> Traffic {
+    pub(super) fn traffic(&self) -> NetworkTraffic {
         let accounts = locked(&self.accounts);
         let flows = accounts.iter().map(|(place, account)| (place.clone(), account.flow())).collect();
         let refused = locked(&self.refused);
         let (refused_names, more_refused_names) = (refused.names.clone(), refused.more);
-        Traffic { flows, refused_names, more_refused_names, taken: SystemTime::now() }
+        NetworkTraffic { flows, refused_names, more_refused_names, taken: SystemTime::now() }
     }
 }
 
@@ -206,14 +206,14 @@ impl Account {
             gave_up: AtomicU64::new(0),
             last: AtomicU64::new(0),
             first: SystemTime::now(),
-            outcome: Mutex::new(Outcome::Waiting),
+            outcome: Mutex::new(ConnectionOutcome::Waiting),
             revoked: watch::Sender::new(()),
         }
     }
 
     /// Says what became of a connection.
-    pub(super) fn note(&self, outcome: Outcome) {
-        if outcome == Outcome::GaveUp {
+    pub(super) fn note(&self, outcome: ConnectionOutcome) {
+        if outcome == ConnectionOutcome::GaveUp {
             self.gave_up.fetch_add(1, Ordering::Relaxed);
         }
         *locked(&self.outcome) = outcome;
@@ -263,21 +263,21 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    fn flow<'t>(traffic: &'t Traffic, host: &str) -> &'t Flow {
+    fn flow<'t>(traffic: &'t NetworkTraffic, host: &str) -> &'t Flow {
         &traffic.flows[&(host.to_owned(), 443)]
     }
 
     #[test]
     fn a_difference_has_only_what_was_added() {
         let ledger = Ledger::default();
-        ledger.open("old.test", 443).note(Outcome::Reached);
+        ledger.open("old.test", 443).note(ConnectionOutcome::Reached);
         let account = ledger.open("both.test", 443);
         account.sent(10);
         ledger.refuse_name("denied.test", "denied");
         let earlier = ledger.traffic();
 
         account.received(5);
-        ledger.open("new.test", 443).note(Outcome::Refused("no".into()));
+        ledger.open("new.test", 443).note(ConnectionOutcome::Refused("no".into()));
         ledger.refuse_name("denied.test", "denied");
         ledger.refuse_name("other.test", "denied");
         let added = ledger.traffic().since(&earlier);
@@ -287,7 +287,7 @@ mod tests {
         let both = flow(&added, "both.test");
         assert_eq!((both.connections, both.bytes_out, both.bytes_in), (0, 0, 5));
         assert!(both.first >= earlier.taken);
-        assert_eq!(flow(&added, "new.test").outcome, Outcome::Refused("no".into()));
+        assert_eq!(flow(&added, "new.test").outcome, ConnectionOutcome::Refused("no".into()));
         let times: Vec<u64> = added.refused_names.values().map(|refused| refused.times).collect();
         assert_eq!(times, [1, 1]);
         assert!(ledger.traffic().since(&ledger.traffic()).is_empty());
@@ -298,7 +298,7 @@ mod tests {
         let ledger = Ledger::default();
         let account = ledger.open("a.test", 443);
         let earlier = ledger.traffic();
-        account.note(Outcome::GaveUp);
+        account.note(ConnectionOutcome::GaveUp);
         let added = ledger.traffic().since(&earlier);
         assert_eq!((flow(&added, "a.test").gave_up, flow(&added, "a.test").connections), (1, 0));
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use haft_contract::effect::{Change, Claim, Danger, Exposure, RemoteClaim, StateKey};
-use haft_contract::path::{Extent, Place};
+use haft_contract::path::{Extent, FileLocation};
 
 use super::*;
 use crate::decision::{Class, Decision};
@@ -12,9 +12,9 @@ use crate::rule::{Pattern, defaults};
 
 const COMMAND: &str = "the command";
 
-fn step(does: Does) -> Effect {
+fn step(does: StepEffect) -> Effect {
     let words: Arc<[String]> = [COMMAND.to_owned()].into();
-    Effect::Step(Step { command: COMMAND.into(), folder: "".into(), part: (0, COMMAND.len()), words, does })
+    Effect::Step(CommandStep { command: COMMAND.into(), folder: "".into(), part: (0, COMMAND.len()), words, does })
 }
 
 fn exactly(command: &str, folder: &str) -> GrantScope {
@@ -22,15 +22,15 @@ fn exactly(command: &str, folder: &str) -> GrantScope {
 }
 
 fn inside(path: &str) -> Target {
-    Target::Inside(Place::new(path, Extent::Entry))
+    Target::Inside(FileLocation::new(path, Extent::Entry))
 }
 
 fn outside(path: &str) -> Target {
-    Target::Outside(Place::new(path, Extent::Entry))
+    Target::Outside(FileLocation::new(path, Extent::Entry))
 }
 
 fn changes(target: Target, change: Change) -> Effect {
-    step(Does::Change(target, change))
+    step(StepEffect::Change(target, change))
 }
 
 /// At least one effect of every sort.
@@ -63,11 +63,11 @@ fn every_sort() -> Vec<Effect> {
         remote(Claim::MayChange),
         Effect::Delegate(AgentName("scout".into())),
         Effect::Session(StateKey("todo".into())),
-        step(Does::Nothing),
-        step(Does::Read(outside("/usr/bin"))),
-        step(Does::Read(outside("/srv/a"))),
-        step(Does::Read(inside(".env"))),
-        step(Does::ReadUnknown),
+        step(StepEffect::Nothing),
+        step(StepEffect::Read(outside("/usr/bin"))),
+        step(StepEffect::Read(outside("/srv/a"))),
+        step(StepEffect::Read(inside(".env"))),
+        step(StepEffect::ReadUnknown),
         changes(inside("new"), Change::Create),
         changes(inside("a"), Change::Replace),
         changes(inside("a"), Change::Remove),
@@ -76,20 +76,20 @@ fn every_sort() -> Vec<Effect> {
         changes(inside(".env"), Change::Replace),
         changes(inside(".git/hooks/x"), Change::Create),
         changes(outside("/srv/a"), Change::Create),
-        step(Does::ChangeUnknown(Change::Remove)),
-        step(Does::Connect(None)),
-        step(Does::Connect(Some(Host("a.example".into())))),
-        step(Does::Connect(Some(Host("b.example".into())))),
-        step(Does::Publish(words())),
-        step(Does::Code(words())),
-        step(Does::Program("frob".into())),
-        step(Does::Unknown(words())),
-        step(Does::Settings(words())),
-        step(Does::ShellState(words())),
-        step(Does::History(words())),
-        step(Does::Process(words())),
+        step(StepEffect::ChangeUnknown(Change::Remove)),
+        step(StepEffect::Connect(None)),
+        step(StepEffect::Connect(Some(Host("a.example".into())))),
+        step(StepEffect::Connect(Some(Host("b.example".into())))),
+        step(StepEffect::Publish(words())),
+        step(StepEffect::Code(words())),
+        step(StepEffect::Program("frob".into())),
+        step(StepEffect::Unknown(words())),
+        step(StepEffect::Settings(words())),
+        step(StepEffect::ShellState(words())),
+        step(StepEffect::History(words())),
+        step(StepEffect::Process(words())),
     ];
-    effects.extend(dangers.map(|danger| step(Does::Danger(danger, words()))));
+    effects.extend(dangers.map(|danger| step(StepEffect::Danger(danger, words()))));
     effects
 }
 
@@ -190,7 +190,7 @@ fn the_other_scopes_cover_their_own_matter_and_nothing_else() {
     check_covered(&GrantScope::History, &[CommandChangesHistory]);
     check_covered(&GrantScope::Host(host.clone()), &[Connect, CommandConnects]);
     for (reached, is_covered) in [(Some(host.clone()), true), (Some(Host("b.example".into())), false), (None, false)] {
-        let connects = step(Does::Connect(reached));
+        let connects = step(StepEffect::Connect(reached));
         assert_eq!(GrantScope::Host(host.clone()).covers(&connects, Containment::Contained), is_covered, "{connects}");
     }
     check_covered(&remote, &[RemoteRead, RemoteChange]);
@@ -217,16 +217,16 @@ fn a_yes_to_one_command_covers_all_its_parts_and_no_other_command() {
 
 #[test]
 fn a_command_that_connects_or_publishes_is_not_contained() {
-    let build = || step(Does::Code("build".into()));
+    let build = || step(StepEffect::Code("build".into()));
     let host = || Host("a.example".into());
     let grants = [GrantScope::Contained, GrantScope::Host(host())];
     assert!(allowed(&[build()], &grants, Containment::Contained));
-    assert!(allowed(&[step(Does::Connect(Some(host())))], &grants, Containment::Contained));
-    assert!(!allowed(&[build(), step(Does::Connect(Some(host())))], &grants, Containment::Contained));
-    assert!(!allowed(&[build(), step(Does::Publish("push".into()))], &grants, Containment::Contained));
+    assert!(allowed(&[step(StepEffect::Connect(Some(host())))], &grants, Containment::Contained));
+    assert!(!allowed(&[build(), step(StepEffect::Connect(Some(host())))], &grants, Containment::Contained));
+    assert!(!allowed(&[build(), step(StepEffect::Publish("push".into()))], &grants, Containment::Contained));
     let new = || changes(inside("new"), Change::Create);
     assert!(allowed(&[new()], &[], Containment::Contained));
-    assert!(!allowed(&[new(), step(Does::Connect(Some(host())))], &grants, Containment::Contained));
+    assert!(!allowed(&[new(), step(StepEffect::Connect(Some(host())))], &grants, Containment::Contained));
 }
 
 #[test]
@@ -234,13 +234,14 @@ fn what_cannot_be_undone_is_at_least_asked_about_and_what_only_reads_never_is() 
     for contained in EVERY_CONTAINMENT {
         let creates = changes(inside("new"), Change::Create);
         assert_eq!(allowed(&[creates], &[], contained), contained == Containment::Contained);
-        let reads = [Effect::Run(CommandLine("ls".into())), step(Does::List(inside("a"))), step(Does::Nothing)];
+        let reads =
+            [Effect::Run(CommandLine("ls".into())), step(StepEffect::List(inside("a"))), step(StepEffect::Nothing)];
         assert!(allowed(&reads, &[], contained), "{contained:?}");
     }
 }
 
 #[track_caller]
-fn check_offers(does: &[Does], expected: &[GrantScope]) {
+fn check_offers(does: &[StepEffect], expected: &[GrantScope]) {
     let effects: Vec<Effect> = does.iter().cloned().map(step).collect();
     let offers = Policy::default().offers("t", &effects, Situation::default());
     assert_eq!(offers, [&[exactly(COMMAND, "")], expected].concat(), "{does:?}");
@@ -248,20 +249,20 @@ fn check_offers(does: &[Does], expected: &[GrantScope]) {
 
 #[test]
 fn what_is_offered_answers_everything_that_is_open_the_narrowest_first() {
-    let (code, history) = (Does::Code("run the tests".into()), Does::History("commit".into()));
-    let connect = |name: &str| Does::Connect(Some(Host(name.into())));
+    let (code, history) = (StepEffect::Code("run the tests".into()), StepEffect::History("commit".into()));
+    let connect = |name: &str| StepEffect::Connect(Some(Host(name.into())));
     let host = |name: &str| GrantScope::Host(Host(name.into()));
     check_offers(std::slice::from_ref(&code), &[GrantScope::Contained]);
-    check_offers(&[history.clone(), history.clone(), Does::Nothing], &[GrantScope::History]);
+    check_offers(&[history.clone(), history.clone(), StepEffect::Nothing], &[GrantScope::History]);
     let both = GrantScope::Several(vec![GrantScope::Contained, GrantScope::History]);
     check_offers(&[code.clone(), history.clone()], &[both]);
     check_offers(&[connect("a")], &[host("a")]);
     check_offers(&[connect("a"), history.clone()], &[GrantScope::Several(vec![host("a"), GrantScope::History])]);
     check_offers(&[connect("a"), connect("b"), connect("c"), connect("d")], &[]);
     check_offers(&[connect("a"), code.clone()], &[]);
-    check_offers(&[Does::Connect(None)], &[]);
-    check_offers(&[code.clone(), Does::Publish("push".into())], &[]);
-    check_offers(&[code, Does::Unknown("it is computed".into())], &[]);
+    check_offers(&[StepEffect::Connect(None)], &[]);
+    check_offers(&[code.clone(), StepEffect::Publish("push".into())], &[]);
+    check_offers(&[code, StepEffect::Unknown("it is computed".into())], &[]);
 }
 
 #[test]
@@ -288,9 +289,9 @@ fn everything_that_is_offered_answers_the_question_and_says_for_how_long() {
 
 #[test]
 fn exactly_this_command_is_the_one_in_the_folder_that_was_shown() {
-    let at = |folder: &str| match step(Does::Code("run run.sh".into())) {
+    let at = |folder: &str| match step(StepEffect::Code("run run.sh".into())) {
         Effect::Step(step) => {
-            [Effect::Run(CommandLine(COMMAND.into())), Effect::Step(Step { folder: folder.into(), ..step })]
+            [Effect::Run(CommandLine(COMMAND.into())), Effect::Step(CommandStep { folder: folder.into(), ..step })]
         }
         other => panic!("{other} is no step"),
     };

@@ -2,15 +2,17 @@
 
 use super::*;
 use crate::rule::Pattern;
-use haft_contract::effect::{Change, Claim, CommandLine, Exposure, FollowedChange, Host, RemoteClaim, StateKey, Step};
-use haft_contract::path::{Extent, Place, Target};
+use haft_contract::effect::{
+    Change, Claim, CommandLine, CommandStep, Exposure, FollowedChange, Host, RemoteClaim, StateKey,
+};
+use haft_contract::path::{Extent, FileLocation, Target};
 
 fn inside(path: &str) -> Target {
-    Target::Inside(Place::new(path, Extent::Entry))
+    Target::Inside(FileLocation::new(path, Extent::Entry))
 }
 
 fn outside(path: &str) -> Target {
-    Target::Outside(Place::new(path, Extent::Entry))
+    Target::Outside(FileLocation::new(path, Extent::Entry))
 }
 
 fn judge(effects: &[Effect], mode: Mode) -> (Decision, String) {
@@ -131,9 +133,15 @@ fn no_grant_answers_for_protected_names_and_secrets() {
     );
 }
 
-fn part(does: Does) -> Effect {
+fn part(does: StepEffect) -> Effect {
     let words: std::sync::Arc<[String]> = ["x".to_owned()].into();
-    Effect::Step(haft_contract::effect::Step { command: "x".into(), folder: "".into(), part: (0, 1), words, does })
+    Effect::Step(haft_contract::effect::CommandStep {
+        command: "x".into(),
+        folder: "".into(),
+        part: (0, 1),
+        words,
+        does,
+    })
 }
 
 fn about_running(decision: Decision) -> Policy {
@@ -149,7 +157,7 @@ fn about_running(decision: Decision) -> Policy {
 
 #[test]
 fn a_rule_about_running_commands_holds_also_where_the_parts_of_a_command_are_told() {
-    let effects = [Effect::Run(CommandLine("x".into())), part(Does::Nothing)];
+    let effects = [Effect::Run(CommandLine("x".into())), part(StepEffect::Nothing)];
     let judged = |policy: &Policy, grants: &[GrantScope]| {
         policy.judge("t", &effects, Situation { grants, ..Situation::default() }).decision
     };
@@ -165,15 +173,15 @@ fn a_rule_about_running_commands_holds_also_where_the_parts_of_a_command_are_tol
 
 #[test]
 fn a_permission_to_run_commands_says_nothing_of_what_their_parts_do() {
-    let effects = [Effect::Run(CommandLine("x".into())), part(Does::Change(inside("a"), Change::Remove))];
+    let effects = [Effect::Run(CommandLine("x".into())), part(StepEffect::Change(inside("a"), Change::Remove))];
     assert_eq!(about_running(Decision::Allow).judge("t", &effects, Situation::default()).decision, Decision::Ask);
 }
 
 #[test]
 fn where_nothing_is_kept_nothing_leaves_the_machine_either() {
-    let publishes = [part(Does::Publish("push".into()))];
-    let connects = [part(Does::Connect(None))];
-    let removes = [part(Does::Change(inside("a"), Change::Remove))];
+    let publishes = [part(StepEffect::Publish("push".into()))];
+    let connects = [part(StepEffect::Connect(None))];
+    let removes = [part(StepEffect::Change(inside("a"), Change::Remove))];
     let decided = |effects: &[Effect], mode| judge(effects, mode).0;
     assert_eq!(
         [Mode::Normal, Mode::Try, Mode::Plan].map(|mode| decided(&publishes, mode)),
@@ -189,42 +197,44 @@ fn trying_asks_only_about_what_cannot_be_thrown_away() {
         let situation = Situation { mode: Mode::Try, contained, ..Situation::default() };
         Policy::default().judge("bash", effects, situation).decision
     };
-    let changes = || part(Does::Change(inside("a"), Change::Replace));
+    let changes = || part(StepEffect::Change(inside("a"), Change::Replace));
     for does in [
-        Does::Change(inside("a"), Change::Remove),
-        Does::Change(inside("a"), Change::Replace),
-        Does::Code("x".into()),
-        Does::Unknown("x".into()),
+        StepEffect::Change(inside("a"), Change::Remove),
+        StepEffect::Change(inside("a"), Change::Replace),
+        StepEffect::Code("x".into()),
+        StepEffect::Unknown("x".into()),
     ] {
         assert_eq!(decided(&[part(does.clone())], Containment::Contained), Decision::Allow, "{does:?}");
         assert_eq!(decided(&[part(does.clone())], Containment::WithoutLayer), Decision::Ask, "{does:?}");
-        let with_network = [part(does.clone()), part(Does::Connect(None))];
+        let with_network = [part(does.clone()), part(StepEffect::Connect(None))];
         assert_eq!(decided(&with_network, Containment::Contained), Decision::Ask, "{does:?}");
     }
-    let read = part(Does::Read(outside("/home/u/notes")));
+    let read = part(StepEffect::Read(outside("/home/u/notes")));
     assert_eq!(decided(&[changes(), read], Containment::Contained), Decision::Ask);
     assert_eq!(decided(&[Effect::Change(inside("a"), Change::Replace)], Containment::Contained), Decision::Ask);
-    let elsewhere = part(Does::Change(outside("/home/u/notes"), Change::Remove));
+    let elsewhere = part(StepEffect::Change(outside("/home/u/notes"), Change::Remove));
     assert_eq!(decided(&[changes(), elsewhere], Containment::Contained), Decision::Deny);
 }
 
 #[test]
 fn what_a_command_may_do_only_in_a_sandbox_is_asked_about_without_one() {
-    let step = |does: Does| {
+    let step = |does: StepEffect| {
         let words = std::sync::Arc::from(["cat".to_owned()]);
-        Effect::Step(Step { command: "cat".into(), folder: "".into(), part: (0, 3), words, does })
+        Effect::Step(CommandStep { command: "cat".into(), folder: "".into(), part: (0, 3), words, does })
     };
-    let decided = |does: Does, contained: Containment| {
+    let decided = |does: StepEffect, contained: Containment| {
         let situation = Situation { contained, ..Situation::default() };
         Policy::default().judge("bash", &[step(does)], situation).decision
     };
     let (with, without) = (Containment::Contained, Containment::WithoutSandbox);
-    for does in
-        [Does::Read(outside("/tmp/x")), Does::List(outside("/var/tmp")), Does::Change(inside("a"), Change::Create)]
-    {
+    for does in [
+        StepEffect::Read(outside("/tmp/x")),
+        StepEffect::List(outside("/var/tmp")),
+        StepEffect::Change(inside("a"), Change::Create),
+    ] {
         assert_eq!((decided(does.clone(), with), decided(does, without)), (Decision::Allow, Decision::Ask));
     }
-    for does in [Does::Read(outside("/etc/os-release")), Does::Read(inside("a")), Does::Nothing] {
+    for does in [StepEffect::Read(outside("/etc/os-release")), StepEffect::Read(inside("a")), StepEffect::Nothing] {
         assert_eq!(decided(does, without), Decision::Allow);
     }
 }
@@ -251,31 +261,31 @@ fn a_file_that_trusted_code_names_is_a_protected_name() {
     assert_eq!(offers, [], "it is asked about each time");
 }
 
-fn of_command(does: Does) -> Effect {
+fn of_command(does: StepEffect) -> Effect {
     let words = std::sync::Arc::from(["x".to_owned()]);
-    Effect::Step(Step { command: "x".into(), folder: "".into(), part: (0, 1), words, does })
+    Effect::Step(CommandStep { command: "x".into(), folder: "".into(), part: (0, 1), words, does })
 }
 
 #[test]
 fn folders_that_only_the_session_has_are_its_own_in_a_full_sandbox() {
     let home = Path::new("/home/u");
-    let decided = |does: Does, contained, own_home| {
+    let decided = |does: StepEffect, contained, own_home| {
         let situation = Situation { contained, own_home, ..Situation::default() };
         Policy::default().judge("bash", &[of_command(does)], situation).decision
     };
     let own = [
-        Does::Change(outside("/tmp/x"), Change::Create),
-        Does::Change(outside("/tmp/x"), Change::Replace),
-        Does::Change(outside("/tmp/x"), Change::Remove),
-        Does::Change(outside("/var/tmp/x/y"), Change::Create),
-        Does::Change(outside("/dev/shm/x"), Change::Create),
-        Does::Change(outside("/home/u/notes"), Change::Create),
-        Does::Change(outside("~/.cache/tool/x"), Change::Replace),
-        Does::Change(outside("/tmp/t.env"), Change::Create),
-        Does::Change(outside("/tmp/t.env"), Change::Remove),
-        Does::Read(outside("/tmp/x")),
-        Does::Read(outside("/home/u/notes")),
-        Does::List(outside("/home/u")),
+        StepEffect::Change(outside("/tmp/x"), Change::Create),
+        StepEffect::Change(outside("/tmp/x"), Change::Replace),
+        StepEffect::Change(outside("/tmp/x"), Change::Remove),
+        StepEffect::Change(outside("/var/tmp/x/y"), Change::Create),
+        StepEffect::Change(outside("/dev/shm/x"), Change::Create),
+        StepEffect::Change(outside("/home/u/notes"), Change::Create),
+        StepEffect::Change(outside("~/.cache/tool/x"), Change::Replace),
+        StepEffect::Change(outside("/tmp/t.env"), Change::Create),
+        StepEffect::Change(outside("/tmp/t.env"), Change::Remove),
+        StepEffect::Read(outside("/tmp/x")),
+        StepEffect::Read(outside("/home/u/notes")),
+        StepEffect::List(outside("/home/u")),
     ];
     for does in own {
         for contained in [Containment::Contained, Containment::WithNetwork, Containment::WithoutLayer] {
@@ -288,31 +298,31 @@ fn folders_that_only_the_session_has_are_its_own_in_a_full_sandbox() {
     let missing = ["/home/u/gone".into()];
     let situation = Situation { own_home: Some(home), not_in_home: &missing, ..Situation::default() };
     for (path, wanted) in [("/home/u/gone", Decision::Allow), ("/home/u/notes", Decision::Deny)] {
-        let removes = [of_command(Does::Change(outside(path), Change::Remove))];
+        let removes = [of_command(StepEffect::Change(outside(path), Change::Remove))];
         assert_eq!(Policy::default().judge("bash", &removes, situation).decision, wanted, "{path}");
     }
     let others = [
-        Does::Change(outside("/tmp"), Change::Remove),
-        Does::Change(outside("/home/u"), Change::Remove),
-        Does::Change(outside("/home/u"), Change::Replace),
-        Does::Change(outside("/home/u/notes"), Change::Remove),
-        Does::Change(outside("/home/u/*"), Change::Create),
-        Does::Change(outside("/home/u/.bashrc"), Change::Create),
-        Does::Change(outside("/home/u/.ssh/authorized_keys"), Change::Create),
-        Does::Change(outside("/home/u/.config/haft/rules.toml"), Change::Create),
-        Does::Change(outside("/home/other/notes"), Change::Create),
-        Does::Change(outside("/home/user2/notes"), Change::Create),
-        Does::Change(outside("/srv/x"), Change::Create),
-        Does::Change(outside("/usr/bin/x"), Change::Create),
-        Does::Change(outside("../beside/x"), Change::Create),
-        Does::Read(outside("/home/u/.ssh/id_rsa")),
+        StepEffect::Change(outside("/tmp"), Change::Remove),
+        StepEffect::Change(outside("/home/u"), Change::Remove),
+        StepEffect::Change(outside("/home/u"), Change::Replace),
+        StepEffect::Change(outside("/home/u/notes"), Change::Remove),
+        StepEffect::Change(outside("/home/u/*"), Change::Create),
+        StepEffect::Change(outside("/home/u/.bashrc"), Change::Create),
+        StepEffect::Change(outside("/home/u/.ssh/authorized_keys"), Change::Create),
+        StepEffect::Change(outside("/home/u/.config/haft/rules.toml"), Change::Create),
+        StepEffect::Change(outside("/home/other/notes"), Change::Create),
+        StepEffect::Change(outside("/home/user2/notes"), Change::Create),
+        StepEffect::Change(outside("/srv/x"), Change::Create),
+        StepEffect::Change(outside("/usr/bin/x"), Change::Create),
+        StepEffect::Change(outside("../beside/x"), Change::Create),
+        StepEffect::Read(outside("/home/u/.ssh/id_rsa")),
     ];
     for does in others {
         assert_eq!(decided(does.clone(), Containment::Contained, Some(home)), Decision::Deny, "{does}");
     }
     let ruling = Policy::default().judge(
         "bash",
-        &[of_command(Does::Change(outside("/tmp/x"), Change::Create))],
+        &[of_command(StepEffect::Change(outside("/tmp/x"), Change::Create))],
         Situation { own_home: Some(home), ..Situation::default() },
     );
     assert_eq!(ruling.reason, "It would create /tmp/x, in the session's own /tmp.");
@@ -320,11 +330,11 @@ fn folders_that_only_the_session_has_are_its_own_in_a_full_sandbox() {
 
 #[test]
 fn with_a_network_of_its_own_a_command_may_use_this_machine_unasked() {
-    let decided = |does: Does, by_name| {
+    let decided = |does: StepEffect, by_name| {
         let situation = Situation { by_name, ..Situation::default() };
         Policy::default().judge("bash", &[of_command(does)], situation).decision
     };
-    let host = |name: &str| Does::Connect(Some(Host(name.into())));
+    let host = |name: &str| StepEffect::Connect(Some(Host(name.into())));
     let here = [
         host("localhost"),
         host("app.localhost"),
@@ -334,8 +344,8 @@ fn with_a_network_of_its_own_a_command_may_use_this_machine_unasked() {
         host("[::1]"),
         host("0.0.0.0"),
         host("::ffff:127.0.0.1"),
-        Does::Serve("let other machines connect".into()),
-        Does::SendHere("send data to a server on this machine".into()),
+        StepEffect::Serve("let other machines connect".into()),
+        StepEffect::SendHere("send data to a server on this machine".into()),
     ];
     for does in here {
         assert_eq!(
@@ -345,7 +355,7 @@ fn with_a_network_of_its_own_a_command_may_use_this_machine_unasked() {
         );
     }
     let away = ["localhost.x.example", "128.0.0.1", "10.0.0.1", "169.254.169.254", "::2", "local"];
-    for does in away.map(host).into_iter().chain([Does::Publish("push".into())]) {
+    for does in away.map(host).into_iter().chain([StepEffect::Publish("push".into())]) {
         assert_eq!(decided(does.clone(), true), Decision::Ask, "{does}");
     }
 }

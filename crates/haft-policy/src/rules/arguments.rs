@@ -17,11 +17,12 @@ const BELOW: char = '.';
 pub struct ArgumentPattern {
     name: String,
     texts: Vec<TextPattern>,
-    reads: Reads,
+    reads: MatchBreadth,
 }
 
+/// Whether a pattern fits widely (any value, in any case) or narrowly (every value, in its exact case).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reads {
+enum MatchBreadth {
     Widely,
     Narrowly,
 }
@@ -50,7 +51,7 @@ impl ArgumentPattern {
             let fix = "write the text that is meant, with * for any text".to_owned();
             return Err((format!("the pattern of the argument \"{name}\" is empty"), fix));
         }
-        let reads = if decision == Some(Decision::Allow) { Reads::Narrowly } else { Reads::Widely };
+        let reads = if decision == Some(Decision::Allow) { MatchBreadth::Narrowly } else { MatchBreadth::Widely };
         let text = |written: &String| {
             let pieces = written.split('*').map(|piece| folded(piece, reads)).collect();
             TextPattern { written: written.clone(), pieces }
@@ -73,8 +74,8 @@ impl ArgumentPattern {
             self.texts.iter().any(|pattern| pattern.fits(&text))
         };
         match self.reads {
-            Reads::Widely => values.iter().any(fits),
-            Reads::Narrowly => !values.is_empty() && values.iter().all(fits),
+            MatchBreadth::Widely => values.iter().any(fits),
+            MatchBreadth::Narrowly => !values.is_empty() && values.iter().all(fits),
         }
     }
 
@@ -101,8 +102,8 @@ impl TextPattern {
     }
 }
 
-fn folded(text: &str, reads: Reads) -> String {
-    if reads == Reads::Widely { text.to_lowercase() } else { text.to_owned() }
+fn folded(text: &str, reads: MatchBreadth) -> String {
+    if reads == MatchBreadth::Widely { text.to_lowercase() } else { text.to_owned() }
 }
 
 /// Collects what lies at the end of a way; a list stands for each of its items.

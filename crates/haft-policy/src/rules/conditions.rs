@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use haft_contract::effect::{Change, Does, Effect, Step};
+use haft_contract::effect::{Change, CommandStep, Effect, StepEffect};
 use haft_contract::path::Target;
 
 use serde_json::Value;
@@ -69,7 +69,9 @@ impl Conditions {
     fn fit_of_path(&self, path: &PathPattern, effect: &Effect) -> Fit {
         let Some((target, touch)) = touched(effect) else {
             return match effect {
-                Effect::Step(Step { does: Does::ReadUnknown | Does::ChangeUnknown(_), .. }) => Fit::Perhaps,
+                Effect::Step(CommandStep { does: StepEffect::ReadUnknown | StepEffect::ChangeUnknown(_), .. }) => {
+                    Fit::Perhaps
+                }
                 _ => Fit::Not,
             };
         };
@@ -138,9 +140,11 @@ fn touched(effect: &Effect) -> Option<(&Target, Touch)> {
         }
         Effect::ChangeFollowed(change) => Some((&change.target, Touch::Named)),
         Effect::Step(step) => match &step.does {
-            Does::Read(target) | Does::Change(target, Change::Replace | Change::Remove) => Some((target, Touch::Whole)),
-            Does::Change(target, Change::Create) => Some((target, Touch::Made)),
-            Does::List(target) => Some((target, Touch::Listed)),
+            StepEffect::Read(target) | StepEffect::Change(target, Change::Replace | Change::Remove) => {
+                Some((target, Touch::Whole))
+            }
+            StepEffect::Change(target, Change::Create) => Some((target, Touch::Made)),
+            StepEffect::List(target) => Some((target, Touch::Listed)),
             _ => None,
         },
         _ => None,
@@ -159,9 +163,11 @@ fn fit_of_host(host: &NamePattern, effect: &Effect) -> Fit {
     match effect {
         Effect::Connect(name) => host.fit(&host_name(&name.0)),
         Effect::Step(step) => match &step.does {
-            Does::Connect(Some(name)) => host.fit(&host_name(&name.0)),
+            StepEffect::Connect(Some(name)) => host.fit(&host_name(&name.0)),
             // Where it goes is known only when it runs, or to a setting.
-            Does::Connect(None) | Does::Publish(_) | Does::Serve(_) | Does::SendHere(_) => Fit::Perhaps,
+            StepEffect::Connect(None) | StepEffect::Publish(_) | StepEffect::Serve(_) | StepEffect::SendHere(_) => {
+                Fit::Perhaps
+            }
             _ => Fit::Not,
         },
         _ => Fit::Not,

@@ -3,7 +3,7 @@
 use super::WrittenRule;
 use super::arguments::ArgumentPattern;
 use super::conditions::Conditions;
-use super::examples::{self, Examples, Failure, Reader};
+use super::examples::{self, ExampleFailure, ExampleReader, Examples};
 use super::names::NamePattern;
 use super::paths::{PathPattern, Roots};
 use super::words::{FlagPattern, ProgramPattern};
@@ -31,7 +31,7 @@ impl From<String> for Patterns {
 
 /// A rule as a person wrote it: the keys of its table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Draft {
+pub struct RuleDraft {
     /// Its name.
     pub name: Option<String>,
     /// What it decides.
@@ -64,20 +64,20 @@ pub struct Draft {
     pub not_matches: Option<Vec<String>>,
 }
 
-/// What must be known to check a draft.
+/// The tools, roots and example reader that a rule draft is checked against.
 #[derive(Clone, Copy)]
-pub struct Known<'a> {
+pub struct RuleCheckContext<'a> {
     /// The native names of the tools.
     pub tools: &'a [String],
     /// Where paths are seen from.
     pub roots: &'a Roots,
     /// What reads examples.
-    pub reader: Reader<'a>,
+    pub reader: ExampleReader<'a>,
 }
 
-/// Something wrong with a draft.
+/// A fault of a rule draft, and how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct RuleProblem {
     /// The key it is about; none for the rule as a whole.
     pub key: Option<&'static str>,
     /// What is wrong.
@@ -86,7 +86,7 @@ pub struct Problem {
     pub fix: String,
 }
 
-impl Problem {
+impl RuleProblem {
     fn of(key: &'static str, problem: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { key: Some(key), problem: problem.into(), fix: fix.into() }
     }
@@ -96,9 +96,9 @@ impl Problem {
     }
 }
 
-impl Draft {
+impl RuleDraft {
     /// Checks the draft: a rule, or everything that is wrong with it.
-    pub fn check(&self, known: Known<'_>) -> Result<WrittenRule, Vec<Problem>> {
+    pub fn check(&self, known: RuleCheckContext<'_>) -> Result<WrittenRule, Vec<RuleProblem>> {
         let mut problems = Vec::new();
         let decision = self.decision(&mut problems);
         let name = self.name(&mut problems);
@@ -127,40 +127,43 @@ impl Draft {
         // A path in the home is another one where examples are read.
         let there = self.conditions(known.tools, known.reader.roots, &mut problems).unwrap_or_default();
         let there = Rule { matches: Pattern::Written(Box::new(there)), ..rule.clone() };
-        let mut failed: Vec<Problem> = examples.failures(&there, known.reader).into_iter().map(of_failure).collect();
+        let mut failed: Vec<RuleProblem> =
+            examples.failures(&there, known.reader).into_iter().map(of_failure).collect();
         if decision == Decision::Allow {
             failed.extend(examples.beyond(&there, (known.reader, &can_be_allowed)).map(of_beyond));
         }
         if failed.is_empty() { Ok(WrittenRule { rule, examples }) } else { Err(failed) }
     }
 
-    fn name(&self, problems: &mut Vec<Problem>) -> Option<String> {
+    fn name(&self, problems: &mut Vec<RuleProblem>) -> Option<String> {
         let taken = |name: &str| defaults().iter().any(|rule| rule.name == name);
         match self.name.as_deref().map(str::trim) {
-            None => problems.push(Problem::of("name", "the rule has no name", "add name = \"…\"")),
-            Some("") => problems.push(Problem::of("name", "the name is empty", "say in a few words what it is about")),
+            None => problems.push(RuleProblem::of("name", "the rule has no name", "add name = \"…\"")),
+            Some("") => {
+                problems.push(RuleProblem::of("name", "the name is empty", "say in a few words what it is about"))
+            }
             Some(name) if name.chars().any(char::is_control) => {
-                problems.push(Problem::of("name", "the name has a control character", "write it in one line"));
+                problems.push(RuleProblem::of("name", "the name has a control character", "write it in one line"));
             }
             Some(name) if taken(name) => {
                 let problem = format!("\"{name}\" is the name of a built-in rule");
-                problems.push(Problem::of("name", problem, "choose another name"));
+                problems.push(RuleProblem::of("name", problem, "choose another name"));
             }
             Some(name) => return Some(name.to_owned()),
         }
         None
     }
 
-    fn decision(&self, problems: &mut Vec<Problem>) -> Option<Decision> {
+    fn decision(&self, problems: &mut Vec<RuleProblem>) -> Option<Decision> {
         match self.decision.as_deref() {
             Some("allow") => return Some(Decision::Allow),
             Some("ask") => return Some(Decision::Ask),
             Some("deny") => return Some(Decision::Deny),
             Some(other) => {
                 let problem = format!("\"{other}\" is not a decision");
-                problems.push(Problem::of("decision", problem, "use \"allow\", \"ask\" or \"deny\""));
+                problems.push(RuleProblem::of("decision", problem, "use \"allow\", \"ask\" or \"deny\""));
             }
-            None => problems.push(Problem::of(
+            None => problems.push(RuleProblem::of(
                 "decision",
                 "the rule has no decision",
                 "add decision = \"deny\", \"ask\" or \"allow\"",
@@ -170,40 +173,40 @@ impl Draft {
     }
 
     /// Checks what has nothing to do with what the rule is about.
-    fn check_keys(&self, decision: Option<Decision>, problems: &mut Vec<Problem>) {
+    fn check_keys(&self, decision: Option<Decision>, problems: &mut Vec<RuleProblem>) {
         let is_missing = |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
         if decision != Some(Decision::Allow) && is_missing(&self.reason) {
             let fix = "add reason = \"…\": haft shows it with the refusal";
-            problems.push(Problem::of("reason", "the rule has no reason", fix));
+            problems.push(RuleProblem::of("reason", "the rule has no reason", fix));
         }
         if self.dangerous == Some(true) && decision.is_some_and(|decision| decision != Decision::Ask) {
             let problem = "\"dangerous\" is about questions, and this rule asks none";
-            problems.push(Problem::of("dangerous", problem, "remove it, or use decision = \"ask\""));
+            problems.push(RuleProblem::of("dangerous", problem, "remove it, or use decision = \"ask\""));
         }
         let lists = [("matches", &self.matches), ("not_matches", &self.not_matches)];
         for (key, list) in lists {
             if list.iter().flatten().any(|command| command.trim().is_empty()) {
-                problems.push(Problem::of(key, "an example is empty", "write a command"));
+                problems.push(RuleProblem::of(key, "an example is empty", "write a command"));
             }
         }
     }
 
-    fn conditions(&self, tools: &[String], roots: &Roots, problems: &mut Vec<Problem>) -> Option<Conditions> {
+    fn conditions(&self, tools: &[String], roots: &Roots, problems: &mut Vec<RuleProblem>) -> Option<Conditions> {
         let before = problems.len();
         let conditions = Conditions {
             tools: each("tool", &self.tool, problems, |name| tool(name, tools)),
             effects: each("effect", &self.effect, problems, effect),
             programs: each("program", &self.program, problems, |text| {
-                let problem = || Problem::of("program", "the program is blank", "name one, such as \"git push\"");
+                let problem = || RuleProblem::of("program", "the program is blank", "name one, such as \"git push\"");
                 ProgramPattern::new(text).ok_or_else(problem)
             }),
             flags: self.flags(problems),
             paths: each("path", &self.path, problems, |text| {
-                PathPattern::new(text, roots).map_err(|(problem, fix)| Problem::of("path", problem, fix))
+                PathPattern::new(text, roots).map_err(|(problem, fix)| RuleProblem::of("path", problem, fix))
             }),
             hosts: each("host", &self.host, problems, host),
             texts: each("pattern", &self.pattern, problems, |text| {
-                let problem = || Problem::of("pattern", "the pattern is blank", "write the text that is meant");
+                let problem = || RuleProblem::of("pattern", "the pattern is blank", "write the text that is meant");
                 Some(text.to_owned()).filter(|text| !text.trim().is_empty()).ok_or_else(problem)
             }),
             arguments: self.arguments(problems),
@@ -211,35 +214,39 @@ impl Draft {
         (problems.len() == before).then_some(conditions)
     }
 
-    fn arguments(&self, problems: &mut Vec<Problem>) -> Vec<ArgumentPattern> {
+    fn arguments(&self, problems: &mut Vec<RuleProblem>) -> Vec<ArgumentPattern> {
         if self.arguments.as_ref().is_some_and(Vec::is_empty) {
-            problems.push(Problem::of("arguments", "the table of arguments is empty", "name one, or remove the line"));
+            problems.push(RuleProblem::of(
+                "arguments",
+                "the table of arguments is empty",
+                "name one, or remove the line",
+            ));
         }
         let decision = (self.decision.as_deref() == Some("allow")).then_some(Decision::Allow);
         let pattern = |(name, patterns): &(String, Patterns)| {
-            let told = |(problem, fix): (String, String)| Problem::of("arguments", problem, fix);
+            let told = |(problem, fix): (String, String)| RuleProblem::of("arguments", problem, fix);
             ArgumentPattern::new(name, &patterns.0, decision).map_err(told)
         };
         self.arguments.iter().flatten().filter_map(|argument| noted(pattern(argument), problems)).collect()
     }
 
-    fn flags(&self, problems: &mut Vec<Problem>) -> Vec<FlagPattern> {
+    fn flags(&self, problems: &mut Vec<RuleProblem>) -> Vec<FlagPattern> {
         if self.flags.as_ref().is_some_and(Vec::is_empty) {
-            problems.push(Problem::of("flags", "the list of flags is empty", "name one, or remove the line"));
+            problems.push(RuleProblem::of("flags", "the list of flags is empty", "name one, or remove the line"));
         }
         let flag = |text: &String| {
-            let problem = || Problem::of("flags", format!("\"{text}\" is not a flag"), "write it with its dashes");
+            let problem = || RuleProblem::of("flags", format!("\"{text}\" is not a flag"), "write it with its dashes");
             FlagPattern::new(text).ok_or_else(problem)
         };
         self.flags.iter().flatten().filter_map(|text| noted(flag(text), problems)).collect()
     }
 
     /// Finds what can never hold together, or says too little.
-    fn check_together(&self, about: &Conditions, decision: Option<Decision>, problems: &mut Vec<Problem>) {
-        let mut add = |key, problem: String, fix: &str| problems.push(Problem::of(key, problem, fix));
+    fn check_together(&self, about: &Conditions, decision: Option<Decision>, problems: &mut Vec<RuleProblem>) {
+        let mut add = |key, problem: String, fix: &str| problems.push(RuleProblem::of(key, problem, fix));
         if *about == Conditions::default() {
             let fix = "add one of tool, effect, program, path, host, pattern, arguments";
-            problems.push(Problem::of_rule("the rule is about nothing", fix));
+            problems.push(RuleProblem::of_rule("the rule is about nothing", fix));
             return;
         }
         if !about.flags.is_empty() && about.programs.is_empty() {
@@ -275,19 +282,19 @@ impl Draft {
         }
         if about.is_about_commands() && self.matches.as_ref().is_none_or(Vec::is_empty) {
             let fix = "add matches = [\"…\"] with a command that it is about";
-            problems.push(Problem::of("matches", "a rule about commands needs an example", fix));
+            problems.push(RuleProblem::of("matches", "a rule about commands needs an example", fix));
         }
     }
 
     /// Finds what calls of haft's own tools never do. What other tools do is unknown here.
-    fn check_tools(&self, about: &Conditions, known: &[String], problems: &mut Vec<Problem>) {
+    fn check_tools(&self, about: &Conditions, known: &[String], problems: &mut Vec<RuleProblem>) {
         let named = about.tools.iter().filter(|tool| !tool.is_open()).map(NamePattern::text);
         let own = named.filter(|name| known.iter().any(|tool| tool == name));
         own.for_each(|tool| self.check_tool(tool, about, problems));
     }
 
-    fn check_tool(&self, tool: &str, about: &Conditions, problems: &mut Vec<Problem>) {
-        let mut add = |key, problem: String, fix: &str| problems.push(Problem::of(key, problem, fix));
+    fn check_tool(&self, tool: &str, about: &Conditions, problems: &mut Vec<RuleProblem>) {
+        let mut add = |key, problem: String, fix: &str| problems.push(RuleProblem::of(key, problem, fix));
         let mut sorts = about.effects.iter().map(|sort| (*sort, sort.name()));
         if tool == examples::TOOL {
             if let Some((_, name)) = sorts.find(|(sort, _)| !sort.is_of_command_calls()) {
@@ -325,74 +332,74 @@ fn can_be_allowed(sort: EffectKind) -> bool {
 fn each<T>(
     key: &'static str,
     patterns: &Option<Patterns>,
-    problems: &mut Vec<Problem>,
-    read: impl Fn(&str) -> Result<T, Problem>,
+    problems: &mut Vec<RuleProblem>,
+    read: impl Fn(&str) -> Result<T, RuleProblem>,
 ) -> Vec<T> {
     if patterns.as_ref().is_some_and(|patterns| patterns.0.is_empty()) {
-        problems.push(Problem::of(key, format!("the list of \"{key}\" is empty"), "name one, or remove the line"));
+        problems.push(RuleProblem::of(key, format!("the list of \"{key}\" is empty"), "name one, or remove the line"));
     }
     patterns.iter().flat_map(|patterns| &patterns.0).filter_map(|text| noted(read(text), problems)).collect()
 }
 
 /// Reads the name of a tool. It may be one that haft does not know, of a definition or of a server, but no slip.
-fn tool(name: &str, known: &[String]) -> Result<NamePattern, Problem> {
+fn tool(name: &str, known: &[String]) -> Result<NamePattern, RuleProblem> {
     let pattern = NamePattern::with_stars(name.trim());
     if name.trim().is_empty() {
-        return Err(Problem::of("tool", "the tool is blank", "name one, such as \"write_file\""));
+        return Err(RuleProblem::of("tool", "the tool is blank", "name one, such as \"write_file\""));
     }
     let is_known = known.iter().any(|tool| tool == pattern.text());
     let near = haft_contract::closest::closest(name, known.iter().map(String::as_str));
     match near.filter(|_| !pattern.is_open() && !name.contains("__") && !is_known) {
         Some(near) => {
             let fix = format!("did you mean \"{near}\"? If the name is right, write \"{}*\"", pattern.text());
-            Err(Problem::of("tool", format!("haft has no tool \"{name}\""), fix))
+            Err(RuleProblem::of("tool", format!("haft has no tool \"{name}\""), fix))
         }
         None => Ok(pattern),
     }
 }
 
-fn effect(name: &str) -> Result<EffectKind, Problem> {
+fn effect(name: &str) -> Result<EffectKind, RuleProblem> {
     EffectKind::named(name).ok_or_else(|| {
         let names: Vec<&str> = effect_kind::ALL.iter().map(|sort| sort.name()).collect();
         let fix = match haft_contract::closest::closest(name, names.iter().copied()) {
             Some(near) => format!("did you mean \"{near}\"? There are {}", names.join(", ")),
             None => format!("use one of {}", names.join(", ")),
         };
-        Problem::of("effect", format!("there is no effect \"{name}\""), fix)
+        RuleProblem::of("effect", format!("there is no effect \"{name}\""), fix)
     })
 }
 
-fn host(text: &str) -> Result<NamePattern, Problem> {
+fn host(text: &str) -> Result<NamePattern, RuleProblem> {
     let name = text.trim().trim_end_matches('.').to_lowercase();
     let name = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(&name).to_owned();
     if name.is_empty() {
-        return Err(Problem::of("host", "the host is blank", "name one, such as \"*.example.com\""));
+        return Err(RuleProblem::of("host", "the host is blank", "name one, such as \"*.example.com\""));
     }
     let is_address = name.contains("::") || name.matches(':').count() > 1;
     if name.contains(['/', '@', ' ']) || (name.contains(':') && !is_address) {
         let problem = format!("\"{text}\" is not the name of a host");
-        return Err(Problem::of("host", problem, "leave out scheme, user, port and path"));
+        return Err(RuleProblem::of("host", problem, "leave out scheme, user, port and path"));
     }
     if !name.is_ascii() {
         let problem = format!("\"{text}\" is not how the network writes the name");
-        return Err(Problem::of("host", problem, "write it with \"xn--\", as a browser copies it"));
+        return Err(RuleProblem::of("host", problem, "write it with \"xn--\", as a browser copies it"));
     }
     Ok(NamePattern::with_stars(&normal(&name)))
 }
 
-fn of_failure(failure: Failure) -> Problem {
+fn of_failure(failure: ExampleFailure) -> RuleProblem {
     let key = match failure {
-        Failure::NotMatched(_) => "matches",
-        Failure::Matched(_) => "not_matches",
+        ExampleFailure::NotMatched(_) => "matches",
+        ExampleFailure::Matched(_) => "not_matches",
     };
-    Problem::of(key, format!("the rule {failure}"), "fix the rule or the example")
+    RuleProblem::of(key, format!("the rule {failure}"), "fix the rule or the example")
 }
 
-fn of_beyond(command: &String) -> Problem {
+fn of_beyond(command: &String) -> RuleProblem {
     let problem = format!("no rule can allow what the example {command:?} does");
-    Problem::of("matches", problem, "do it by hand when it is needed")
+    RuleProblem::of("matches", problem, "do it by hand when it is needed")
 }
 
-fn noted<T>(result: Result<T, Problem>, problems: &mut Vec<Problem>) -> Option<T> {
+fn noted<T>(result: Result<T, RuleProblem>, problems: &mut Vec<RuleProblem>) -> Option<T> {
     result.map_err(|problem| problems.push(problem)).ok()
 }

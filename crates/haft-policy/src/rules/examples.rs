@@ -16,16 +16,16 @@ use crate::rule::{Pattern, Rule};
 /// The tool whose calls examples are: the one that runs commands.
 pub const TOOL: &str = "bash";
 
-/// Reads examples as the shell would, in a workspace that is only imagined: they mean the same on every machine.
+/// Reads examples as the shell would, in an imagined workspace, so they mean the same on every machine.
 #[derive(Clone, Copy)]
-pub struct Reader<'a> {
+pub struct ExampleReader<'a> {
     /// Where paths are seen from there.
     pub roots: &'a Roots,
     /// Says what a command would do there.
     pub read: &'a dyn Fn(&str) -> Vec<Effect>,
 }
 
-impl Default for Reader<'_> {
+impl Default for ExampleReader<'_> {
     fn default() -> Self {
         static ROOTS: LazyLock<Roots> =
             LazyLock::new(|| Roots { home: HOME.into(), workspace: Some(WORKSPACE.into()) });
@@ -44,25 +44,25 @@ pub struct Examples {
 
 /// An example that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum ExampleFailure {
     /// The rule does not match this command, and should.
     NotMatched(String),
     /// The rule matches this command, and should not.
     Matched(String),
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ExampleFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::NotMatched(command) => write!(f, "does not match its example {command:?}"),
-            Failure::Matched(command) => write!(f, "matches {command:?}, which it must not"),
+            ExampleFailure::NotMatched(command) => write!(f, "does not match its example {command:?}"),
+            ExampleFailure::Matched(command) => write!(f, "matches {command:?}, which it must not"),
         }
     }
 }
 
 impl Examples {
     /// Returns the examples that do not hold for this rule.
-    pub fn failures(&self, rule: &Rule, reader: Reader<'_>) -> Vec<Failure> {
+    pub fn failures(&self, rule: &Rule, reader: ExampleReader<'_>) -> Vec<ExampleFailure> {
         let best = |command: &String| {
             if !rule.fits_arguments(Some(&json!({ "command": command }))) {
                 return Fit::Not;
@@ -71,8 +71,10 @@ impl Examples {
             effects.iter().map(|effect| fit(rule, effect)).max().unwrap_or(Fit::Not)
         };
         let enough = if rule.decision == Decision::Allow { Fit::Exactly } else { Fit::Loosely };
-        let missed = self.matches.iter().filter(|command| best(command) < enough).cloned().map(Failure::NotMatched);
-        let taken = self.not_matches.iter().filter(|command| best(command) >= enough).cloned().map(Failure::Matched);
+        let missed =
+            self.matches.iter().filter(|command| best(command) < enough).cloned().map(ExampleFailure::NotMatched);
+        let taken =
+            self.not_matches.iter().filter(|command| best(command) >= enough).cloned().map(ExampleFailure::Matched);
         missed.chain(taken).collect()
     }
 
@@ -80,7 +82,7 @@ impl Examples {
     pub(super) fn beyond<'a>(
         &'a self,
         rule: &'a Rule,
-        (reader, can_be_allowed): (Reader<'a>, &'a dyn Fn(EffectKind) -> bool),
+        (reader, can_be_allowed): (ExampleReader<'a>, &'a dyn Fn(EffectKind) -> bool),
     ) -> impl Iterator<Item = &'a String> {
         self.matches.iter().filter(move |command| {
             let effects = (reader.read)(command);

@@ -121,12 +121,12 @@ impl PathPattern {
         };
         match (surely, perhaps) {
             // A folder that a pattern finds may be a link to another one.
-            (Followed::ToTheEnd, _) if touch != Touch::Named && is_found_by_pattern(&names) => Fit::Loosely,
-            (Followed::ToTheEnd, _) => Fit::Exactly,
-            (_, Followed::ToTheEnd) if touch != Touch::Listed => Fit::Perhaps,
-            (_, Followed::SoFar) if is_deep && self.is_anchored() => Fit::Perhaps,
-            (_, Followed::SoFar) if touch == Touch::Whole && self.begins_below(names.len()) => Fit::Perhaps,
-            (_, Followed::ToTheEnd | Followed::SoFar | Followed::Away) => Fit::Not,
+            (PatternProgress::ToTheEnd, _) if touch != Touch::Named && is_found_by_pattern(&names) => Fit::Loosely,
+            (PatternProgress::ToTheEnd, _) => Fit::Exactly,
+            (_, PatternProgress::ToTheEnd) if touch != Touch::Listed => Fit::Perhaps,
+            (_, PatternProgress::SoFar) if is_deep && self.is_anchored() => Fit::Perhaps,
+            (_, PatternProgress::SoFar) if touch == Touch::Whole && self.begins_below(names.len()) => Fit::Perhaps,
+            (_, PatternProgress::ToTheEnd | PatternProgress::SoFar | PatternProgress::Away) => Fit::Not,
         }
     }
 
@@ -144,7 +144,7 @@ impl PathPattern {
     }
 
     /// Goes down the names and keeps which parts of the pattern may come next.
-    fn follow(&self, names: &[String], stars: Stars) -> Followed {
+    fn follow(&self, names: &[String], stars: Stars) -> PatternProgress {
         let count = self.parts.len();
         let mut reached = vec![false; count + 1];
         reached[0] = true;
@@ -166,14 +166,14 @@ impl PathPattern {
                 Some(PathPart::Name(_)) | None => next[count],
             };
             if has_fitted {
-                return Followed::ToTheEnd;
+                return PatternProgress::ToTheEnd;
             }
             if !next.contains(&true) {
-                return Followed::Away;
+                return PatternProgress::Away;
             }
             reached = next;
         }
-        Followed::SoFar
+        PatternProgress::SoFar
     }
 
     fn takes(&self, pattern: &NamePattern, name: &str, stars: Stars) -> bool {
@@ -294,7 +294,7 @@ fn is_found_by_pattern(names: &[String]) -> bool {
 
 /// How far a pattern goes along a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Followed {
+enum PatternProgress {
     /// The path, or a folder that it lies in, fits.
     ToTheEnd,
     /// Something below it may fit.
@@ -306,14 +306,14 @@ enum Followed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_contract::path::Place;
+    use haft_contract::path::FileLocation;
 
     fn roots() -> Roots {
         Roots { home: "/home/me".into(), workspace: Some("/home/me/work".into()) }
     }
 
     fn fit_of(pattern: &str, (path, extent): (&str, Extent), touch: Touch) -> Fit {
-        let place = Place::new(path, extent);
+        let place = FileLocation::new(path, extent);
         let target = if path.starts_with('/') { Target::Outside(place) } else { Target::Inside(place) };
         PathPattern::new(pattern, &roots()).expect("it is a pattern").fit(&target, touch)
     }
@@ -353,7 +353,7 @@ mod tests {
     fn a_path_is_the_same_from_wherever_it_is_named() {
         check("~/work/notes/**", &["notes/a", "/home/me/work/notes/a"], &["/home/me/notes/a", "x/notes/a"]);
         check("/home/me/work/notes.txt", &["notes.txt", "/home/me/work/notes.txt"], &["x/notes.txt"]);
-        let outside = |path: &str| Target::Outside(Place::new(path, Extent::Entry));
+        let outside = |path: &str| Target::Outside(FileLocation::new(path, Extent::Entry));
         let fit = |pattern: &str, path: &str| {
             PathPattern::new(pattern, &roots()).expect("it is a pattern").fit(&outside(path), Touch::Whole)
         };

@@ -28,7 +28,7 @@ use serde_json::Value;
 use super::fault::{Fault, UnknownKey};
 use super::outline::Outline;
 use plain::Plain;
-use report::Report;
+use report::FaultReport;
 
 /// Most faults of one answer: enough to mend a call at once, few enough to be read.
 const MOST_FAULTS: usize = 8;
@@ -105,7 +105,7 @@ impl Checker {
         if narrow::is_costly(&outline, &self.schema, value) {
             return Err(vec![narrow::one_fault(&outline, &self.schema, value)]);
         }
-        let mut report = Report::new(&self.schema, value);
+        let mut report = FaultReport::new(&self.schema, value);
         let validator = self.validator().map_err(|wrong| vec![no_validator(wrong)])?;
         let mut errors = validator.iter_errors(value);
         for error in errors.by_ref().take(MOST_ERRORS) {

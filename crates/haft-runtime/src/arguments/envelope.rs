@@ -6,7 +6,7 @@
 use haft_contract::closest::folded;
 use serde_json::{Map, Value};
 
-use super::Reading;
+use super::ArgumentReading;
 use super::fault::key_path;
 use super::literal::{self, Literal};
 
@@ -18,16 +18,16 @@ const NAMES: [&str; 4] = ["name", "tool", "tool_name", "function"];
 
 /// Returns the arguments without the object around them; `names` are those of the tool.
 #[must_use]
-pub fn out_of_envelope(value: Value, schema: &Value, names: &[&str]) -> Reading {
+pub fn out_of_envelope(value: Value, schema: &Value, names: &[&str]) -> ArgumentReading {
     match &value {
         Value::Object(entries) => match opened(entries, schema, names) {
             Some((wrapper, inner)) => {
                 let line = format!("{}: its entries read as the arguments", key_path("$", wrapper));
-                Reading { value: Value::Object(inner), repairs: vec![line] }
+                ArgumentReading { value: Value::Object(inner), repairs: vec![line] }
             }
-            None => Reading::unchanged(value),
+            None => ArgumentReading::unchanged(value),
         },
-        _ => Reading::unchanged(value),
+        _ => ArgumentReading::unchanged(value),
     }
 }
 

@@ -55,7 +55,7 @@ impl fmt::Display for Fault {
 
 /// Writes a value as JSON, cut after some 70 bytes.
 pub(crate) fn shown(value: &Value) -> String {
-    let mut start = Start { bytes: Vec::with_capacity(SHOWN_BYTES), cut: false };
+    let mut start = PrefixWriter { bytes: Vec::with_capacity(SHOWN_BYTES), cut: false };
     // The only error is our own "enough", which stops the serialiser early.
     let written = serde_json::to_writer(&mut start, value);
     let mut text = String::from_utf8_lossy(&start.bytes).into_owned();
@@ -79,18 +79,18 @@ pub(super) fn shown_text(text: &str) -> String {
 }
 
 /// One step from a value to a part of it.
-pub(super) enum Step {
+pub(super) enum ValuePathStep {
     Key(String),
     Index(usize),
 }
 
 /// Writes the path of a part: `$.edits[1].old_text`.
-pub(super) fn written_path<'a>(steps: impl Iterator<Item = &'a Step>) -> String {
+pub(super) fn written_path<'a>(steps: impl Iterator<Item = &'a ValuePathStep>) -> String {
     let mut path = "$".to_owned();
     for step in steps {
         match step {
-            Step::Key(key) => push_key(&mut path, key),
-            Step::Index(index) => push_index(&mut path, *index),
+            ValuePathStep::Key(key) => push_key(&mut path, key),
+            ValuePathStep::Index(index) => push_index(&mut path, *index),
         }
     }
     path
@@ -136,13 +136,13 @@ fn is_plain_name(key: &str) -> bool {
         && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$'))
 }
 
-/// Keeps the first bytes written to it and then refuses, so that a long value is not serialised whole.
-struct Start {
+/// Keeps the first bytes that are written to it and refuses the rest: long values are not serialised whole.
+struct PrefixWriter {
     bytes: Vec<u8>,
     cut: bool,
 }
 
-impl Write for Start {
+impl Write for PrefixWriter {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         let room = SHOWN_BYTES - self.bytes.len();
         if room == 0 && !piece.is_empty() {

@@ -21,7 +21,7 @@ use std::cell::Cell;
 use haft_contract::dialect::Coercion;
 use serde_json::{Map, Value};
 
-use super::Reading;
+use super::ArgumentReading;
 use super::fault::{key_path, shown};
 use super::not_meant;
 use super::outline::{Outline, item_schema, parts, property_schema, types};
@@ -38,17 +38,17 @@ const MOST_STEPS: u32 = 50_000;
 /// is spelled like exactly one property is renamed even where the schema tolerates unknown keys, and
 /// `5.0` becomes `5` where a whole number is wanted.
 #[must_use]
-pub fn fit(value: Value, schema: &Value, aliases: &[(String, String)]) -> Reading {
+pub fn fit(value: Value, schema: &Value, aliases: &[(String, String)]) -> ArgumentReading {
     fit_as(value, schema, aliases, Coercion::Careful)
 }
 
 /// Fits a value to a schema like [`fit`], as freely as is said.
 #[must_use]
-pub fn fit_as(mut value: Value, schema: &Value, aliases: &[(String, String)], coercion: Coercion) -> Reading {
+pub fn fit_as(mut value: Value, schema: &Value, aliases: &[(String, String)], coercion: Coercion) -> ArgumentReading {
     let outline = Outline::new(schema);
     let mut fitting = Fitting { outline: &outline, aliases, repairs: Vec::new(), steps: &Cell::new(0), coercion };
     fitting.fit_part(&mut value, schema, &Site::ROOT);
-    Reading { value, repairs: fitting.repairs }
+    ArgumentReading { value, repairs: fitting.repairs }
 }
 
 /// Tells whether a repair of an argument that the model did not write says no more than the one that made the argument:
@@ -122,7 +122,7 @@ impl<'s> Fitting<'_, 's> {
         let mut known = self.names(schema).known;
         known.extend(site.known);
         let site = site.in_branch(&known);
-        let mut readings: Vec<Reading> = Vec::new();
+        let mut readings: Vec<ArgumentReading> = Vec::new();
         for branch in branches {
             if self.is_spent() {
                 return;
@@ -140,11 +140,11 @@ impl<'s> Fitting<'_, 's> {
     }
 
     /// Fits a copy, without telling.
-    fn trial(&self, mut value: Value, schema: &'s Value, site: &Site<'_, 's>) -> Reading {
+    fn trial(&self, mut value: Value, schema: &'s Value, site: &Site<'_, 's>) -> ArgumentReading {
         let Fitting { outline, aliases, steps, coercion, .. } = *self;
         let mut fitting = Fitting { outline, aliases, repairs: Vec::new(), steps, coercion };
         fitting.fit_part(&mut value, schema, site);
-        Reading { value, repairs: fitting.repairs }
+        ArgumentReading { value, repairs: fitting.repairs }
     }
 
     fn fit_properties(&mut self, entries: &mut Map<String, Value>, layers: Layers<'_, 's>, site: &Site<'_, 's>) {

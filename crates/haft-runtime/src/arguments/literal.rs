@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use super::repair;
-use super::strict::{self, Refusal};
+use super::strict::{self, StrictParseError};
 
 /// What a text in the place of a list or an object turns out to be.
 pub(crate) enum Literal {
@@ -29,8 +29,8 @@ pub(crate) fn read(text: &str) -> Literal {
     }
     let read = match strict::parse(text) {
         Ok(value) => Some(value),
-        Err(Refusal::Duplicate(_)) => None,
-        Err(Refusal::Unread) => repair::read_literal(text),
+        Err(StrictParseError::Duplicate(_)) => None,
+        Err(StrictParseError::Unread) => repair::read_literal(text),
     };
     match read {
         Some(value @ (Value::Array(_) | Value::Object(_))) => Literal::Container(value),

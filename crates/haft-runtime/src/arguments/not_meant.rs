@@ -10,7 +10,7 @@ use haft_contract::shape::whole;
 use haft_contract::spec::{AtMost, Spec};
 use serde_json::{Map, Value};
 
-use super::Reading;
+use super::ArgumentReading;
 use super::fault::{key_path, shown};
 use haft_contract::closest::folded;
 
@@ -35,8 +35,8 @@ pub(crate) fn is_word_for_nothing(text: &str) -> bool {
 
 /// Leaves out empty arguments that the tool does not have, and zero where a tool that only looks counts from one.
 #[must_use]
-pub(crate) fn leave_out(value: Value, spec: &Spec, schema: &Value) -> Reading {
-    let Value::Object(mut entries) = value else { return Reading::unchanged(value) };
+pub(crate) fn leave_out(value: Value, spec: &Spec, schema: &Value) -> ArgumentReading {
+    let Value::Object(mut entries) = value else { return ArgumentReading::unchanged(value) };
     let left_out: Vec<String> = entries
         .iter()
         .filter(|(key, value)| is_not_meant(key, value, spec, schema))
@@ -47,7 +47,7 @@ pub(crate) fn leave_out(value: Value, spec: &Spec, schema: &Value) -> Reading {
         Some(format!("{}: {} left out", key_path("$", &key), shown(&written)))
     };
     let repairs = left_out.into_iter().filter_map(take).collect();
-    Reading { value: Value::Object(entries), repairs }
+    ArgumentReading { value: Value::Object(entries), repairs }
 }
 
 fn is_not_meant(key: &str, value: &Value, spec: &Spec, schema: &Value) -> bool {

@@ -18,9 +18,9 @@ mod tests;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::Reading;
+use super::ArgumentReading;
 use super::fault::{Fault, UnknownKey, shown_text};
-use super::strict::{self, Refusal};
+use super::strict::{self, StrictParseError};
 pub(super) use object::CLOSED;
 use object::Parser;
 
@@ -28,14 +28,14 @@ const DECODED: &str = "json: the object was sent as a string and was decoded";
 const ONE_OBJECT: &str = "one JSON object";
 
 /// Reads a text that strict reading refused.
-pub(super) fn read(text: &str) -> Result<Reading, Fault> {
+pub(super) fn read(text: &str) -> Result<ArgumentReading, Fault> {
     match escaped_object(text.trim()) {
         Some(inner) => read_encoded(&inner),
         None => mend(text),
     }
 }
 
-fn mend(text: &str) -> Result<Reading, Fault> {
+fn mend(text: &str) -> Result<ArgumentReading, Fault> {
     let body = text.trim_start_matches('\u{feff}');
     let Some(start) = body.find('{') else {
         return Err(no_object(&shown_text(body.trim())));
@@ -47,7 +47,7 @@ fn mend(text: &str) -> Result<Reading, Fault> {
     if body.len() != text.len() {
         lines.push("json: removed a byte order mark".to_owned());
     }
-    let wrapped = Wrapping::around(before.trim(), after).map_err(|complaint| Fault {
+    let wrapped = ObjectWrapping::around(before.trim(), after).map_err(|complaint| Fault {
         key: UnknownKey::Unsaid,
         path: "$".to_owned(),
         expected: ONE_OBJECT.to_owned(),
@@ -56,17 +56,17 @@ fn mend(text: &str) -> Result<Reading, Fault> {
     })?;
     lines.extend(wrapped.lines());
     lines.append(&mut reading.repairs);
-    Ok(Reading { value: reading.value, repairs: lines })
+    Ok(ArgumentReading { value: reading.value, repairs: lines })
 }
 
 /// Reads an object that was sent inside a JSON string. Only one such layer is taken off.
-pub(super) fn read_encoded(inner: &str) -> Result<Reading, Fault> {
+pub(super) fn read_encoded(inner: &str) -> Result<ArgumentReading, Fault> {
     let read = match strict::parse(inner) {
-        Ok(value @ Value::Object(_)) => Ok(Reading::unchanged(value)),
+        Ok(value @ Value::Object(_)) => Ok(ArgumentReading::unchanged(value)),
         Ok(_) => Err(no_object(&shown_text(inner))),
-        Err(Refusal::Duplicate(fault)) => Err(fault),
-        Err(Refusal::Unread) if inner.trim_start().starts_with('{') => mend(inner),
-        Err(Refusal::Unread) => Err(no_object(&shown_text(inner))),
+        Err(StrictParseError::Duplicate(fault)) => Err(fault),
+        Err(StrictParseError::Unread) if inner.trim_start().starts_with('{') => mend(inner),
+        Err(StrictParseError::Unread) => Err(no_object(&shown_text(inner))),
     };
     read.map(|mut reading| {
         reading.repairs.insert(0, DECODED.to_owned());
@@ -100,19 +100,19 @@ fn escaped_object(text: &str) -> Option<String> {
     serde_json::from_str(&format!("\"{text}\"")).ok()
 }
 
-/// What stands around the object and was left out.
+/// Which kinds of text around an object were left out.
 #[derive(Default)]
-struct Wrapping {
+struct ObjectWrapping {
     fence: bool,
     prose: bool,
     comma: bool,
     bracket: bool,
 }
 
-impl Wrapping {
+impl ObjectWrapping {
     /// Judges the text before and after the object, or says why more than one reading is possible.
-    fn around(before: &str, after: &str) -> Result<Wrapping, String> {
-        let mut wrapping = Wrapping::default();
+    fn around(before: &str, after: &str) -> Result<ObjectWrapping, String> {
+        let mut wrapping = ObjectWrapping::default();
         let before = match before.rsplit_once("```") {
             Some((prose, language)) if language.chars().all(|c| c.is_alphanumeric()) => {
                 wrapping.fence = true;

@@ -3,20 +3,20 @@
 //! Only where the call does not fit as it is. A shape is left alone when what it means is given too and says otherwise.
 
 use haft_contract::closest::folded;
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::path::one_line;
-use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, Shapes};
+use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments, Shapes};
 use haft_contract::spec::Spec;
 use serde_json::{Map, Value};
 
-use super::Reading;
+use super::ArgumentReading;
 use super::fault::{Fault, UnknownKey, key_path, shown};
 use super::literal::{self, Literal};
 
 /// Reads all arguments that are in another shape, in the order of the shapes.
 #[must_use]
-pub fn read_shapes(value: Value, shapes: Shapes) -> Reading {
-    let Value::Object(mut entries) = value else { return Reading::unchanged(value) };
+pub fn read_shapes(value: Value, shapes: Shapes) -> ArgumentReading {
+    let Value::Object(mut entries) = value else { return ArgumentReading::unchanged(value) };
     let mut repairs = Vec::new();
     for shape in shapes.0 {
         let Some(key) = entries.keys().find(|key| shape.is(key)).cloned() else { continue };
@@ -29,9 +29,9 @@ pub fn read_shapes(value: Value, shapes: Shapes) -> Reading {
         }
         let meant = match &shape.meaning {
             Meaning::Words(argument, words) => in_words(&given, words).map(|value| vec![(*argument, value)]),
-            Meaning::Code(convert) => convert(&given, &Given(&entries)).or_else(|| {
+            Meaning::Code(convert) => convert(&given, &ArgumentLookup(&entries)).or_else(|| {
                 let Literal::Container(container) = literal::read(given.as_str()?) else { return None };
-                convert(&container, &Given(&entries))
+                convert(&container, &ArgumentLookup(&entries))
             }),
             Meaning::Anyway(values) => asks_for_nothing(&given, values).then(Vec::new),
             Meaning::Glob(_) | Meaning::Lines(_) | Meaning::Raw(_) => None,
@@ -43,13 +43,13 @@ pub fn read_shapes(value: Value, shapes: Shapes) -> Reading {
             repairs.push(line);
         }
     }
-    Reading { value: Value::Object(entries), repairs }
+    ArgumentReading { value: Value::Object(entries), repairs }
 }
 
 /// Puts arguments in the place of one; returns the line that tells it. Nothing is done where one is given otherwise.
 pub(crate) fn set(entries: &mut Map<String, Value>, key: &str, meant: MeantArguments) -> Option<String> {
     let says_otherwise = |(name, value): &(&'static str, Value)| {
-        let given = Given(entries).get(name);
+        let given = ArgumentLookup(entries).get(name);
         let is_replaced = *name == key || meant.iter().any(|(other, value)| other == name && value.is_null());
         given.is_some_and(|given| given != value && !is_replaced)
     };
@@ -63,7 +63,7 @@ pub(crate) fn set(entries: &mut Map<String, Value>, key: &str, meant: MeantArgum
         .map(|(name, value)| ((*name).to_owned(), value.clone()))
         .collect();
     for (name, _) in &meant {
-        entries.retain(|key, _| !Shape::new(name, Meaning::Anyway(&[])).is(key));
+        entries.retain(|key, _| !ArgumentShape::new(name, Meaning::Anyway(&[])).is(key));
     }
     let place = key_path("$", key);
     let line = match (set.len(), set.get(key)) {
@@ -99,7 +99,7 @@ fn in_short(written: &Value, set: &Map<String, Value>) -> Option<String> {
     }
     let path = set.get("path").and_then(Value::as_str).map(one_line);
     Some(match (set.get("files").and_then(Value::as_array), path) {
-        (Some(files), _) => format!("the patch read as changes of {}", Grouped(files.len() as u64).of("file")),
+        (Some(files), _) => format!("the patch read as changes of {}", GroupedNumber(files.len() as u64).of("file")),
         (None, Some(path)) if set.contains_key("content") => format!("the patch read as the new file {path}"),
         (None, Some(path)) => format!("the patch read as edits of {path}"),
         (None, None) => return None,
@@ -188,13 +188,13 @@ mod tests {
     use serde_json::json;
 
     const SHAPES: Shapes = Shapes(&[
-        Shape::new("-i", Meaning::Words("case", &[("true", "\"any\""), ("false", "\"exact\"")])),
-        Shape::new("recursive", Meaning::Anyway(&["true"])),
-        Shape::new(
+        ArgumentShape::new("-i", Meaning::Words("case", &[("true", "\"any\""), ("false", "\"exact\"")])),
+        ArgumentShape::new("recursive", Meaning::Anyway(&["true"])),
+        ArgumentShape::new(
             "range",
             Meaning::Code(|value, _| Some(vec![("from", value.get(0)?.clone()), ("to", value.get(1)?.clone())])),
         ),
-        Shape::new("later", Meaning::Instead("do it now")),
+        ArgumentShape::new("later", Meaning::Instead("do it now")),
     ]);
 
     fn check(value: Value, expected: Value, told: &[&str]) {

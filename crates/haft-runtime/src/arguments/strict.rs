@@ -12,7 +12,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::fault::{Fault, Step, UnknownKey, push_key, shown_text, written_path};
+use super::fault::{Fault, UnknownKey, ValuePathStep, push_key, shown_text, written_path};
 
 /// Deepest nesting that is read. It is the limit of `serde_json`, which counts to 128 and refuses that.
 pub(super) const DEEPEST: usize = 127;
@@ -20,8 +20,8 @@ pub(super) const DEEPEST: usize = 127;
 /// From here on a number may be a whole number that was rounded; the text has to be looked at again.
 const SURELY_EXACT: f64 = 9_000_000_000_000_000_000.0;
 
-/// Why strict reading gave no value.
-pub(super) enum Refusal {
+/// Why the strict parser returned no value.
+pub(super) enum StrictParseError {
     /// The text is JSON but says one thing twice.
     Duplicate(Fault),
     /// The text is no JSON, is too deep, or holds a number whose digits have to be looked at.
@@ -29,16 +29,16 @@ pub(super) enum Refusal {
 }
 
 /// Reads a text that is exactly one JSON value.
-pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
+pub(super) fn parse(text: &str) -> Result<Value, StrictParseError> {
     let findings = Findings::default();
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let parsed = Strict(&findings).deserialize(&mut deserializer);
     if let Some(duplicate) = findings.duplicate.take() {
-        return Err(Refusal::Duplicate(duplicate.fault()));
+        return Err(StrictParseError::Duplicate(duplicate.fault()));
     }
     match parsed {
         Ok(value) if !findings.huge_number.get() && deserializer.end().is_ok() => Ok(value),
-        _ => Err(Refusal::Unread),
+        _ => Err(StrictParseError::Unread),
     }
 }
 
@@ -64,7 +64,7 @@ struct Findings {
 /// A key seen twice; the steps to it are collected while the error travels up, innermost first.
 struct Duplicate {
     key: String,
-    steps: Vec<Step>,
+    steps: Vec<ValuePathStep>,
 }
 
 impl Duplicate {
@@ -79,7 +79,7 @@ impl Duplicate {
 struct Strict<'f>(&'f Findings);
 
 impl Strict<'_> {
-    fn add_step(self, step: impl FnOnce() -> Step) {
+    fn add_step(self, step: impl FnOnce() -> ValuePathStep) {
         if let Some(duplicate) = self.0.duplicate.borrow_mut().as_mut() {
             duplicate.steps.push(step());
         }
@@ -139,7 +139,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
                 Ok(Some(item)) => list.push(item),
                 Ok(None) => return Ok(Value::Array(list)),
                 Err(error) => {
-                    self.add_step(|| Step::Index(list.len()));
+                    self.add_step(|| ValuePathStep::Index(list.len()));
                     return Err(error);
                 }
             }
@@ -156,7 +156,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
             match entries.next_value_seed(self) {
                 Ok(value) => map.insert(key, value),
                 Err(error) => {
-                    self.add_step(|| Step::Key(key));
+                    self.add_step(|| ValuePathStep::Key(key));
                     return Err(error);
                 }
             };

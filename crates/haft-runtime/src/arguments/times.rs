@@ -5,13 +5,13 @@
 
 use serde_json::{Number, Value};
 
-use super::Reading;
+use super::ArgumentReading;
 use super::fault::shown;
 
 /// Reads milliseconds as seconds, and leaves out what is no time; `times` are pairs of an argument in seconds and its
 /// name in milliseconds.
 #[must_use]
-pub fn read_times(mut value: Value, times: &[(String, String)]) -> Reading {
+pub fn read_times(mut value: Value, times: &[(String, String)]) -> ArgumentReading {
     let mut repairs = Vec::new();
     for (seconds, milliseconds) in times {
         let Value::Object(entries) = &mut value else { break };
@@ -39,7 +39,7 @@ pub fn read_times(mut value: Value, times: &[(String, String)]) -> Reading {
             repairs.push(no_time(seconds, &given));
         }
     }
-    Reading { value, repairs }
+    ArgumentReading { value, repairs }
 }
 
 /// Writes a whole number as one: `2`, not `2.0`.

@@ -6,11 +6,11 @@ use haft_contract::change_summary::KindCounts;
 use haft_contract::door::{Receipt, RunFacts};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::path::Target;
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 use haft_contract::result::Did;
 
 use super::CallContext;
-use crate::stage::Stage;
+use crate::stage::CallStage;
 
 impl CallContext<'_> {
     /// Returns how many files of each kind the doors changed; nothing where they changed none.
@@ -54,7 +54,9 @@ impl CallContext<'_> {
         let effects = self.note(|notes| notes.effects.clone().unwrap_or_default());
         let is_unseen = |effect: &Effect| effect.changes() && !effect.is_noted();
         match self.did() {
-            Did::Nothing if self.stage() >= Stage::Execute && effects.iter().any(is_unseen) => Did::Unknown(effects),
+            Did::Nothing if self.stage() >= CallStage::Execute && effects.iter().any(is_unseen) => {
+                Did::Unknown(effects)
+            }
             did => did,
         }
     }
@@ -73,7 +75,7 @@ impl CallContext<'_> {
     }
 
     /// Returns how strongly commands were confined: the weakest counts.
-    pub(crate) fn sandbox(&self) -> Option<Level> {
+    pub(crate) fn sandbox(&self) -> Option<ConfinementLevel> {
         let level = |receipt: &Receipt| match receipt {
             Receipt::Ran { level, .. } => Some(*level),
             Receipt::Read(..) | Receipt::Changed(..) | Receipt::Exited(_) | Receipt::Sent(_) => None,

@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use crate::arguments;
-use crate::entry::Entry;
+use crate::entry::CatalogEntry;
 
 /// What models put before the name of a tool, as they saw it in the description of an API.
 const BEFORE: [&str; 5] = ["functions.", "default_api.", "tools.", "tool.", "haft."];
@@ -24,16 +24,20 @@ const MILLISECONDS: &str = " ms";
 /// The least number that is read as milliseconds.
 const LEAST_MILLISECONDS: f64 = 1_000.0;
 
-/// A tool that was called by another name.
-pub struct Meant {
+/// The tool that a model means by a name that no tool has.
+pub struct IntendedTool {
     /// The tool.
-    pub entry: Arc<Entry>,
+    pub entry: Arc<CatalogEntry>,
     /// The arguments without the one that said which tool is meant, where one had to.
     pub arguments: Option<Map<String, Value>>,
 }
 
 /// Returns the one tool that is meant.
-pub(super) fn meant(entries: &IndexMap<String, Arc<Entry>>, name: &str, arguments: &RawArguments) -> Option<Meant> {
+pub(super) fn meant(
+    entries: &IndexMap<String, Arc<CatalogEntry>>,
+    name: &str,
+    arguments: &RawArguments,
+) -> Option<IntendedTool> {
     let bare = name.split(CHAT_TOKEN).next().unwrap_or(name).trim();
     let bare = BEFORE.iter().find_map(|before| bare.strip_prefix(before)).unwrap_or(bare);
     if bare.len() > LONGEST {
@@ -44,10 +48,10 @@ pub(super) fn meant(entries: &IndexMap<String, Arc<Entry>>, name: &str, argument
     let shown = only(entries.values().filter(|entry| entry.is_shown && is_spelled(&entry.shown.name)));
     if let Some(entry) = shown {
         let arguments = in_milliseconds(&entry, bare, arguments);
-        return Some(Meant { entry, arguments });
+        return Some(IntendedTool { entry, arguments });
     }
     let native = || entries.values().filter(|entry| entry.is_shown && entry.way_in().is_none());
-    let conditions = |entry: &Arc<Entry>| -> Vec<Condition> {
+    let conditions = |entry: &Arc<CatalogEntry>| -> Vec<Condition> {
         let names = entry.shown.other_names.iter().filter_map(|other| other.split_once(' '));
         names.filter(|(other, _)| is_spelled(other)).filter_map(|(_, written)| Condition::read(written)).collect()
     };
@@ -55,25 +59,26 @@ pub(super) fn meant(entries: &IndexMap<String, Arc<Entry>>, name: &str, argument
     if native().any(|entry| !conditions(entry).is_empty())
         && let Some(mut fields) = fields(arguments)
     {
-        let holds = |entry: &Arc<Entry>| conditions(entry).into_iter().find(|condition| condition.holds(&fields));
+        let holds =
+            |entry: &Arc<CatalogEntry>| conditions(entry).into_iter().find(|condition| condition.holds(&fields));
         if let Some(entry) = only(native().filter(|entry| holds(entry).is_some())) {
             match holds(&entry) {
                 Some(Condition::Is(key, _)) => drop(fields.shift_remove(key)),
                 Some(Condition::Sets(key, value)) => drop(fields.entry(key).or_insert_with(|| value.into())),
                 None => {}
             }
-            return Some(Meant { entry, arguments: Some(fields) });
+            return Some(IntendedTool { entry, arguments: Some(fields) });
         }
     }
     let is_named = |other: &&str| is_spelled(other.strip_suffix(MILLISECONDS).unwrap_or(other));
     let entry = only(native().filter(|entry| entry.shown.other_names.iter().any(is_named)))?;
     let arguments = in_milliseconds(&entry, bare, arguments);
-    Some(Meant { entry, arguments })
+    Some(IntendedTool { entry, arguments })
 }
 
 /// Says the times of a call in milliseconds, where agents with a tool of this name count in them. A time that would be less
 /// than a second is not meant so.
-fn in_milliseconds(entry: &Entry, name: &str, arguments: &RawArguments) -> Option<Map<String, Value>> {
+fn in_milliseconds(entry: &CatalogEntry, name: &str, arguments: &RawArguments) -> Option<Map<String, Value>> {
     let is_other = |other: &str| folded(other) == folded(name) && folded(other) != folded(&entry.shown.name);
     let counts = entry.shown.other_names.iter().filter_map(|other| other.strip_suffix(MILLISECONDS));
     if !counts.into_iter().any(|other| other == name || is_other(other)) {
@@ -118,7 +123,7 @@ impl Condition {
     }
 }
 
-fn only<'e>(mut entries: impl Iterator<Item = &'e Arc<Entry>>) -> Option<Arc<Entry>> {
+fn only<'e>(mut entries: impl Iterator<Item = &'e Arc<CatalogEntry>>) -> Option<Arc<CatalogEntry>> {
     let first = entries.next()?;
     entries.next().is_none().then(|| first.clone())
 }

@@ -4,7 +4,7 @@ use haft_contract::kinds::ErrorKind;
 use haft_contract::result::{Status, ToolResult};
 use serde_json::Value;
 
-use super::bench::{Bench, Good, is_same, shown};
+use super::bench::{ConformanceBench, Good, is_same, shown};
 use super::wrong_arguments::with;
 use super::{Check, Finding};
 
@@ -12,7 +12,7 @@ use super::{Check, Finding};
 const AT_ONCE: usize = 8;
 
 /// Makes calls at once, each with the answer that it has alone.
-pub(super) async fn parallel(bench: &Bench<'_>, good: &Good) -> Finding {
+pub(super) async fn parallel(bench: &ConformanceBench<'_>, good: &Good) -> Finding {
     let alone = alone(bench, good).await;
     let calls: Vec<&(Value, ToolResult)> = alone.iter().cycle().take(AT_ONCE).collect();
     let at_once = bench.call_at_once(calls.iter().map(|(arguments, _)| arguments)).await;
@@ -44,7 +44,7 @@ pub(super) async fn parallel(bench: &Bench<'_>, good: &Good) -> Finding {
 }
 
 /// Returns calls that differ, as far as some are known that work, with what they are answered alone.
-async fn alone(bench: &Bench<'_>, good: &Good) -> Vec<(Value, ToolResult)> {
+async fn alone(bench: &ConformanceBench<'_>, good: &Good) -> Vec<(Value, ToolResult)> {
     let mut alone = vec![(good.arguments.clone(), good.result.clone())];
     for example in bench.subject.examples.iter().take(AT_ONCE).filter(|example| example.arguments != good.arguments) {
         let result = bench.call(&example.arguments).await;
@@ -63,7 +63,7 @@ async fn alone(bench: &Bench<'_>, good: &Good) -> Vec<(Value, ToolResult)> {
 }
 
 /// Varies the first free text of a call.
-fn varied(bench: &Bench<'_>, good: &Good) -> Vec<Value> {
+fn varied(bench: &ConformanceBench<'_>, good: &Good) -> Vec<Value> {
     let schema = bench.schema();
     let is_free = |name: &str| {
         let property = schema.get("properties").and_then(|properties| properties.get(name));

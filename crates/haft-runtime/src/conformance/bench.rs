@@ -3,30 +3,30 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
 use haft_contract::manual::Example;
 use haft_contract::output::Content;
 use haft_contract::result::{Status, ToolResult};
 use serde_json::Value;
 
-use super::{Check, Finding, Subject};
+use super::{Check, ConformanceSubject, Finding};
 use crate::approval::{Nobody, YesToOrdinary};
 use crate::arguments::minimal_example;
-use crate::session::{Keeping, Session};
+use crate::session::{ResultCaching, Session};
 
 /// Most characters of arguments that are shown.
 const LONGEST_SHOWN: usize = 80;
 /// How long a call may take at least, before it is taken for one that never ends.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Calls the tool.
-pub(super) struct Bench<'a> {
-    pub(super) subject: Subject<'a>,
-    answered: Mutex<Vec<Arc<Answered>>>,
+/// Calls the tool that is checked, and keeps each call with its result.
+pub(super) struct ConformanceBench<'a> {
+    pub(super) subject: ConformanceSubject<'a>,
+    answered: Mutex<Vec<Arc<ConformanceCall>>>,
 }
 
-/// A call, and what came of it.
-pub(super) struct Answered {
+/// A call that a conformance check made, and its result.
+pub(super) struct ConformanceCall {
     pub(super) arguments: Value,
     pub(super) result: ToolResult,
 }
@@ -41,8 +41,8 @@ pub(super) struct Good {
     pub(super) is_steady: Option<bool>,
 }
 
-impl<'a> Bench<'a> {
-    pub(super) fn new(subject: Subject<'a>) -> Self {
+impl<'a> ConformanceBench<'a> {
+    pub(super) fn new(subject: ConformanceSubject<'a>) -> Self {
         Self { subject, answered: Mutex::default() }
     }
 
@@ -147,26 +147,26 @@ impl<'a> Bench<'a> {
 
     /// Makes a call of the tool, or of the hurried one.
     pub(super) fn prepared(&self, tool: &str, arguments: &Value) -> ToolCall {
-        ToolCall::new(tool, RawArguments::from(arguments.clone())).by(Origin::Script)
+        ToolCall::new(tool, RawArguments::from(arguments.clone())).by(CallOrigin::Script)
     }
 
     /// Opens a session that knows of no other call.
     pub(super) fn session(&self) -> Session {
         let approver =
             YesToOrdinary::or_ask(Nobody::there("the check does not try a call that needs more than an ordinary yes"));
-        let session = self.subject.runtime.session("check", approver).with_keeping(Keeping::Off);
+        let session = self.subject.runtime.session("check", approver).with_keeping(ResultCaching::Off);
         session.set_mode(self.subject.mode);
         session
     }
 
     /// Keeps an answer for those who look back.
     pub(super) fn note(&self, arguments: &Value, result: &ToolResult) {
-        let answered = Answered { arguments: arguments.clone(), result: result.clone() };
+        let answered = ConformanceCall { arguments: arguments.clone(), result: result.clone() };
         self.answered.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(answered));
     }
 
     /// Returns everything that was answered so far.
-    pub(super) fn answered(&self) -> Vec<Arc<Answered>> {
+    pub(super) fn answered(&self) -> Vec<Arc<ConformanceCall>> {
         self.answered.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

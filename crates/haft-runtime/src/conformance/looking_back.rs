@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::result::Status;
 use serde_json::Value;
 
-use super::bench::{Answered, Bench, Good, answer, shown};
+use super::bench::{ConformanceBench, ConformanceCall, Good, answer, shown};
 use super::{Check, Finding};
 use crate::arguments::Checker;
 use crate::redact::HIDDEN;
@@ -16,7 +16,7 @@ pub(super) const CHECKS: [Check; 6] =
     [Check::LongAnswer, Check::Effects, Check::LeftRunning, Check::OutputSchema, Check::Secrets, Check::Cache];
 
 /// Looks back at everything that was answered.
-pub(super) fn checks(bench: &Bench<'_>, good: &Good) -> [Finding; 6] {
+pub(super) fn checks(bench: &ConformanceBench<'_>, good: &Good) -> [Finding; 6] {
     let answered = bench.answered();
     [
         long_answer(bench, &answered),
@@ -28,12 +28,12 @@ pub(super) fn checks(bench: &Bench<'_>, good: &Good) -> [Finding; 6] {
     ]
 }
 
-fn long_answer(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
-    let is_example = |one: &&Arc<Answered>| {
+fn long_answer(bench: &ConformanceBench<'_>, answered: &[Arc<ConformanceCall>]) -> Finding {
+    let is_example = |one: &&Arc<ConformanceCall>| {
         bench.subject.examples.is_empty()
             || bench.subject.examples.iter().any(|example| example.arguments == one.arguments)
     };
-    let most = Grouped(bench.subject.runtime.limits().result_whole as u64);
+    let most = GroupedNumber(bench.subject.runtime.limits().result_whole as u64);
     let check = Check::LongAnswer;
     match answered.iter().filter(is_example).find(|one| one.result.spilled.is_some()) {
         Some(long) => {
@@ -47,7 +47,7 @@ fn long_answer(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
     }
 }
 
-fn effects(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
+fn effects(bench: &ConformanceBench<'_>, answered: &[Arc<ConformanceCall>]) -> Finding {
     let check = Check::Effects;
     if !bench.subject.declares {
         let what = "it does not declare what it touches, so haft asks about every call of it";
@@ -63,13 +63,13 @@ fn effects(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
     }
 }
 
-fn left_running(answered: &[Arc<Answered>]) -> Finding {
+fn left_running(answered: &[Arc<ConformanceCall>]) -> Finding {
     let check = Check::LeftRunning;
     // What was stopped in the middle could not clean up.
     let mut ended = answered.iter().filter(|one| matches!(one.result.status, Status::Ok | Status::Failed));
     match ended.find(|one| one.result.left_behind > 0) {
         Some(one) => {
-            let (left, arguments) = (Grouped(one.result.left_behind as u64), shown(&one.arguments));
+            let (left, arguments) = (GroupedNumber(one.result.left_behind as u64), shown(&one.arguments));
             let what = format!("{arguments} leaves {} running, which haft ended", left.of("process"));
             Finding::failed(check, what, "wait for what it starts")
         }
@@ -77,14 +77,14 @@ fn left_running(answered: &[Arc<Answered>]) -> Finding {
     }
 }
 
-fn output_schema(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
+fn output_schema(bench: &ConformanceBench<'_>, answered: &[Arc<ConformanceCall>]) -> Finding {
     let check = Check::OutputSchema;
     let Some(promise) = bench.subject.promise else { return Finding::skipped(check, "it promises none") };
     let checker = match Checker::new(promise) {
         Ok(checker) => checker,
         Err(why) => return Finding::failed(check, format!("it cannot be used: {why}"), "fix \"output_schema\""),
     };
-    let answers: Vec<&Arc<Answered>> = answered.iter().filter(|one| one.result.status == Status::Ok).collect();
+    let answers: Vec<&Arc<ConformanceCall>> = answered.iter().filter(|one| one.result.status == Status::Ok).collect();
     for one in &answers {
         if let Err(faults) = checker.check(&answer(&one.result)) {
             let fault = faults
@@ -98,8 +98,8 @@ fn output_schema(bench: &Bench<'_>, answered: &[Arc<Answered>]) -> Finding {
     Finding::passed(check, format!("{} answers match the schema", answers.len()))
 }
 
-fn secrets(answered: &[Arc<Answered>]) -> Finding {
-    let holds = |one: &&Arc<Answered>| {
+fn secrets(answered: &[Arc<ConformanceCall>]) -> Finding {
+    let holds = |one: &&Arc<ConformanceCall>| {
         let data = one.result.data.as_ref().map(Value::to_string).unwrap_or_default();
         let is_in_answer = one.result.text().contains(HIDDEN) || data.contains(HIDDEN);
         is_in_answer && !one.arguments.to_string().contains(HIDDEN)
@@ -113,7 +113,7 @@ fn secrets(answered: &[Arc<Answered>]) -> Finding {
     }
 }
 
-fn cache(bench: &Bench<'_>, good: &Good) -> Finding {
+fn cache(bench: &ConformanceBench<'_>, good: &Good) -> Finding {
     let check = Check::Cache;
     match (bench.subject.is_cached, good.is_steady) {
         (false, _) => Finding::skipped(check, "its answers are not kept"),

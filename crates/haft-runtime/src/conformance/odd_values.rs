@@ -5,7 +5,7 @@ use haft_contract::kinds::ErrorKind;
 use haft_contract::result::{Status, ToolResult};
 use serde_json::{Map, Value, json};
 
-use super::bench::{Bench, Good, shown};
+use super::bench::{ConformanceBench, Good, shown};
 use super::wrong_arguments::with;
 use super::{Check, Finding};
 use crate::arguments::Checker;
@@ -19,7 +19,7 @@ const LONG: usize = 1024 * 1024;
 const DEEP: usize = 60;
 
 /// Sends odd values; returns the finding, and what a call that works was answered right after one that failed.
-pub(super) async fn check(bench: &Bench<'_>, good: &Good) -> (Finding, Option<ToolResult>) {
+pub(super) async fn check(bench: &ConformanceBench<'_>, good: &Good) -> (Finding, Option<ToolResult>) {
     let schema = bench.schema();
     let Ok(checker) = Checker::new(&schema) else {
         return (Finding::skipped(CHECK, "its schema cannot be used"), None);

@@ -5,10 +5,10 @@ use std::time::Duration;
 use haft_contract::result::{Status, ToolResult};
 use tokio::time::Instant;
 
-use super::bench::{Bench, Good};
-use super::{Check, Finding, Verdict};
-use crate::events::{EventKind, Subscription, What};
-use crate::stage::Stage;
+use super::bench::{ConformanceBench, Good};
+use super::{Check, ConformanceVerdict, Finding};
+use crate::events::{CallEventContent, EventKind, Subscription};
+use crate::stage::CallStage;
 
 /// How long a call may take to stop; then the runtime gives it up.
 const GRACE: Duration = Duration::from_millis(500);
@@ -27,12 +27,12 @@ const PAUSES: [Duration; 5] = [
 ];
 
 /// Gives the tool half of the time that it needs.
-pub(super) async fn time_limit(bench: &Bench<'_>, good: &Good) -> Finding {
+pub(super) async fn time_limit(bench: &ConformanceBench<'_>, good: &Good) -> Finding {
     unless_always(async || try_time_limit(bench, good).await).await
 }
 
 /// Stops the tool in the middle of a call.
-pub(super) async fn cancel(bench: &Bench<'_>, good: &Good) -> Finding {
+pub(super) async fn cancel(bench: &ConformanceBench<'_>, good: &Good) -> Finding {
     unless_always(async || try_cancel(bench, good).await).await
 }
 
@@ -40,7 +40,7 @@ pub(super) async fn cancel(bench: &Bench<'_>, good: &Good) -> Finding {
 async fn unless_always(trial: impl AsyncFn() -> Finding) -> Finding {
     for pause in PAUSES {
         let finding = trial().await;
-        if finding.verdict != Verdict::Failed {
+        if finding.verdict != ConformanceVerdict::Failed {
             return finding;
         }
         tokio::time::sleep(pause).await;
@@ -48,7 +48,7 @@ async fn unless_always(trial: impl AsyncFn() -> Finding) -> Finding {
     trial().await
 }
 
-async fn try_time_limit(bench: &Bench<'_>, good: &Good) -> Finding {
+async fn try_time_limit(bench: &ConformanceBench<'_>, good: &Good) -> Finding {
     let limit = (good.took / 2).max(SHORTEST);
     let Some(hurried) = (bench.subject.hurried)(limit).await else {
         return Finding::skipped(Check::TimeLimit, "it is one of haft's own, which is not given a limit");
@@ -81,7 +81,7 @@ async fn try_time_limit(bench: &Bench<'_>, good: &Good) -> Finding {
     }
 }
 
-async fn try_cancel(bench: &Bench<'_>, good: &Good) -> Finding {
+async fn try_cancel(bench: &ConformanceBench<'_>, good: &Good) -> Finding {
     let session = bench.session();
     let call = bench.prepared(bench.subject.tool, &good.arguments);
     let id = call.id.clone();
@@ -120,7 +120,7 @@ async fn try_cancel(bench: &Bench<'_>, good: &Good) -> Finding {
 async fn has_begun(stages: &mut Subscription) {
     loop {
         let event = stages.next().await;
-        if matches!(event.what, What::StageFinished { stage: Stage::Gate, .. }) {
+        if matches!(event.what, CallEventContent::StageFinished { stage: CallStage::Gate, .. }) {
             return;
         }
     }

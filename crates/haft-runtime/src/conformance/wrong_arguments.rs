@@ -4,14 +4,14 @@ use haft_contract::kinds::ErrorKind;
 use haft_contract::result::{Did, ToolResult};
 use serde_json::{Map, Value, json};
 
-use super::bench::{Bench, Good, shown};
+use super::bench::{ConformanceBench, Good, shown};
 use super::{Check, Finding};
 use crate::arguments::{Checker, minimal_example};
 
 const CHECK: Check = Check::WrongArguments;
 
 /// Sends arguments that are wrong in one place each.
-pub(super) async fn check(bench: &Bench<'_>, good: Option<&Good>) -> Finding {
+pub(super) async fn check(bench: &ConformanceBench<'_>, good: Option<&Good>) -> Finding {
     let schema = bench.schema();
     let Ok(checker) = Checker::new(&schema) else {
         return Finding::failed(CHECK, "its schema cannot be used", "fix \"input_schema\"");

@@ -6,14 +6,14 @@ use haft_contract::error::ToolError;
 use haft_contract::limits::UnknownKeys;
 use serde_json::Value;
 
-use super::{Entry, closed};
-use crate::arguments::{self, Checker, Fault, Reading};
+use super::{CatalogEntry, closed};
+use crate::arguments::{self, ArgumentReading, Checker, Fault};
 use crate::stages::parse::unreadable;
 use crate::stages::prepare::{advised, checker, describe};
 
 /// Arguments that fit a tool.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fitted {
+pub struct FittedArguments {
     /// The arguments, with defaults that are given beforehand and without what is fixed.
     pub arguments: Value,
     /// What was mended or coerced, one line each, as the model would read it.
@@ -22,13 +22,13 @@ pub struct Fitted {
 
 /// Arguments that were read by a schema.
 pub(crate) struct Fit {
-    pub(crate) reading: Reading,
+    pub(crate) reading: ArgumentReading,
     /// What was left out because the tool does not know it, in words.
     pub(crate) dropped: Vec<String>,
     pub(crate) verdict: Result<(), Vec<Fault>>,
 }
 
-impl Entry {
+impl CatalogEntry {
     /// Validates and coerces arguments as a call would, without calling anything.
     ///
     /// ```
@@ -48,12 +48,12 @@ impl Entry {
     /// # Errors
     ///
     /// Returns what a call would fail with: the place, what belongs there, what came, and a call that fits.
-    pub fn fit(&self, arguments: RawArguments) -> Result<Fitted, ToolError> {
-        let Reading { value, mut repairs } = match arguments {
-            RawArguments::Object(fields) => Reading { value: Value::Object(fields), repairs: Vec::new() },
+    pub fn fit(&self, arguments: RawArguments) -> Result<FittedArguments, ToolError> {
+        let ArgumentReading { value, mut repairs } = match arguments {
+            RawArguments::Object(fields) => ArgumentReading { value: Value::Object(fields), repairs: Vec::new() },
             RawArguments::Words(words) => {
                 let read = arguments::read_words(&words, &self.call_spec().input_schema);
-                Reading { value: read.map_err(|faults| describe(None, self, &faults))?, repairs: Vec::new() }
+                ArgumentReading { value: read.map_err(|faults| describe(None, self, &faults))?, repairs: Vec::new() }
             }
             RawArguments::Text(text) => arguments::read_text(&text).map_err(|fault| unreadable(None, self, &fault))?,
         };
@@ -61,7 +61,7 @@ impl Entry {
         let Fit { reading, verdict, .. } = self.fitted(checker, value, (Coercion::Careful, UnknownKeys::Refused));
         verdict.map_err(|faults| advised(None, self, faults, &reading.value))?;
         repairs.extend(reading.repairs);
-        Ok(Fitted { arguments: self.with_defaults(reading.value), repairs })
+        Ok(FittedArguments { arguments: self.with_defaults(reading.value), repairs })
     }
 
     /// Reads arguments by the schema that is shown, and says what still does not fit.

@@ -7,12 +7,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Before;
-use super::printed::{Kept, MOST};
+use super::printed::{MOST, StreamCapture};
 
-/// What a hook wrote. Fields that are not here are nothing to haft.
+/// The output of a hook, read as JSON. Fields that are not listed here are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Answer {
+pub(super) struct HookAnswer {
     r#continue: Option<bool>,
     stop_reason: Option<String>,
     decision: Option<String>,
@@ -42,9 +42,9 @@ pub(super) struct After {
     pub(super) context: Vec<String>,
 }
 
-impl Answer {
+impl HookAnswer {
     /// Reads the output of a hook. Text that is no object is talk, and says nothing.
-    pub(super) fn read(out: &Kept) -> Result<Self, String> {
+    pub(super) fn read(out: &StreamCapture) -> Result<Self, String> {
         let text = out.bytes().trim_ascii();
         if !text.starts_with(b"{") {
             return Ok(Self::default());
@@ -132,14 +132,14 @@ mod tests {
     use haft_contract::process::Stream;
     use serde_json::json;
 
-    fn answer(text: &str) -> Result<Answer, String> {
-        let printed = super::super::printed::Printed::default();
+    fn answer(text: &str) -> Result<HookAnswer, String> {
+        let printed = super::super::printed::HookOutput::default();
         printed.take(Stream::Out, text.as_bytes());
-        Answer::read(&printed.into_streams().0)
+        HookAnswer::read(&printed.into_streams().0)
     }
 
     fn before(text: &str) -> Result<Before, String> {
-        answer(text).and_then(Answer::before)
+        answer(text).and_then(HookAnswer::before)
     }
 
     fn refused(why: &str) -> Result<Before, String> {
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_result_may_be_commented_and_replaced() {
-        let after = |text: &str| answer(text).and_then(Answer::after).expect("it is understood");
+        let after = |text: &str| answer(text).and_then(HookAnswer::after).expect("it is understood");
         assert_eq!(after(r#"{"decision":"block","reason":"bad"}"#).context, ["bad"]);
         assert_eq!(after(r#"{"hookSpecificOutput":{"additionalContext":"more"}}"#).context, ["more"]);
         for text in [r#""new""#, r#"{"content":"new"}"#] {

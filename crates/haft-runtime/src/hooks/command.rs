@@ -13,14 +13,14 @@ use std::time::Duration;
 use haft_contract::BoxFuture;
 use haft_contract::error::ToolError;
 use haft_contract::output::{Content, ToolOutput};
-use haft_contract::process::{Command, HowEnded, Ran, Settled, TrustedCode};
+use haft_contract::process::{CommandSpec, CommitReport, HowEnded, Ran, TrustedCode};
 use regex::Regex;
 use serde_json::Value;
 
-use super::answer::Answer;
-pub use super::context::Reach;
+use super::answer::HookAnswer;
+pub use super::context::HookReach;
 use super::event::event;
-use super::printed::{Kept, Printed};
+use super::printed::{HookOutput, StreamCapture};
 use super::{Before, Hook, HookContext, HookedCall};
 
 /// How long the end of a command and looking at what it changed may take, beyond its own time.
@@ -30,21 +30,21 @@ const MOST_NAMED: usize = 5;
 /// The status by which a hook refuses.
 const REFUSES: i32 = 2;
 
-/// When a hook runs.
+/// The point of a call at which a hook runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub enum HookPoint {
     /// Before a call.
     PreToolUse,
     /// After a call that worked.
     PostToolUse,
 }
 
-impl When {
+impl HookPoint {
     /// Returns the name of the event.
     pub fn name(self) -> &'static str {
         match self {
-            When::PreToolUse => "PreToolUse",
-            When::PostToolUse => "PostToolUse",
+            HookPoint::PreToolUse => "PreToolUse",
+            HookPoint::PostToolUse => "PostToolUse",
         }
     }
 }
@@ -77,29 +77,29 @@ pub struct HookCode {
 
 /// A hook that is a command, run by `sh`.
 pub struct CommandHook {
-    when: When,
+    when: HookPoint,
     name: String,
     command: String,
     tools: Option<Regex>,
     common: Option<CommonNames>,
     time: Duration,
-    reach: Reach,
+    reach: HookReach,
     readable: Vec<PathBuf>,
     holds: Option<Holds>,
 }
 
-/// What became of one run.
-struct Answered {
+/// The end, the output and the sandbox's notes of one run of a hook.
+struct HookRun {
     how: HowEnded,
-    out: Kept,
-    err: Kept,
+    out: StreamCapture,
+    err: StreamCapture,
     /// What the sandbox says of it.
     notes: Vec<String>,
 }
 
 impl CommandHook {
     /// Runs this command for every tool, for at most 60 seconds and without the network.
-    pub fn new(when: When, name: impl Into<String>, command: impl Into<String>) -> Self {
+    pub fn new(when: HookPoint, name: impl Into<String>, command: impl Into<String>) -> Self {
         Self {
             when,
             name: name.into(),
@@ -107,7 +107,7 @@ impl CommandHook {
             tools: None,
             common: None,
             time: Duration::from_secs(60),
-            reach: Reach::Nothing,
+            reach: HookReach::Nothing,
             readable: Vec::new(),
             holds: None,
         }
@@ -132,7 +132,7 @@ impl CommandHook {
     }
 
     /// Lets it reach this.
-    pub fn reaching(mut self, reach: Reach) -> Self {
+    pub fn reaching(mut self, reach: HookReach) -> Self {
         self.reach = reach;
         self
     }
@@ -155,7 +155,7 @@ impl CommandHook {
         call: &HookedCall,
         output: Option<&ToolOutput>,
         cx: &HookContext<'_>,
-    ) -> Result<Answered, String> {
+    ) -> Result<HookRun, String> {
         let mut trusted = HookCode::default();
         if let Some(holds) = self.holds.clone() {
             // It reads files, however large.
@@ -176,20 +176,20 @@ impl CommandHook {
             }
             None => event((call, &call.tool, &call.arguments), output, (cx, &workspace)),
         };
-        let printed = Printed::default();
+        let printed = HookOutput::default();
         let ran = cx.run(&command, self.reach, &|stream, piece| printed.take(stream, piece)).await;
         let Ran { ended, settled, .. } = ran.map_err(|error: ToolError| format!("could not be run: {}", error.what))?;
         if let Some(words) = changes(&settled) {
             cx.warn(&words);
         }
         let (out, err) = printed.into_streams();
-        Ok(Answered { how: ended.how, out, err, notes: ended.notes })
+        Ok(HookRun { how: ended.how, out, err, notes: ended.notes })
     }
 
-    fn command(&self, cx: &HookContext<'_>, workspace: &Path) -> Command {
+    fn command(&self, cx: &HookContext<'_>, workspace: &Path) -> CommandSpec {
         let shell = cx.find_program(&["sh"]).unwrap_or_else(|| "/bin/sh".into());
         let words = vec![shell.into(), "-c".into(), self.command.as_str().into()];
-        let mut command = Command::new(words, self.command.as_str(), workspace.to_owned(), self.time);
+        let mut command = CommandSpec::new(words, self.command.as_str(), workspace.to_owned(), self.time);
         // The second one is what such scripts find themselves by.
         let variables = ["HAFT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
         command.environment = variables.map(|name| (name.into(), workspace.into())).to_vec();
@@ -222,7 +222,7 @@ impl CommandHook {
         let answered = self.run(call, None, cx).await?;
         match answered.how {
             HowEnded::Exited(0) => {
-                let answer = Answer::read(&answered.out)?;
+                let answer = HookAnswer::read(&answered.out)?;
                 answer.notes().iter().for_each(|words| cx.warn(&format!("says: {words}")));
                 Ok(self.in_own_names(answer.before()?, &call.tool, &workspace(cx)?))
             }
@@ -238,7 +238,7 @@ impl CommandHook {
         let answered = self.run(call, Some(&output), cx).await?;
         match answered.how {
             HowEnded::Exited(0) => {
-                let answer = Answer::read(&answered.out)?;
+                let answer = HookAnswer::read(&answered.out)?;
                 if let Some(words) = answer.message() {
                     cx.warn(&format!("says: {words}"));
                 }
@@ -262,7 +262,7 @@ impl CommandHook {
     }
 }
 
-impl Answered {
+impl HookRun {
     /// Says how a run ended that gave no answer.
     fn failed(&self, how: HowEnded, time: Duration) -> String {
         let ended = match how {
@@ -295,8 +295,8 @@ impl Hook for CommandHook {
     fn before<'a>(&'a self, call: &'a HookedCall, cx: &'a HookContext<'a>) -> BoxFuture<'a, Before> {
         Box::pin(async move {
             match self.when {
-                When::PostToolUse => Before::Pass,
-                When::PreToolUse => match self.asked(call, cx).await {
+                HookPoint::PostToolUse => Before::Pass,
+                HookPoint::PreToolUse => match self.asked(call, cx).await {
                     Ok(answer) => answer,
                     Err(how) => Before::Refuse(format!("the hook {how}, so the call is not made")),
                 },
@@ -312,8 +312,8 @@ impl Hook for CommandHook {
     ) -> BoxFuture<'a, ToolOutput> {
         Box::pin(async move {
             match self.when {
-                When::PreToolUse => output,
-                When::PostToolUse => match self.told(call, output.clone(), cx).await {
+                HookPoint::PreToolUse => output,
+                HookPoint::PostToolUse => match self.told(call, output.clone(), cx).await {
                     Ok(output) => output,
                     Err(how) => {
                         cx.warn(&format!("{how}; the result of the tool is unchanged."));
@@ -330,7 +330,7 @@ fn workspace(cx: &HookContext<'_>) -> Result<PathBuf, String> {
 }
 
 /// Says what a hook changed, where it changed something.
-fn changes(settled: &Settled) -> Option<String> {
+fn changes(settled: &CommitReport) -> Option<String> {
     let all = settled.changes.len();
     if all == 0 {
         return None;

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use haft_contract::context::RunContext;
-use haft_contract::door::Errand;
-use haft_contract::effect::{CommandLine, Does, Effect, Step};
+use haft_contract::door::Provenance;
+use haft_contract::effect::{CommandLine, CommandStep, Effect, StepEffect};
 use haft_contract::error::ToolError;
 use haft_contract::path::{Extent, RawPath};
-use haft_contract::process::{Command, Heard, Ran, Settle};
+use haft_contract::process::{CommandSpec, Disposition, OutputListener, Ran};
 use haft_policy::policy::Mode;
 
 use super::rule_of;
@@ -27,7 +27,7 @@ pub struct HookContext<'a> {
 
 /// Whether the command of a hook reaches the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum HookReach {
     /// Only itself.
     Nothing,
     /// Other machines.
@@ -80,9 +80,14 @@ impl<'a> HookContext<'a> {
     /// Runs a command in the sandbox over the workspace; what it changes is shown and thrown away.
     ///
     /// It has a permit of its own, for this one command: what the hook does is nothing that the call did.
-    pub async fn run(&self, command: &Command, reach: Reach, heard: Heard<'_>) -> Result<Ran, ToolError> {
+    pub async fn run(
+        &self,
+        command: &CommandSpec,
+        reach: HookReach,
+        heard: OutputListener<'_>,
+    ) -> Result<Ran, ToolError> {
         let session = self.cx.session;
-        let errand = Errand {
+        let errand = Provenance {
             call: self.cx.id.clone(),
             tool: rule_of(self.hook),
             session: session.name.clone(),
@@ -92,21 +97,21 @@ impl<'a> HookContext<'a> {
             old_changes: haft_contract::door::OldChanges::Stay,
         };
         let mut effects = vec![Effect::Run(CommandLine(command.line.clone()))];
-        effects.extend((reach == Reach::Network).then(|| connects(command)));
+        effects.extend((reach == HookReach::Network).then(|| connects(command)));
         let stop = self.cx.place.stop.child_token();
         let permit = permits::issue(errand, effects.into(), stop);
         let ground = &session.ground;
         let run = RunContext::new(&permit, &ground.doors, self.cx, (&session.name, &ground.limits));
-        run.settling(Settle::Show).run(command, heard).await
+        run.settling(Disposition::Discard).run(command, heard).await
     }
 }
 
-fn connects(command: &Command) -> Effect {
-    Effect::Step(Step {
+fn connects(command: &CommandSpec) -> Effect {
+    Effect::Step(CommandStep {
         command: command.line.as_str().into(),
         folder: "".into(),
         part: (0, command.line.len()),
         words: Arc::from(["sh".to_owned()]),
-        does: Does::Connect(None),
+        does: StepEffect::Connect(None),
     })
 }

@@ -7,7 +7,7 @@ use haft_contract::output::{Content, ToolOutput};
 use haft_policy::policy::Mode;
 use serde_json::{Value, json};
 
-use super::command::When;
+use super::command::HookPoint;
 use super::{HookContext, HookedCall};
 
 /// Longest text of a result that a hook is told, in bytes.
@@ -19,7 +19,7 @@ pub(super) fn event(
     output: Option<&ToolOutput>,
     (cx, workspace): (&HookContext<'_>, &Path),
 ) -> Bytes {
-    let when = if output.is_some() { When::PostToolUse } else { When::PreToolUse };
+    let when = if output.is_some() { HookPoint::PostToolUse } else { HookPoint::PreToolUse };
     let mut event = json!({
         "session_id": cx.session(),
         "transcript_path": null,

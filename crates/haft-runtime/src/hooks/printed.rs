@@ -8,24 +8,24 @@ use haft_contract::process::Stream;
 /// Most bytes that are kept of each stream.
 pub(super) const MOST: usize = 64 * 1024;
 
-/// What a command has printed so far.
+/// The output of a hook's command so far.
 #[derive(Default)]
-pub(super) struct Printed(Mutex<Streams>);
+pub(super) struct HookOutput(Mutex<Streams>);
 
 #[derive(Default)]
 struct Streams {
-    out: Kept,
-    err: Kept,
+    out: StreamCapture,
+    err: StreamCapture,
 }
 
-/// What is kept of one stream.
+/// The kept part of one stream.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct StreamCapture {
     bytes: Vec<u8>,
     is_cut: bool,
 }
 
-impl Printed {
+impl HookOutput {
     pub(super) fn take(&self, stream: Stream, piece: &[u8]) {
         let mut streams = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match stream {
@@ -35,13 +35,13 @@ impl Printed {
     }
 
     /// Returns the output and the errors.
-    pub(super) fn into_streams(self) -> (Kept, Kept) {
+    pub(super) fn into_streams(self) -> (StreamCapture, StreamCapture) {
         let Streams { out, err } = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         (out, err)
     }
 }
 
-impl Kept {
+impl StreamCapture {
     fn take(&mut self, piece: &[u8]) {
         let room = MOST - self.bytes.len();
         self.is_cut |= piece.len() > room;
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn only_so_much_is_kept_and_control_sequences_are_no_words() {
-        let printed = Printed::default();
+        let printed = HookOutput::default();
         printed.take(Stream::Err, b"\x1b[31m no \x1b[0m\n");
         printed.take(Stream::Out, &vec![b'a'; MOST]);
         printed.take(Stream::Out, b"b");

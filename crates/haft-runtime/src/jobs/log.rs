@@ -9,8 +9,8 @@ use crate::redact::{ChunkRedactor, Redactor};
 /// Most bytes that are kept of a job.
 const MOST_KEPT: usize = 512 * 1024;
 
-/// What a job has printed, both streams as they came, line by line.
-pub(super) struct Log {
+/// The end of the output of a job: both streams, line by line, in the order of arrival.
+pub(super) struct JobLog {
     redactor: Redactor,
     out: Ear,
     err: Ear,
@@ -30,7 +30,7 @@ impl Default for Ear {
     }
 }
 
-impl Log {
+impl JobLog {
     pub(super) fn new(redactor: Redactor) -> Self {
         Self { redactor, out: Ear::default(), err: Ear::default(), kept: String::new(), dropped: 0 }
     }
@@ -105,8 +105,8 @@ fn last_lines(text: &str, most: usize) -> &str {
 mod tests {
     use super::*;
 
-    fn log() -> Log {
-        Log::new(Redactor::of_values(["hunter2-hunter2".to_owned()]))
+    fn log() -> JobLog {
+        JobLog::new(Redactor::of_values(["hunter2-hunter2".to_owned()]))
     }
 
     #[test]

@@ -4,14 +4,14 @@ use haft_contract::effect::{CommandLine, Effect};
 use haft_policy::decision::Class;
 
 use crate::approval::{AskedCommand, AskedPart};
-use crate::containment::Surroundings;
+use crate::containment::CommandContainment;
 use crate::redact::Redactor;
 
 /// Returns the command that the effects speak of, its parts marked, secrets hidden.
 pub(super) fn command(
     effects: &[Effect],
     open: &[(&Effect, Class)],
-    (around, redactor): (&Surroundings, &Redactor),
+    (around, redactor): (&CommandContainment, &Redactor),
 ) -> Option<AskedCommand> {
     let text = effects.iter().find_map(|effect| match effect {
         Effect::Run(CommandLine(text)) => Some(text.as_str()),
@@ -48,23 +48,23 @@ fn found_again(part: Option<&str>, shown: &str, redactor: &Redactor) -> Option<s
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_contract::effect::{Does, Step};
+    use haft_contract::effect::{CommandStep, StepEffect};
 
     fn marked(text: &str, parts: &[(&str, Class)], redactor: &Redactor) -> Vec<(String, Class)> {
         let step = |part: &str| {
             let from = text.find(part).expect("it is a part");
             let (command, part) = (text.into(), (from, from + part.len()));
-            Effect::Step(Step {
+            Effect::Step(CommandStep {
                 command,
                 folder: "".into(),
                 part,
                 words: [].into(),
-                does: Does::Code("run code".into()),
+                does: StepEffect::Code("run code".into()),
             })
         };
         let steps: Vec<(Effect, Class)> = parts.iter().map(|(part, class)| (step(part), *class)).collect();
         let open: Vec<(&Effect, Class)> = steps.iter().map(|(effect, class)| (effect, *class)).collect();
-        let around = Surroundings::SEALED;
+        let around = CommandContainment::SEALED;
         let run = [Effect::Run(CommandLine(text.into()))];
         let command = command(&run, &open, (&around, redactor)).expect("there is one");
         command.parts.iter().map(|part| (command.text[part.bytes.clone()].to_owned(), part.class)).collect()

@@ -1,6 +1,6 @@
 //! What a call would do, in words: what belongs together is said together.
 
-use haft_contract::effect::{Change, CommandLine, Does, Effect};
+use haft_contract::effect::{Change, CommandLine, Effect, StepEffect};
 use haft_contract::path::{Extent, Target, one_line};
 use haft_policy::decision::Class;
 
@@ -20,7 +20,8 @@ pub(super) fn of_open(open: &[(&Effect, Class)], redactor: &Redactor) -> Vec<Ask
 /// Says what a command would change besides, which needs no yes.
 pub(super) fn of_besides(effects: &[Effect], open: &[(&Effect, Class)], redactor: &Redactor) -> Vec<String> {
     let is_open = |effect: &Effect| open.iter().any(|(other, _)| *other == effect);
-    let changes = |effect: &&Effect| matches!(effect, Effect::Step(step) if matches!(step.does, Does::Change(..)));
+    let changes =
+        |effect: &&Effect| matches!(effect, Effect::Step(step) if matches!(step.does, StepEffect::Change(..)));
     let mut groups: Vec<Group> = Vec::new();
     let besides = effects.iter().filter(changes).filter(|effect| !is_open(effect));
     besides.for_each(|effect| Group::add(&mut groups, effect, Class::Ordinary));
@@ -71,17 +72,17 @@ impl Group {
 }
 
 /// Takes what a part of a command does apart into a verb and a name.
-fn parts(does: &Does) -> (String, Option<String>) {
+fn parts(does: &StepEffect) -> (String, Option<String>) {
     let with_all = |target: &Target| match target.place().extent() {
         Extent::Entry => target.to_string(),
         Extent::Tree => format!("{target} (and everything in it)"),
     };
     let (verb, name) = match does {
-        Does::Read(target) => ("read", target.to_string()),
-        Does::List(target) => ("list", target.to_string()),
-        Does::Change(target, Change::Create) => ("create", target.to_string()),
-        Does::Change(target, Change::Replace) => ("change", with_all(target)),
-        Does::Change(target, Change::Remove) => ("remove", with_all(target)),
+        StepEffect::Read(target) => ("read", target.to_string()),
+        StepEffect::List(target) => ("list", target.to_string()),
+        StepEffect::Change(target, Change::Create) => ("create", target.to_string()),
+        StepEffect::Change(target, Change::Replace) => ("change", with_all(target)),
+        StepEffect::Change(target, Change::Remove) => ("remove", with_all(target)),
         other => return (other.to_string(), None),
     };
     (verb.to_owned(), Some(name))
@@ -90,11 +91,11 @@ fn parts(does: &Does) -> (String, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_contract::effect::Step;
-    use haft_contract::path::Place;
+    use haft_contract::effect::CommandStep;
+    use haft_contract::path::FileLocation;
 
-    fn step(does: Does) -> Effect {
-        Effect::Step(Step {
+    fn step(does: StepEffect) -> Effect {
+        Effect::Step(CommandStep {
             command: "x".into(),
             folder: "".into(),
             part: (0, 1),
@@ -104,7 +105,7 @@ mod tests {
     }
 
     fn removes(path: &str, extent: Extent) -> Effect {
-        step(Does::Change(Target::Inside(Place::new(path, extent)), Change::Remove))
+        step(StepEffect::Change(Target::Inside(FileLocation::new(path, extent)), Change::Remove))
     }
 
     fn said(effects: &[Effect]) -> Vec<String> {
@@ -116,9 +117,9 @@ mod tests {
     fn what_belongs_together_is_said_together_and_many_names_are_counted() {
         let effects = [
             removes("build", Extent::Tree),
-            step(Does::Connect(None)),
+            step(StepEffect::Connect(None)),
             removes("a", Extent::Entry),
-            step(Does::Connect(None)),
+            step(StepEffect::Connect(None)),
         ];
         assert_eq!(said(&effects), ["remove build (and everything in it), a", "use the network"]);
         let many: Vec<Effect> = (0..12).map(|number| removes(&format!("f{number}"), Extent::Entry)).collect();
@@ -127,8 +128,8 @@ mod tests {
 
     #[test]
     fn besides_is_what_a_command_changes_unasked() {
-        let new = step(Does::Change(Target::Inside(Place::new("new", Extent::Entry)), Change::Create));
-        let effects = [new, step(Does::Nothing), removes("a", Extent::Entry)];
+        let new = step(StepEffect::Change(Target::Inside(FileLocation::new("new", Extent::Entry)), Change::Create));
+        let effects = [new, step(StepEffect::Nothing), removes("a", Extent::Entry)];
         let open = [(&effects[2], Class::Ordinary)];
         assert_eq!(of_besides(&effects, &open, &Redactor::default()), ["create new"]);
     }

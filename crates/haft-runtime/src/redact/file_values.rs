@@ -76,7 +76,7 @@ const MOST_NAMED: usize = 5_000;
 /// Returns what is secret in a file, and whether that is all.
 pub(super) fn secrets_in(file: &SecretFile) -> (Vec<Secret>, bool) {
     let text = file.text.as_str();
-    let mut found = Found::default();
+    let mut found = SecretCollector::default();
     let is_table = [".csv", ".tsv"].iter().any(|ending| file.path.to_ascii_lowercase().ends_with(ending));
     match serde_json::from_str::<Value>(text) {
         _ if file.kind == SecretKind::Source => {
@@ -112,7 +112,7 @@ pub(super) fn secrets_in(file: &SecretFile) -> (Vec<Secret>, bool) {
 }
 
 #[derive(Default)]
-struct Found {
+struct SecretCollector {
     secrets: Vec<Secret>,
     /// Whether the file is code, of which only what telling names say is secret.
     is_source: bool,
@@ -124,7 +124,7 @@ struct Found {
     variables: HashMap<String, String>,
 }
 
-impl Found {
+impl SecretCollector {
     fn in_text(&mut self, text: &str) {
         if text.trim_start().starts_with('<') {
             markup::values(text).iter().for_each(|(name, value)| self.lines_of(name, value));

@@ -16,7 +16,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use super::file_values::may_be_ordinary;
 use super::forms::forms;
 use super::fragments::{Fragments, extended};
-use super::wrapped::{Unwrapped, Wrapping, line_pieces};
+use super::wrapped::{LineWrapping, UnwrappedText, line_pieces};
 
 /// Most texts that become known.
 const MOST_TEXTS: usize = 200_000;
@@ -51,9 +51,9 @@ impl Secret {
 
 /// The texts that are known to be secret.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct SecretTable {
     /// By their texts, in lower case.
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, SecretTableEntry>,
     files: Vec<String>,
     found_by: Option<AhoCorasick>,
     longest: usize,
@@ -68,7 +68,7 @@ pub(super) struct Known {
 }
 
 #[derive(Clone)]
-struct Entry {
+struct SecretTableEntry {
     /// What stays of its beginning, in its own case: a name in another one is a word like any other.
     kept: Box<str>,
     file: Option<usize>,
@@ -86,13 +86,13 @@ pub(super) struct Span {
     begins: usize,
 }
 
-impl std::fmt::Debug for Known {
+impl std::fmt::Debug for SecretTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Known").field("texts", &self.entries.len()).field("files", &self.files).finish()
     }
 }
 
-impl Known {
+impl SecretTable {
     /// Adds what is not known yet.
     pub(super) fn add(&mut self, secrets: impl IntoIterator<Item = (Secret, Option<usize>)>) {
         let known = self.entries.len();
@@ -103,7 +103,7 @@ impl Known {
                 let is_long = secret.text.len() >= SHORTEST_LONG;
                 self.insert(
                     &form.text,
-                    Entry {
+                    SecretTableEntry {
                         kept: form.text.get(..form.kept).unwrap_or_default().into(),
                         file,
                         is_long,
@@ -117,7 +117,7 @@ impl Known {
             self.longest = self.entries.keys().map(String::len).max().unwrap_or(0).min(LONGEST_BEGINNING);
             let long = self.entries.iter().filter(|(_, entry)| entry.is_long);
             self.fragments = Fragments::of(long.map(|(text, _)| text.as_str()));
-            let is_random = |(text, entry): &(&String, &Entry)| {
+            let is_random = |(text, entry): &(&String, &SecretTableEntry)| {
                 text.len() >= SHORTEST_RANDOM
                     && entry.kept.is_empty()
                     && entry.middle_of.is_none()
@@ -141,11 +141,11 @@ impl Known {
         };
         if secret.kept == 0 && (!may_be_ordinary(middle) || may_be_ordinary(text)) {
             let middle_of = Some((text.to_ascii_lowercase().into(), missing));
-            self.insert(middle, Entry { kept: "".into(), file, is_long: true, middle_of });
+            self.insert(middle, SecretTableEntry { kept: "".into(), file, is_long: true, middle_of });
         }
     }
 
-    fn insert(&mut self, text: &str, entry: Entry) {
+    fn insert(&mut self, text: &str, entry: SecretTableEntry) {
         if self.entries.len() < MOST_TEXTS && !text.is_empty() {
             self.entries.entry(text.to_ascii_lowercase()).or_insert(entry);
         }
@@ -184,8 +184,8 @@ impl Known {
             }
         }
         let lines = line_pieces(text);
-        for wrapping in [Wrapping::Anywhere, Wrapping::Numbered, Wrapping::Listed, Wrapping::Words] {
-            let Some(unwrapped) = Unwrapped::of(text, &lines, wrapping) else { continue };
+        for wrapping in [LineWrapping::Anywhere, LineWrapping::Numbered, LineWrapping::Listed, LineWrapping::Words] {
+            let Some(unwrapped) = UnwrappedText::of(text, &lines, wrapping) else { continue };
             if !unwrapped.joints().any(|place| self.fragments.may_be_across(&unwrapped.text, place)) {
                 continue;
             }
@@ -201,8 +201,8 @@ impl Known {
     }
 
     /// Returns what is found in a text, each with all that belongs to it.
-    fn found<'a>(&'a self, found_by: &AhoCorasick, text: &str) -> Vec<(Range<usize>, &'a Entry)> {
-        let mut all: Vec<(Range<usize>, &Entry)> = Vec::new();
+    fn found<'a>(&'a self, found_by: &AhoCorasick, text: &str) -> Vec<(Range<usize>, &'a SecretTableEntry)> {
+        let mut all: Vec<(Range<usize>, &SecretTableEntry)> = Vec::new();
         let mut from = 0;
         while let Some(found) = found_by.find(aho_corasick::Input::new(text).range(from..)) {
             from = found.end();
@@ -227,7 +227,7 @@ impl Known {
         all
     }
 
-    fn entry(&self, text: &str) -> Option<&Entry> {
+    fn entry(&self, text: &str) -> Option<&SecretTableEntry> {
         self.entries.get(&text.to_ascii_lowercase())
     }
 
@@ -235,7 +235,7 @@ impl Known {
     pub(super) fn may_go_on_from(&self, text: &str) -> usize {
         let first = (text.len().saturating_sub(2 * self.longest)..).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let tail = text[first..].to_ascii_lowercase();
-        let unwrapped = Unwrapped::of(&tail, &line_pieces(&tail), Wrapping::Anywhere);
+        let unwrapped = UnwrappedText::of(&tail, &line_pieces(&tail), LineWrapping::Anywhere);
         let mut nearest = tail.len().saturating_sub(self.longest)..tail.len();
         let plain = nearest.find(|at| tail.is_char_boundary(*at) && self.begins_some(&tail[*at..], |_| true));
         let wrapped = unwrapped.and_then(|unwrapped| {
@@ -255,7 +255,7 @@ impl Known {
     }
 
     /// Returns whether a text of this kind begins with this one and goes on.
-    fn begins_some(&self, beginning: &str, is_meant: impl Fn(&Entry) -> bool) -> bool {
+    fn begins_some(&self, beginning: &str, is_meant: impl Fn(&SecretTableEntry) -> bool) -> bool {
         if beginning.as_bytes().first_chunk().is_some_and(|first| !self.beginnings.contains(first)) {
             return false;
         }

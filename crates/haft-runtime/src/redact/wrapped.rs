@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// How a text was wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wrapping {
+pub(super) enum LineWrapping {
     /// Anywhere, and nothing was added.
     Anywhere,
     /// Anywhere; lines begin with blanks, a number, a sign: as in numbered lines, differences and quotes.
@@ -18,26 +18,26 @@ pub(super) enum Wrapping {
 }
 
 /// A text without the ends of its lines.
-pub(super) struct Unwrapped {
+pub(super) struct UnwrappedText {
     pub(super) text: String,
     /// Where each piece begins in it, and where it lies in the original.
     pieces: Vec<(usize, Range<usize>)>,
 }
 
-impl Unwrapped {
+impl UnwrappedText {
     /// Takes the ends of lines out of a text; nothing where it is one line.
-    pub(super) fn of(text: &str, lines: &[Range<usize>], wrapping: Wrapping) -> Option<Self> {
+    pub(super) fn of(text: &str, lines: &[Range<usize>], wrapping: LineWrapping) -> Option<Self> {
         let mut unwrapped = Self { text: String::with_capacity(text.len()), pieces: Vec::with_capacity(lines.len()) };
         for line in lines {
             let content = &text[line.clone()];
             let (skipped, behind) = match wrapping {
-                Wrapping::Anywhere => (0, 0),
-                Wrapping::Numbered | Wrapping::Words => (before_content(content, MARKS), 0),
-                Wrapping::Listed => (before_content(content, LIST_MARKS), behind_content(content)),
+                LineWrapping::Anywhere => (0, 0),
+                LineWrapping::Numbered | LineWrapping::Words => (before_content(content, MARKS), 0),
+                LineWrapping::Listed => (before_content(content, LIST_MARKS), behind_content(content)),
             };
             let piece = line.start + skipped..(line.end - behind).max(line.start + skipped);
             if !piece.is_empty() {
-                if wrapping == Wrapping::Words && !unwrapped.pieces.is_empty() {
+                if wrapping == LineWrapping::Words && !unwrapped.pieces.is_empty() {
                     unwrapped.text.push(' ');
                 }
                 unwrapped.pieces.push((unwrapped.text.len(), piece.clone()));
@@ -123,16 +123,21 @@ mod tests {
             ("{\"a\":\"ab\\ncd\"}", "{\"a\":\"abcd\"}", "{\"a\":\"abcd\"}"),
             ("12ab\n34cd", "12ab34cd", "12ab34cd"),
         ] {
-            let unwrapped = |wrapping| Unwrapped::of(text, &line_pieces(text), wrapping).expect("it has lines").text;
-            assert_eq!((unwrapped(Wrapping::Anywhere), unwrapped(Wrapping::Numbered)), (plain.into(), numbered.into()));
+            let unwrapped =
+                |wrapping| UnwrappedText::of(text, &line_pieces(text), wrapping).expect("it has lines").text;
+            assert_eq!(
+                (unwrapped(LineWrapping::Anywhere), unwrapped(LineWrapping::Numbered)),
+                (plain.into(), numbered.into())
+            );
         }
         for listed in ["# ab\n# cd", "'ab',\n'cd',", "1 | ab|\n2 | cd|", "ab\ncd"] {
-            let unwrapped = Unwrapped::of(listed, &line_pieces(listed), Wrapping::Listed).expect("it has lines");
+            let unwrapped =
+                UnwrappedText::of(listed, &line_pieces(listed), LineWrapping::Listed).expect("it has lines");
             assert_eq!(unwrapped.text, "abcd", "{listed}");
         }
-        assert!(Unwrapped::of("one line", &line_pieces("one line"), Wrapping::Anywhere).is_none());
+        assert!(UnwrappedText::of("one line", &line_pieces("one line"), LineWrapping::Anywhere).is_none());
         let text = "1\tab\n2\tcd";
-        let unwrapped = Unwrapped::of(text, &line_pieces(text), Wrapping::Numbered).expect("it has lines");
+        let unwrapped = UnwrappedText::of(text, &line_pieces(text), LineWrapping::Numbered).expect("it has lines");
         assert_eq!(unwrapped.pieces(1..4), [3..4, 7..9]);
     }
 }

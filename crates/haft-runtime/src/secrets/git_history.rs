@@ -20,16 +20,16 @@ use std::time::Duration;
 use bytes::Bytes;
 use haft_contract::call::CallId;
 use haft_contract::context::{RunContext, Unheard};
-use haft_contract::door::{Errand, GitStore, Purpose, SecretFile, Staged};
+use haft_contract::door::{GitStore, Provenance, Purpose, SecretFile, StagedEntries};
 use haft_contract::effect::{CommandLine, Effect};
-use haft_contract::path::{Extent, Place, Target};
-use haft_contract::process::{Command, HowEnded, Stream};
+use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::process::{CommandSpec, HowEnded, Stream};
 use serde::{Deserialize, Serialize};
 
 use crate::call_context::CallContext;
 use crate::permits;
-use guarded::{Arrived, Guarded};
-use listing::{Listed, Refs, parted, staged_by_git, tree_files};
+use guarded::{NewProtectedNames, ProtectedIndexNames};
+use listing::{GitLogListing, Refs, parted, staged_by_git, tree_files};
 
 /// Longest time that one step may take.
 const TIME: Duration = Duration::from_secs(5);
@@ -74,45 +74,45 @@ const LIST: &[&str] = &[
 const LIST_REFS: &[&str] = &["for-each-ref", "--format=%(objecttype) %(*objecttype) %(objectname) %(refname)"];
 
 /// A version of a secret file: the name of its object, and its path.
-type Version = (String, String);
+type SecretVersion = (String, String);
 
-/// What takes the output of git.
-type Heard<'h> = dyn Fn(&[u8]) + Send + Sync + 'h;
+/// A function that takes the output of git.
+type GitOutputSink<'h> = dyn Fn(&[u8]) + Send + Sync + 'h;
 
 /// What was read of the histories.
 #[derive(Debug, Default)]
 pub(super) struct GitHistory {
     /// Held while histories are read: a call that comes meanwhile could show what is not known yet.
     learning: tokio::sync::Mutex<()>,
-    seen: Mutex<Seen>,
+    seen: Mutex<KnownRepositories>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct KnownRepositories {
     /// The states of the repositories that are known.
     states: HashMap<PathBuf, (String, Vec<(PathBuf, String)>)>,
     /// The objects whose content is known.
     objects: HashSet<String>,
     /// The protected names that git keeps.
-    guarded: Guarded,
+    guarded: ProtectedIndexNames,
     /// Whether it was told that not everything was read.
     told: bool,
 }
 
-/// When somebody looks: only a look after a call can tell that a repository is new.
+/// Whether a look is before or after a call: only a look after it can tell that a repository is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum LookTiming {
     Before,
     After,
 }
 
-/// What is remembered of a repository.
+/// The state and the secret versions of a repository that are remembered.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Remembered {
+struct RepositoryHistory {
     state: String,
     /// The references whose history was listed.
     tips: Vec<String>,
-    versions: Vec<Version>,
+    versions: Vec<SecretVersion>,
     is_whole: bool,
     /// What each index looked like, and what it lists under names that mean something.
     indexes: BTreeMap<PathBuf, IndexThen>,
@@ -120,24 +120,24 @@ struct Remembered {
     others: BTreeSet<String>,
     /// What came since; nothing that is remembered.
     #[serde(skip)]
-    arrived: Arrived,
+    arrived: NewProtectedNames,
 }
 
 /// What an index was when it was last read.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct IndexThen {
     sign: String,
-    secrets: Vec<Version>,
-    guarded: BTreeSet<Version>,
+    secrets: Vec<SecretVersion>,
+    guarded: BTreeSet<SecretVersion>,
     is_whole: bool,
 }
 
 impl GitHistory {
     /// Learns the versions in these repositories that are not known yet, and names what is protected and new in them.
-    pub(super) async fn learn(&self, cx: &CallContext<'_>, stores: Vec<GitStore>, when: When) {
+    pub(super) async fn learn(&self, cx: &CallContext<'_>, stores: Vec<GitStore>, when: LookTiming) {
         let _others_wait = self.learning.lock().await;
         let is_too_many = stores.len() > MOST_REPOSITORIES;
-        let mut arrived = Arrived { is_whole: !is_too_many, ..Arrived::default() };
+        let mut arrived = NewProtectedNames { is_whole: !is_too_many, ..NewProtectedNames::default() };
         for store in stores.into_iter().take(MOST_REPOSITORIES) {
             match self.learn_one(cx, &store, when).await {
                 Ok(found) => arrived.add(found),
@@ -153,18 +153,23 @@ impl GitHistory {
         cx.note(|notes| notes.warnings.extend(arrived.words(when)));
     }
 
-    async fn learn_one(&self, cx: &CallContext<'_>, store: &GitStore, when: When) -> Result<Arrived, String> {
-        let is_baseline = when == When::Before && !self.is_known(store);
+    async fn learn_one(
+        &self,
+        cx: &CallContext<'_>,
+        store: &GitStore,
+        when: LookTiming,
+    ) -> Result<NewProtectedNames, String> {
+        let is_baseline = when == LookTiming::Before && !self.is_known(store);
         if self.knows(store) {
-            return Ok(Arrived::nothing());
+            return Ok(NewProtectedNames::nothing());
         }
         let learned = self.learn_new(cx, store).await;
         // Only now: a call that is stopped on the way leaves the rest to the next one.
         self.note(store);
-        Ok(if is_baseline { learned.map(|_| Arrived::nothing())? } else { learned? })
+        Ok(if is_baseline { learned.map(|_| NewProtectedNames::nothing())? } else { learned? })
     }
 
-    async fn learn_new(&self, cx: &CallContext<'_>, store: &GitStore) -> Result<Arrived, String> {
+    async fn learn_new(&self, cx: &CallContext<'_>, store: &GitStore) -> Result<NewProtectedNames, String> {
         let mut known = history(cx, store).await?;
         let mut arrived = std::mem::take(&mut known.arrived);
         {
@@ -176,7 +181,7 @@ impl GitHistory {
             self.tell(cx, &format!("there are more than {MOST_VERSIONS}, or listing them takes too long"));
         }
         let staged = known.indexes.into_values().flat_map(|index| index.secrets);
-        let unread: Vec<Version> = {
+        let unread: Vec<SecretVersion> = {
             let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             let mut found = HashSet::new();
             let is_unread = |object: &String| !seen.objects.contains(object);
@@ -222,16 +227,20 @@ impl GitHistory {
 }
 
 /// Returns the versions in a history: remembered, and what is new since.
-async fn history(cx: &CallContext<'_>, store: &GitStore) -> Result<Remembered, String> {
+async fn history(cx: &CallContext<'_>, store: &GitStore) -> Result<RepositoryHistory, String> {
     let doors = &cx.session.ground.doors;
     let key = format!("secrets that git keeps in {}", store.git_dir.display()).into_bytes();
     let recalled = doors.store.recall(&key, KNOWN_FOR).await;
-    let mut known: Remembered =
+    let mut known: RepositoryHistory =
         recalled.and_then(|recalled| serde_json::from_slice(&recalled.kept).ok()).unwrap_or_default();
-    known.arrived = Arrived::nothing();
+    known.arrived = NewProtectedNames::nothing();
     // Without git nothing can be read. Where no command can run, no call shows what git keeps.
     if !doors.processes.can_run() || doors.processes.find_program(&["git"]).is_none() {
-        return Ok(Remembered { is_whole: true, arrived: Arrived::nothing(), ..Remembered::default() });
+        return Ok(RepositoryHistory {
+            is_whole: true,
+            arrived: NewProtectedNames::nothing(),
+            ..RepositoryHistory::default()
+        });
     }
     let has_same_indexes = restage(cx, store, &mut known).await;
     if has_same_indexes && known.state == store.state {
@@ -249,7 +258,7 @@ async fn history(cx: &CallContext<'_>, store: &GitStore) -> Result<Remembered, S
 }
 
 /// Reads each index that changed; says whether none did.
-async fn restage(cx: &CallContext<'_>, store: &GitStore, known: &mut Remembered) -> bool {
+async fn restage(cx: &CallContext<'_>, store: &GitStore, known: &mut RepositoryHistory) -> bool {
     let before = std::mem::take(&mut known.indexes);
     let mut has_same = before.len() == store.indexes.len();
     for (index, sign) in &store.indexes {
@@ -269,30 +278,30 @@ async fn restage(cx: &CallContext<'_>, store: &GitStore, known: &mut Remembered)
 }
 
 /// Reads an index, through git where it has a form that only git reads; says whether that is all of it.
-async fn staged(cx: &CallContext<'_>, store: &GitStore, index: &Path) -> (Staged, bool) {
+async fn staged(cx: &CallContext<'_>, store: &GitStore, index: &Path) -> (StagedEntries, bool) {
     let look = &cx.session.ground.doors.look;
     if let Some(staged) = look.staged(index) {
         return (staged, true);
     }
-    let Some(folder) = index.parent() else { return (Staged::default(), false) };
+    let Some(folder) = index.parent() else { return (StagedEntries::default(), false) };
     let of_index = GitStore { git_dir: folder.to_owned(), ..store.clone() };
     match output((cx, &of_index), &["ls-files", "-s", "-z"], Bytes::new()).await {
         Ok((text, is_whole)) => (staged_by_git(&text), is_whole),
-        Err(_) => (Staged::default(), false),
+        Err(_) => (StagedEntries::default(), false),
     }
 }
 
 /// Lists what is new.
-async fn list(cx: &CallContext<'_>, store: &GitStore, known: Remembered) -> Result<Remembered, String> {
+async fn list(cx: &CallContext<'_>, store: &GitStore, known: RepositoryHistory) -> Result<RepositoryHistory, String> {
     let (text, has_all_refs) = output((cx, store), LIST_REFS, Bytes::new()).await?;
     let refs = Refs::of(&text);
-    let listed = Mutex::new(Listed::default());
+    let listed = Mutex::new(GitLogListing::default());
     let hear = |piece: &[u8]| listed.lock().unwrap_or_else(PoisonError::into_inner).take(piece);
     let known_tips = known.tips.iter().map(|tip| format!("^{tip}\n"));
     let input: String = store.named.iter().map(|named| format!("{named}\n")).chain(known_tips).collect();
     let mut is_whole = run((cx, store), LIST, (input.into(), &hear)).await? && has_all_refs;
     let (mut versions, committed) = listed.into_inner().unwrap_or_else(PoisonError::into_inner).end();
-    let mut arrived = Arrived { committed, is_whole, ..Arrived::default() };
+    let mut arrived = NewProtectedNames { committed, is_whole, ..NewProtectedNames::default() };
     arrived.replaced(&refs.replaced, &known.others);
     let mut others = refs.replaced;
     for tree in refs.trees.iter().chain(&store.trees).take(MOST_TREES) {
@@ -315,14 +324,22 @@ async fn list(cx: &CallContext<'_>, store: &GitStore, known: Remembered) -> Resu
     is_whole &= versions.len() <= MOST_VERSIONS && (known.is_whole || known.state.is_empty());
     versions.truncate(MOST_VERSIONS);
     let tips = if refs.tips.len() <= MOST_TIPS { refs.tips } else { Vec::new() };
-    Ok(Remembered { state: store.state.clone(), tips, versions, is_whole, indexes: known.indexes, others, arrived })
+    Ok(RepositoryHistory {
+        state: store.state.clone(),
+        tips,
+        versions,
+        is_whole,
+        indexes: known.indexes,
+        others,
+        arrived,
+    })
 }
 
 /// Reads versions; says whether those are all.
 async fn contents(
     cx: &CallContext<'_>,
     store: &GitStore,
-    versions: &[Version],
+    versions: &[SecretVersion],
 ) -> Result<(Vec<SecretFile>, bool), String> {
     let objects: String = versions.iter().map(|(object, _)| format!("{object}\n")).collect();
     let (content, is_whole) = output((cx, store), &["cat-file", "--batch"], objects.into()).await?;
@@ -347,10 +364,10 @@ async fn output(place: (&CallContext<'_>, &GitStore), words: &[&str], input: Byt
 async fn run(
     (cx, store): (&CallContext<'_>, &GitStore),
     words: &[&str],
-    (input, heard): (Bytes, &Heard<'_>),
+    (input, heard): (Bytes, &GitOutputSink<'_>),
 ) -> Result<bool, String> {
     let doors = &cx.session.ground.doors;
-    let root = Target::Inside(Place::new(Path::new(""), Extent::Tree));
+    let root = Target::Inside(FileLocation::new(Path::new(""), Extent::Tree));
     let folder = doors.look.real_path(&root).ok_or("the workspace has no real path")?;
     let git = doors.processes.find_program(&["git"]).ok_or("there is no git")?;
     let line = "git, to know the secrets in its history";
@@ -358,12 +375,12 @@ async fn run(
     all.extend(PLAIN.iter().map(OsString::from));
     all.extend(["--git-dir".into(), store.git_dir.clone().into(), "--work-tree".into(), folder.clone().into()]);
     all.extend(words.iter().map(OsString::from));
-    let mut command = Command::new(all, line, folder, TIME);
+    let mut command = CommandSpec::new(all, line, folder, TIME);
     command.input = input;
     // A worktree has it outside the workspace.
     command.readable = vec![store.git_dir.clone()];
     command.environment = vec![("GIT_NO_LAZY_FETCH".into(), "1".into()), ("GIT_TERMINAL_PROMPT".into(), "0".into())];
-    let errand = Errand {
+    let errand = Provenance {
         call: CallId::fresh(),
         tool: "secrets".to_owned(),
         session: cx.session.name.clone(),

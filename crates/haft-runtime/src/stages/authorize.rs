@@ -1,6 +1,6 @@
 //! Gets permission: the rules first, then, where they ask, somebody.
 //!
-//! Permission is a value: [`Authorized`] can be made nowhere else, and owns the exact call and
+//! Permission is a value: [`AuthorizedCall`] can be made nowhere else, and owns the exact call and
 //! plan that were shown.
 //!
 //! Not here: how the question is put (`question`).
@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use haft_contract::door::{OldChanges, Standing};
+use haft_contract::door::{OldChanges, PermitBasis};
 use haft_contract::effect::Effect;
 use haft_contract::error::{AdvanceYes, Next, Recovery, ToolError};
 use haft_contract::history::Eviction;
@@ -20,21 +20,21 @@ use haft_policy::hosts::host_of;
 use haft_policy::policy::{Mode, Policy, Situation};
 use haft_policy::taints::LastTaint;
 
-use super::line_up::Planned;
+use super::line_up::LinedUpCall;
 use crate::approval::{ApprovalRequest, Verdict};
 use crate::bits;
 use crate::call_context::CallContext;
-use crate::containment::Surroundings;
-use crate::events::What;
+use crate::containment::CommandContainment;
+use crate::events::CallEventContent;
 use crate::hooks::HookQuestion;
-use crate::question::{Question, Subject};
+use crate::question::{CallQuestion, QuestionSubject};
 use crate::turn::Now;
 
 /// A call that may run.
-pub(crate) struct Authorized {
-    planned: Planned,
+pub(crate) struct AuthorizedCall {
+    planned: LinedUpCall,
     rests_on: RestsOn,
-    standing: Standing,
+    standing: PermitBasis,
     old_changes: OldChanges,
 }
 
@@ -47,14 +47,14 @@ pub(crate) enum RestsOn {
     Layer,
 }
 
-impl Authorized {
+impl AuthorizedCall {
     /// Returns what the call would touch.
     pub(crate) fn effects(&self) -> &Arc<[Effect]> {
         &self.planned.plan.effects
     }
 
     /// Returns the plan that was approved.
-    pub(crate) fn planned(&self) -> &Planned {
+    pub(crate) fn planned(&self) -> &LinedUpCall {
         &self.planned
     }
 
@@ -64,7 +64,7 @@ impl Authorized {
     }
 
     /// Returns what the permission of its commands stands on.
-    pub(crate) fn standing(&self) -> Standing {
+    pub(crate) fn standing(&self) -> PermitBasis {
         self.standing
     }
 
@@ -74,7 +74,7 @@ impl Authorized {
     }
 
     /// Uses the permission up.
-    pub(crate) fn into_planned(self) -> Planned {
+    pub(crate) fn into_planned(self) -> LinedUpCall {
         self.planned
     }
 }
@@ -83,16 +83,16 @@ impl Authorized {
 pub(crate) async fn authorize(
     cx: &CallContext<'_>,
     policy: &Policy,
-    planned: Planned,
-) -> Result<Authorized, ToolError> {
+    planned: LinedUpCall,
+) -> Result<AuthorizedCall, ToolError> {
     let runs_command = planned.plan.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
     let doors = &cx.session.ground.doors;
-    let around = runs_command.then(|| Surroundings::of(doors).removing(&planned.plan.effects, doors));
-    let contained = around.as_ref().map(Surroundings::containment).unwrap_or_default();
+    let around = runs_command.then(|| CommandContainment::of(doors).removing(&planned.plan.effects, doors));
+    let contained = around.as_ref().map(CommandContainment::containment).unwrap_or_default();
     // Only a change costs others, so nothing is looked up for the rest.
     let may_cost = cx.session.mode() == Mode::Normal && may_be_recorded(&planned.plan.effects, contained);
     let eviction = if may_cost { doors.history.eviction() } else { None };
-    let bench = Bench { cx, policy, around, eviction };
+    let bench = AuthorizationContext { cx, policy, around, eviction };
     bench.note_not_granted(&planned);
     let ruling = bench.judge(&planned);
     match ruling.decision {
@@ -103,22 +103,22 @@ pub(crate) async fn authorize(
     }
 }
 
-/// Who judges a call, and where.
-struct Bench<'a> {
+/// The call context, the policy, the surroundings and the eviction by which a call is judged.
+struct AuthorizationContext<'a> {
     cx: &'a CallContext<'a>,
     policy: &'a Policy,
     /// What stands around the command, where the call runs one.
-    around: Option<Surroundings>,
+    around: Option<CommandContainment>,
     /// The change sets that the call would cost.
     eviction: Option<Eviction>,
 }
 
-impl Bench<'_> {
-    fn judge(&self, planned: &Planned) -> Ruling {
+impl AuthorizationContext<'_> {
+    fn judge(&self, planned: &LinedUpCall) -> Ruling {
         self.judge_where(planned, self.contained())
     }
 
-    fn judge_where(&self, planned: &Planned, contained: Containment) -> Ruling {
+    fn judge_where(&self, planned: &LinedUpCall, contained: Containment) -> Ruling {
         let grants = self.cx.session.grants();
         let mode = self.cx.session.mode();
         let situation = match &self.around {
@@ -136,7 +136,7 @@ impl Bench<'_> {
     }
 
     /// Returns whether a command needs nobody's word: what somebody granted is such a word.
-    fn is_allowed_by_words(&self, planned: &Planned) -> bool {
+    fn is_allowed_by_words(&self, planned: &LinedUpCall) -> bool {
         let mode = self.cx.session.mode();
         let situation = match &self.around {
             Some(around) => Situation { contained: self.contained(), ..around.situation(mode, &[]) },
@@ -148,7 +148,7 @@ impl Bench<'_> {
     }
 
     /// Notes which hosts of the plan need somebody's word: whoever gives it does not make what is sent there harmless.
-    fn note_not_granted(&self, planned: &Planned) {
+    fn note_not_granted(&self, planned: &LinedUpCall) {
         let grants = self.cx.session.grants();
         let arguments = Some(&planned.called.arguments);
         let situation = Situation { grants: &grants, arguments, ..self.cx.session.mode().into() };
@@ -156,7 +156,7 @@ impl Bench<'_> {
             let ruling = self.policy.judge(planned.entry.native_name(), std::slice::from_ref(effect), situation);
             ruling.decision == Decision::Allow
         };
-        let is_supervised = self.around.as_ref().is_some_and(Surroundings::is_supervised);
+        let is_supervised = self.around.as_ref().is_some_and(CommandContainment::is_supervised);
         // In a network of its own, the machine itself is the sandbox.
         let stays = |effect: &Effect| is_supervised && matches!(effect, Effect::Step(step) if step.does.stays_here());
         for effect in planned.plan.effects.iter().filter(|effect| !stays(effect)) {
@@ -168,7 +168,7 @@ impl Bench<'_> {
 
     /// Returns what the call adds, where the session would then have all three of private data, text from outside and a way
     /// out.
-    fn last_taint(&self, planned: &Planned) -> Option<LastTaint> {
+    fn last_taint(&self, planned: &LinedUpCall) -> Option<LastTaint> {
         let not_granted = self.cx.note(|notes| notes.hosts_not_granted.clone());
         let told = bits::told_by(&planned.plan.effects, &not_granted, self.around.as_ref());
         if told.is_empty() {
@@ -178,33 +178,33 @@ impl Bench<'_> {
     }
 
     fn contained(&self) -> Containment {
-        self.around.as_ref().map(Surroundings::containment).unwrap_or_default()
+        self.around.as_ref().map(CommandContainment::containment).unwrap_or_default()
     }
 
     /// Lets a call run that nobody was asked about. What would have been asked without a layer needs one.
-    fn unasked(&self, planned: Planned) -> Authorized {
+    fn unasked(&self, planned: LinedUpCall) -> AuthorizedCall {
         let is_same_without = || self.judge_where(&planned, Containment::WithoutLayer).decision == Decision::Allow;
         let needs_none = self.around.is_none() || self.contained() >= Containment::WithoutLayer || is_same_without();
         // Without grants only the rules have spoken.
         let by_words = self.cx.session.grants().is_empty() || self.is_allowed_by_words(&planned);
-        let standing = if by_words { Standing::Words } else { Standing::Consent };
+        let standing = if by_words { PermitBasis::Words } else { PermitBasis::Consent };
         let rests_on = if needs_none { RestsOn::Word } else { RestsOn::Layer };
-        Authorized { planned, rests_on, standing, old_changes: OldChanges::Stay }
+        AuthorizedCall { planned, rests_on, standing, old_changes: OldChanges::Stay }
     }
 
     /// Lets a call run that somebody said yes to. What was said about undo must hold.
-    fn agreed(&self, planned: Planned) -> Authorized {
-        let was_promised = self.around.as_ref().is_some_and(Surroundings::can_be_undone);
+    fn agreed(&self, planned: LinedUpCall) -> AuthorizedCall {
+        let was_promised = self.around.as_ref().is_some_and(CommandContainment::can_be_undone);
         let rests_on = if was_promised { RestsOn::Layer } else { RestsOn::Word };
         let old_changes = self.eviction.map_or(OldChanges::Stay, |eviction| OldChanges::MayGo(eviction.up_to));
-        Authorized { planned, rests_on, standing: Standing::Consent, old_changes }
+        AuthorizedCall { planned, rests_on, standing: PermitBasis::Consent, old_changes }
     }
 
-    fn question<'q>(&'q self, planned: &'q Planned) -> Question<'q> {
-        Question {
+    fn question<'q>(&'q self, planned: &'q LinedUpCall) -> CallQuestion<'q> {
+        CallQuestion {
             cx: self.cx,
             policy: self.policy,
-            about: Subject::of(planned),
+            about: QuestionSubject::of(planned),
             around: self.around.as_ref(),
             eviction: self.eviction,
             last_taint: self.last_taint(planned),
@@ -249,7 +249,7 @@ async fn asking<T>(cx: &CallContext<'_>, answer: impl Future<Output = T>) -> T {
     answer
 }
 
-async fn ask(bench: &Bench<'_>, planned: Planned) -> Result<Authorized, ToolError> {
+async fn ask(bench: &AuthorizationContext<'_>, planned: LinedUpCall) -> Result<AuthorizedCall, ToolError> {
     let cx = bench.cx;
     // One question at a time. When this one is next it is judged again: a grant may have answered it.
     let _asking = cx.waiting(asking(cx, cx.session.asking.lock())).await;
@@ -262,9 +262,12 @@ async fn ask(bench: &Bench<'_>, planned: Planned) -> Result<Authorized, ToolErro
     let question = bench.question(&planned);
     let request = question.request(ruling.clone());
     cx.session.note_asked(question.asked_call());
-    cx.tell(|| What::ApprovalAsked(Arc::new(question.recorded(ruling))));
+    cx.tell(|| CallEventContent::ApprovalAsked(Arc::new(question.recorded(ruling))));
     let verdict = cx.waiting(asking(cx, cx.session.approver.ask(&request))).await;
-    cx.tell(|| What::ApprovalGiven { verdict: verdict.clone(), scope: question.recorded_scope(&request, &verdict) });
+    cx.tell(|| CallEventContent::ApprovalGiven {
+        verdict: verdict.clone(),
+        scope: question.recorded_scope(&request, &verdict),
+    });
     match verdict {
         Verdict::AllowOnce => {}
         Verdict::AllowFor(scope) if request.offers.iter().any(|offer| offer.scope == scope) => {

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use haft_contract::connection::{ConnectionQuestion, Decision, Speaks, Wanted};
-use haft_contract::effect::{CommandLine, Does, Effect, Host, Step};
+use haft_contract::connection::{ConnectionQuestion, ConnectionRequest, Decision, Speaks};
+use haft_contract::effect::{CommandLine, CommandStep, Effect, Host, StepEffect};
 use haft_contract::plan::Preview;
 use haft_policy::decision::{self, Ruling};
 use haft_policy::hosts::{HostSetting, HostSettings, setting_for};
@@ -20,33 +20,33 @@ use super::authorize::NOT_COVERED;
 use crate::approval::{ApprovalRequest, Verdict};
 use crate::bits::{self, Bit};
 use crate::call_context::CallContext;
-use crate::containment::Surroundings;
-use crate::entry::Entry;
-use crate::events::What;
+use crate::containment::CommandContainment;
+use crate::entry::CatalogEntry;
+use crate::events::CallEventContent;
 use crate::hooks::HookedCall;
-use crate::question::{Question, Subject};
+use crate::question::{CallQuestion, QuestionSubject};
 
 /// The port of ssh, which does not name its host.
 const SSH: u16 = 22;
 const PLAN: &str = "In plan mode no command reaches the network.";
 
 /// A running call whose command may connect.
-pub(crate) struct Caller<'a> {
+pub(crate) struct ConnectingCall<'a> {
     pub(crate) cx: &'a CallContext<'a>,
     pub(crate) policy: &'a Policy,
-    pub(crate) entry: &'a Entry,
+    pub(crate) entry: &'a CatalogEntry,
     pub(crate) called: &'a HookedCall,
     /// What was planned and approved.
     pub(crate) effects: &'a [Effect],
 }
 
-/// What was said about hosts in this call: nothing against it, or why not.
-type Said = BTreeMap<String, Result<(), String>>;
+/// The answers about hosts in this call: allowed, or why not.
+type HostAnswers = BTreeMap<String, Result<(), String>>;
 
-impl Caller<'_> {
+impl ConnectingCall<'_> {
     /// Decides until the call is over.
     pub(crate) async fn decide_all(&self, mut asked: Receiver<ConnectionQuestion>) -> Infallible {
-        let mut said = Said::new();
+        let mut said = HostAnswers::new();
         while let Some(first) = asked.recv().await {
             let mut open = Vec::new();
             let mut next = Some(first);
@@ -71,13 +71,13 @@ impl Caller<'_> {
     }
 
     /// Decides where nobody has to be asked.
-    fn at_once(&self, (wanted, is_granted): (&Wanted, bool), said: &Said) -> Option<Decision> {
+    fn at_once(&self, (wanted, is_granted): (&ConnectionRequest, bool), said: &HostAnswers) -> Option<Decision> {
         let (mode, host) = (self.cx.session.mode(), Host(wanted.host.clone()));
         if mode == Mode::Plan {
             return Some(Decision::Refuse { why: PLAN.to_owned() });
         }
         let is_planned = |effect: &Effect| match effect {
-            Effect::Step(Step { does: Does::Connect(Some(planned)), .. }) | Effect::Connect(planned) => {
+            Effect::Step(CommandStep { does: StepEffect::Connect(Some(planned)), .. }) | Effect::Connect(planned) => {
                 *planned == host
             }
             _ => false,
@@ -117,7 +117,7 @@ impl Caller<'_> {
     fn last_taint(&self, ruling: &Ruling, is_granted: bool) -> Option<LastTaint> {
         let mut session = self.cx.session.bits();
         let runs = self.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
-        let around = runs.then(|| Surroundings::of(&self.cx.session.ground.doors));
+        let around = runs.then(|| CommandContainment::of(&self.cx.session.ground.doors));
         let own = bits::told_by(self.effects, &BTreeSet::new(), around.as_ref());
         session.extend(own.into_iter().filter(|bit| *bit == Bit::Private));
         session.extend((!self.cx.redactor.met().is_empty()).then_some(Bit::Private));
@@ -129,9 +129,9 @@ impl Caller<'_> {
     /// Judges a connection by rules about connections and by rules about commands that use the network. A denial of
     /// either counts, then a dangerous question, then what one of them allows.
     fn judge(&self, host: &Host) -> Ruling {
-        let does = Does::Connect(Some(host.clone()));
+        let does = StepEffect::Connect(Some(host.clone()));
         let (command, folder, words) = (self.line(), Arc::from(""), Arc::from([]));
-        let step = Effect::Step(Step { command, folder, part: (0, 0), words, does });
+        let step = Effect::Step(CommandStep { command, folder, part: (0, 0), words, does });
         let [connection, command] = [Effect::Connect(host.clone()), step].map(|effect| self.judge_effects(&[effect]));
         let is_final = |ruling: &Ruling| {
             ruling.decision == decision::Decision::Deny
@@ -167,14 +167,14 @@ impl Caller<'_> {
     }
 
     /// Returns the smallest setting that would allow these.
-    fn setting(&self, hosts: &[&Wanted]) -> HostSetting {
+    fn setting(&self, hosts: &[&ConnectionRequest]) -> HostSetting {
         let mut names: Vec<&str> = hosts.iter().map(|wanted| wanted.host.as_str()).collect();
         names.dedup();
         setting_for(&names, self.policy.hosts().map(|hosts| &**hosts as &dyn HostSettings))
     }
 
     /// Says what waits for which hosts.
-    fn preview(&self, hosts: &[&Wanted], setting: &HostSetting) -> Preview {
+    fn preview(&self, hosts: &[&ConnectionRequest], setting: &HostSetting) -> Preview {
         let named: Vec<String> = hosts.iter().map(|wanted| format!("{} (port {})", wanted.host, wanted.port)).collect();
         let belongs = match setting.belongs.as_slice() {
             [] => String::new(),
@@ -186,12 +186,12 @@ impl Caller<'_> {
     }
 
     /// Asks about hosts, and remembers the answer.
-    async fn ask(&self, open: &[ConnectionQuestion], said: &mut Said) {
+    async fn ask(&self, open: &[ConnectionQuestion], said: &mut HostAnswers) {
         let cx = self.cx;
         // One question at a time. When this one is next, a grant may have answered it.
         let _asking = cx.waiting(cx.session.asking.lock()).await;
-        let mut hosts: Vec<&Wanted> = open.iter().map(|question| &question.wanted).collect();
-        let granted: Vec<&Wanted> =
+        let mut hosts: Vec<&ConnectionRequest> = open.iter().map(|question| &question.wanted).collect();
+        let granted: Vec<&ConnectionRequest> =
             open.iter().filter(|question| question.is_granted).map(|question| &question.wanted).collect();
         hosts.retain(|wanted| self.at_once((wanted, granted.contains(wanted)), said).is_none());
         hosts.dedup_by_key(|wanted| (&wanted.host, wanted.port));
@@ -203,19 +203,20 @@ impl Caller<'_> {
         let effects: Arc<[Effect]> = effects.into();
         let setting = self.setting(&hosts);
         let preview = self.preview(&hosts, &setting);
-        let about = Subject { entry: self.entry, called: self.called, effects: &effects, preview: &preview };
-        let taint =
-            |wanted: &&Wanted| self.last_taint(&self.judge(&Host(wanted.host.clone())), granted.contains(wanted));
+        let about = QuestionSubject { entry: self.entry, called: self.called, effects: &effects, preview: &preview };
+        let taint = |wanted: &&ConnectionRequest| {
+            self.last_taint(&self.judge(&Host(wanted.host.clone())), granted.contains(wanted))
+        };
         let last_taint = hosts.iter().find_map(taint);
-        let question = Question { cx, policy: self.policy, about, around: None, eviction: None, last_taint };
+        let question = CallQuestion { cx, policy: self.policy, about, around: None, eviction: None, last_taint };
         let ruling = taints::asked_too(self.judge_effects(&effects), last_taint);
         let reason = ruling.reason.clone();
         let running = |request| ApprovalRequest { is_running: true, ..request };
         let request = running(question.request(ruling.clone()));
         cx.session.note_asked(question.asked_call());
-        cx.tell(|| What::ApprovalAsked(Arc::new(running(question.recorded(ruling)))));
+        cx.tell(|| CallEventContent::ApprovalAsked(Arc::new(running(question.recorded(ruling)))));
         let verdict = cx.waiting(cx.session.approver.ask(&request)).await;
-        cx.tell(|| What::ApprovalGiven {
+        cx.tell(|| CallEventContent::ApprovalGiven {
             verdict: verdict.clone(),
             scope: question.recorded_scope(&request, &verdict),
         });
@@ -251,6 +252,6 @@ fn refused(setting: &HostSetting, why: &str) -> String {
 }
 
 /// What is allowed by a person or by the words of the command may speak anything; else only ssh may hide its host.
-fn allowed(wanted: &Wanted, is_named: bool) -> Decision {
+fn allowed(wanted: &ConnectionRequest, is_named: bool) -> Decision {
     Decision::Allow { raw: wanted.speaks == Speaks::Other && (is_named || wanted.port == SSH), private: false }
 }

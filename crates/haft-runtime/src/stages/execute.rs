@@ -9,27 +9,27 @@ use haft_contract::command_run::CommitTurn;
 use haft_contract::connection::ConnectionDesk;
 use haft_contract::context::RunContext;
 use haft_contract::effect::Effect;
-use haft_contract::error::{Operation, ToolError};
+use haft_contract::error::{FailedOperation, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::output::ToolOutput;
 use haft_contract::path::Target;
-use haft_contract::plan::Cache;
+use haft_contract::plan::CachePolicy;
 use haft_contract::result::Did;
 use haft_contract::session_state::AgentState;
-use haft_contract::stamp::Basis;
+use haft_contract::stamp::ExpectedVersion;
 use haft_policy::policy::{Mode, Policy};
 
-use super::authorize::Authorized;
-use super::connections::Caller;
+use super::authorize::AuthorizedCall;
+use super::connections::ConnectingCall;
 use super::desk_of_user::DeskOfUser;
-use super::line_up::Planned;
+use super::line_up::LinedUpCall;
 use crate::call_context::CallContext;
 use crate::hooks::HookedCall;
 use crate::kept::{self, KeptKey};
 use crate::secrets;
-use crate::session::Keeping;
+use crate::session::ResultCaching;
 use crate::storage::TurnOnly;
-use crate::turn::{Now, Place};
+use crate::turn::{Now, TurnPlace};
 
 /// How long a tool may take to stop after it was told to.
 const GRACE: Duration = Duration::from_millis(500);
@@ -40,15 +40,19 @@ pub(crate) struct Ran {
     pub(crate) called: HookedCall,
 }
 
-/// Why a running call shall stop.
+/// Why a running call must stop.
 #[derive(Clone, Copy)]
-enum Stop {
+enum ExecutionStop {
     Told,
     TimeIsUp,
 }
 
 /// Runs the tool under a permit.
-pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: Authorized) -> Result<Ran, ToolError> {
+pub(crate) async fn execute(
+    cx: &CallContext<'_>,
+    policy: &Policy,
+    authorized: AuthorizedCall,
+) -> Result<Ran, ToolError> {
     secrets::learn_before(cx, authorized.effects()).await;
     refuse_stale(cx, &authorized.planned().basis)?;
     // Also what people have changed meanwhile.
@@ -64,8 +68,8 @@ pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: A
     let (desk, asked) = runs.then(ConnectionDesk::open).unzip();
     let permit = cx.issue_permit(&authorized, stop.clone(), desk);
     let key = kept_under(cx, authorized.planned());
-    let Planned { entry, called, bound, plan, .. } = authorized.into_planned();
-    let caller = Caller { cx, policy, entry: &entry, called: &called, effects: &plan.effects };
+    let LinedUpCall { entry, called, bound, plan, .. } = authorized.into_planned();
+    let caller = ConnectingCall { cx, policy, entry: &entry, called: &called, effects: &plan.effects };
     let (told_state, turn_only) = (cx.session.agent_state(), TurnOnly(cx.session.turn_number()));
     let agent_state: &dyn AgentState = told_state.as_deref().unwrap_or(&turn_only);
     let desk_of_user = DeskOfUser::of(cx);
@@ -88,7 +92,7 @@ pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: A
         biased;
         outcome = &mut running => match outcome {
             // It may have noticed the signal before we did; what it says of that is not a failure of its own.
-            Err(mut error) if cx.place.stop.is_cancelled() => Err(stopped(cx, Stop::Told, error.so_far.take())),
+            Err(mut error) if cx.place.stop.is_cancelled() => Err(stopped(cx, ExecutionStop::Told, error.so_far.take())),
             outcome => outcome,
         },
         never = &mut deciding => match never {},
@@ -108,7 +112,7 @@ pub(crate) async fn execute(cx: &CallContext<'_>, policy: &Policy, authorized: A
 
 /// Lets commands commit in the order of the turn: each waits for those before it that are carried out.
 struct CommitOrder {
-    earlier: Vec<Arc<Place>>,
+    earlier: Vec<Arc<TurnPlace>>,
 }
 
 impl CommitTurn for CommitOrder {
@@ -122,8 +126,8 @@ impl CommitTurn for CommitOrder {
 }
 
 /// Returns the key under which the result may serve again, as things stand before the call runs.
-fn kept_under(cx: &CallContext<'_>, planned: &Planned) -> Option<KeptKey> {
-    let may_serve = planned.plan.cache != Cache::No && cx.session.keeping() == Keeping::On;
+fn kept_under(cx: &CallContext<'_>, planned: &LinedUpCall) -> Option<KeptKey> {
+    let may_serve = planned.plan.cache != CachePolicy::No && cx.session.keeping() == ResultCaching::On;
     may_serve.then(|| kept::key(cx, planned))
 }
 
@@ -142,7 +146,7 @@ async fn keep(cx: &CallContext<'_>, key: KeptKey, output: &ToolOutput) {
 async fn last_words(
     cx: &CallContext<'_>,
     running: BoxFuture<'_, Result<ToolOutput, ToolError>>,
-    why: Stop,
+    why: ExecutionStop,
 ) -> Result<ToolOutput, ToolError> {
     match tokio::time::timeout(GRACE, running).await {
         // What was finished in spite of the signal is kept.
@@ -155,26 +159,26 @@ async fn last_words(
     }
 }
 
-async fn wait_for_stop(cx: &CallContext<'_>, desk_of_user: &DeskOfUser<'_>) -> Stop {
+async fn wait_for_stop(cx: &CallContext<'_>, desk_of_user: &DeskOfUser<'_>) -> ExecutionStop {
     if cx.streams.is_some() {
         // Its caller says how long it may take, and waits at the other end of its streams.
         cx.place.stop.cancelled().await;
-        return Stop::Told;
+        return ExecutionStop::Told;
     }
     loop {
         match tokio::time::timeout(cx.limits().call_time, cx.place.stop.cancelled()).await {
-            Ok(()) => return Stop::Told,
+            Ok(()) => return ExecutionStop::Told,
             // A person may think for as long as it takes.
             Err(_elapsed) if desk_of_user.is_waiting() => {}
-            Err(_elapsed) => return Stop::TimeIsUp,
+            Err(_elapsed) => return ExecutionStop::TimeIsUp,
         }
     }
 }
 
-fn stopped(cx: &CallContext<'_>, why: Stop, so_far: Option<Box<ToolOutput>>) -> ToolError {
+fn stopped(cx: &CallContext<'_>, why: ExecutionStop, so_far: Option<Box<ToolOutput>>) -> ToolError {
     let mut error = match why {
-        Stop::Told => ToolError::of(ErrorKind::Cancelled, "The call was stopped while it ran."),
-        Stop::TimeIsUp => {
+        ExecutionStop::Told => ToolError::of(ErrorKind::Cancelled, "The call was stopped while it ran."),
+        ExecutionStop::TimeIsUp => {
             let seconds = cx.limits().call_time.as_secs_f64();
             ToolError::of(ErrorKind::TimedOut, format!("The call was stopped after {seconds} s."))
         }
@@ -184,13 +188,13 @@ fn stopped(cx: &CallContext<'_>, why: Stop, so_far: Option<Box<ToolOutput>>) -> 
 }
 
 /// What was approved is what runs: a file that has another version than the plan saw stops the call.
-fn refuse_stale(cx: &CallContext<'_>, basis: &[(Target, Basis)]) -> Result<(), ToolError> {
+fn refuse_stale(cx: &CallContext<'_>, basis: &[(Target, ExpectedVersion)]) -> Result<(), ToolError> {
     let look = &cx.session.ground.doors.look;
     match basis.iter().find(|(target, basis)| look.stamp(target) != basis.stamp()) {
         None => Ok(()),
         Some((target, _)) => {
             let what = format!("{target} changed after the call was planned.");
-            Err(ToolError::of(ErrorKind::Stale, what).about_file(target.to_string(), Operation::Write))
+            Err(ToolError::of(ErrorKind::Stale, what).about_file(target.to_string(), FailedOperation::Write))
         }
     }
 }

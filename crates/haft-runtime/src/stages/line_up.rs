@@ -12,34 +12,34 @@ use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::{Extent, Target};
 use haft_contract::plan::Plan;
-use haft_contract::stamp::{Basis, Version};
-use haft_contract::tool::Bound;
+use haft_contract::stamp::{ExpectedVersion, FileVersion};
+use haft_contract::tool::ToolInvocation;
 
-use super::prepare::Prepared;
+use super::prepare::PreparedCall;
 use crate::call_context::CallContext;
 use crate::conflict::{Commands, follows, only_looks};
-use crate::containment::Surroundings;
-use crate::entry::Entry;
+use crate::containment::CommandContainment;
+use crate::entry::CatalogEntry;
 use crate::hooks::HookedCall;
 use crate::memory::{CallKey, Went};
 use crate::session::Readers;
-use crate::turn::Place;
+use crate::turn::TurnPlace;
 
-/// A call whose plan holds: nothing before it in the turn can change it any more.
-pub(crate) struct Planned {
-    pub(crate) entry: Arc<Entry>,
+/// A call whose plan is final: no earlier call of the turn can change it any more.
+pub(crate) struct LinedUpCall {
+    pub(crate) entry: Arc<CatalogEntry>,
     pub(crate) called: HookedCall,
-    pub(crate) bound: Box<dyn Bound>,
+    pub(crate) bound: Box<dyn ToolInvocation>,
     pub(crate) plan: Plan,
     /// What the plan found at the files that would be changed.
-    pub(crate) basis: Vec<(Target, Basis)>,
+    pub(crate) basis: Vec<(Target, ExpectedVersion)>,
     /// The files that the plan read itself.
-    pub(crate) read: Vec<(Target, Version)>,
+    pub(crate) read: Vec<(Target, FileVersion)>,
 }
 
 /// Plans the call when its turn has come.
-pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<Planned, ToolError> {
-    let Prepared { entry, called, mut bound, key } = prepared;
+pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: PreparedCall) -> Result<LinedUpCall, ToolError> {
+    let PreparedCall { entry, called, mut bound, key } = prepared;
     let (plan, read) = loop {
         let ahead = cx.turn.unfinished_before(&cx.place);
         let context = cx.plan_context();
@@ -61,7 +61,7 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: Prepared) -> Result<
     cx.note(|notes| notes.effects = Some(plan.effects.clone()));
     refuse_redundant(cx, &plan, &key)?;
     let basis = basis_of_changed(cx, &plan, &read);
-    Ok(Planned { entry, called, bound, plan, basis, read })
+    Ok(LinedUpCall { entry, called, bound, plan, basis, read })
 }
 
 /// Adds what no tool knows of its own changes: that they plant code which another program runs.
@@ -72,7 +72,7 @@ fn with_planted(cx: &CallContext<'_>, mut plan: Plan) -> Plan {
     let changing = plan.effects.iter().filter(|effect| effect.changed().is_some());
     let (of_commands, own): (Vec<&Effect>, Vec<&Effect>) =
         changing.partition(|effect| matches!(effect, Effect::Step(_)));
-    let is_uncovered = !of_commands.is_empty() && !Surroundings::of(doors).can_be_undone();
+    let is_uncovered = !of_commands.is_empty() && !CommandContainment::of(doors).can_be_undone();
     let judged = own.into_iter().chain(of_commands.into_iter().filter(|_| is_uncovered));
     let planted = doors.look.planted(&judged.filter_map(Effect::changed).collect::<Vec<_>>());
     if !planted.is_empty() {
@@ -83,7 +83,7 @@ fn with_planted(cx: &CallContext<'_>, mut plan: Plan) -> Plan {
 
 /// Waits for earlier calls that conflict, and for one with the same key that only reads.
 async fn wait_for_conflicts(
-    ahead: &[Arc<Place>],
+    ahead: &[Arc<TurnPlace>],
     (effects, commands): (&Arc<[Effect]>, Commands),
     key: Option<&CallKey>,
 ) -> bool {
@@ -107,7 +107,7 @@ async fn wait_for_conflicts(
 }
 
 /// Waits for what may turn the failure into a plan that holds: changes, and for a file that was not read, reads.
-async fn wait_for_cause(ahead: &[Arc<Place>], failure: ErrorKind) -> bool {
+async fn wait_for_cause(ahead: &[Arc<TurnPlace>], failure: ErrorKind) -> bool {
     let may_help =
         |effect: &Effect| effect.changes() || (failure == ErrorKind::NotRead && matches!(effect, Effect::Read(_)));
     let mut waited = false;
@@ -155,11 +155,15 @@ fn refuse_redundant(cx: &CallContext<'_>, plan: &Plan, key: &CallKey) -> Result<
 }
 
 /// What the plan read is the version it rests on; where it read nothing, how things stand now.
-fn basis_of_changed(cx: &CallContext<'_>, plan: &Plan, read: &[(Target, Version)]) -> Vec<(Target, Basis)> {
+fn basis_of_changed(
+    cx: &CallContext<'_>,
+    plan: &Plan,
+    read: &[(Target, FileVersion)],
+) -> Vec<(Target, ExpectedVersion)> {
     let look = &cx.session.ground.doors.look;
     let found = |target: &Target| match read.iter().rev().find(|(known, _)| known == target) {
-        Some((_, version)) => Basis::Read(*version),
-        None => look.stamp(target).map_or(Basis::Nothing, Basis::Stamped),
+        Some((_, version)) => ExpectedVersion::Read(*version),
+        None => look.stamp(target).map_or(ExpectedVersion::Nothing, ExpectedVersion::Stamped),
     };
     let changed = plan.effects.iter().filter_map(|effect| match effect {
         Effect::Change(target, _) if target.place().extent() == Extent::Entry => Some(target),

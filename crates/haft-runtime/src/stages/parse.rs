@@ -6,24 +6,24 @@ use haft_contract::call::RawArguments;
 use haft_contract::dialect::Dialect;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::shape::{Meaning, Shape};
+use haft_contract::shape::{ArgumentShape, Meaning};
 use serde_json::Value;
 
 use super::prepare::{describe, example_call, sentence};
-use super::resolve::Resolved;
-use crate::arguments::{self, Reading};
+use super::resolve::ResolvedCall;
+use crate::arguments::{self, ArgumentReading};
 use crate::call_context::CallContext;
-use crate::entry::Entry;
+use crate::entry::CatalogEntry;
 
 /// A call whose arguments are JSON.
-pub(crate) struct Parsed {
-    pub(crate) entry: Arc<Entry>,
+pub(crate) struct ParsedCall {
+    pub(crate) entry: Arc<CatalogEntry>,
     pub(crate) arguments: Value,
 }
 
 /// Reads the arguments and turns them back from a provider's schema.
-pub(crate) fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Parsed, ToolError> {
-    let Resolved { entry, arguments, lift, repair } = resolved;
+pub(crate) fn parse(cx: &CallContext<'_>, resolved: ResolvedCall) -> Result<ParsedCall, ToolError> {
+    let ResolvedCall { entry, arguments, lift, repair } = resolved;
     cx.note(|notes| {
         notes.repairs.extend(repair);
         notes.tool.clone_from(&entry.shown.name);
@@ -54,22 +54,22 @@ pub(crate) fn parse(cx: &CallContext<'_>, resolved: Resolved) -> Result<Parsed, 
     if cx.dialect().is_some() {
         cx.note(|notes| notes.arguments = arguments.clone());
     }
-    Ok(Parsed { entry, arguments })
+    Ok(ParsedCall { entry, arguments })
 }
 
 /// Reads the text as an object, or as the one argument that it looks like where it is no JSON.
-fn read(text: &str, entry: &Entry) -> Result<Reading, arguments::Fault> {
-    let looks_like = |shape: &&Shape| matches!(shape.meaning, Meaning::Raw(looks_like) if looks_like(text));
+fn read(text: &str, entry: &CatalogEntry) -> Result<ArgumentReading, arguments::Fault> {
+    let looks_like = |shape: &&ArgumentShape| matches!(shape.meaning, Meaning::Raw(looks_like) if looks_like(text));
     match entry.shown.shapes.0.iter().find(looks_like) {
         None => arguments::read_text(text),
         Some(shape) => {
             let value = serde_json::json!({ shape.written: text });
-            Ok(Reading { value, repairs: vec![format!("json: the text read as \"{}\"", shape.written)] })
+            Ok(ArgumentReading { value, repairs: vec![format!("json: the text read as \"{}\"", shape.written)] })
         }
     }
 }
 
-pub(crate) fn unreadable(dialect: Option<&dyn Dialect>, entry: &Entry, fault: &arguments::Fault) -> ToolError {
+pub(crate) fn unreadable(dialect: Option<&dyn Dialect>, entry: &CatalogEntry, fault: &arguments::Fault) -> ToolError {
     let what = format!("{}: {}", entry.shown.name, sentence(fault));
     let next = format!("send the arguments again as one JSON object, for example {}", example_call(dialect, entry));
     ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next))

@@ -7,32 +7,32 @@ use std::sync::Arc;
 use haft_contract::dialect::Dialect;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::tool::Bound;
+use haft_contract::tool::ToolInvocation;
 use serde_json::Value;
 
-use super::parse::{Parsed, parse};
+use super::parse::{ParsedCall, parse};
 use super::resolve::resolve_forwarded;
 use crate::arguments::{self, Advice, Checker, Fault};
 use crate::call_context::CallContext;
 use crate::catalog::Catalog;
-use crate::entry::{Entry, Fit};
+use crate::entry::{CatalogEntry, Fit};
 use crate::hooks::HookedCall;
 use crate::memory::CallKey;
 
 /// A call whose arguments fit and are bound to the tool.
-pub(crate) struct Prepared {
-    pub(crate) entry: Arc<Entry>,
+pub(crate) struct PreparedCall {
+    pub(crate) entry: Arc<CatalogEntry>,
     /// The native call, without what is fixed and hidden.
     pub(crate) called: HookedCall,
-    pub(crate) bound: Box<dyn Bound>,
+    pub(crate) bound: Box<dyn ToolInvocation>,
     pub(crate) key: CallKey,
 }
 
 /// Renames keys, coerces, validates, goes inward, binds. A call that stands for one of another tool becomes that call, once.
-pub(crate) fn prepare(cx: &CallContext<'_>, catalog: &Catalog, parsed: Parsed) -> Result<Prepared, ToolError> {
-    let fit = |Parsed { entry, arguments }: Parsed| {
+pub(crate) fn prepare(cx: &CallContext<'_>, catalog: &Catalog, parsed: ParsedCall) -> Result<PreparedCall, ToolError> {
+    let fit = |ParsedCall { entry, arguments }: ParsedCall| {
         let arguments = fitted(cx, &entry, entry.with_shown_names(arguments))?;
-        Ok::<_, ToolError>(Parsed { entry, arguments })
+        Ok::<_, ToolError>(ParsedCall { entry, arguments })
     };
     let called = fit(parsed)?;
     match called.entry.tool().forwarded(&called.arguments) {
@@ -42,8 +42,8 @@ pub(crate) fn prepare(cx: &CallContext<'_>, catalog: &Catalog, parsed: Parsed) -
 }
 
 /// Takes arguments that fit what was shown inward, and binds them.
-fn go_inward(cx: &CallContext<'_>, fitted: Parsed) -> Result<Prepared, ToolError> {
-    let Parsed { entry, arguments: fitted } = fitted;
+fn go_inward(cx: &CallContext<'_>, fitted: ParsedCall) -> Result<PreparedCall, ToolError> {
+    let ParsedCall { entry, arguments: fitted } = fitted;
     let (entry, fitted) = match entry.way_in() {
         None => {
             let placed = places::placed(fitted, entry.shown(), &*cx.session.ground.doors.look);
@@ -65,7 +65,7 @@ fn go_inward(cx: &CallContext<'_>, fitted: Parsed) -> Result<Prepared, ToolError
 }
 
 /// Returns arguments that fit what was shown.
-fn fitted(cx: &CallContext<'_>, entry: &Entry, arguments: Value) -> Result<Value, ToolError> {
+fn fitted(cx: &CallContext<'_>, entry: &CatalogEntry, arguments: Value) -> Result<Value, ToolError> {
     // Valid input is never altered, so the usual case needs one look only.
     let checker = checker(entry, entry.checker())?;
     if checker.accepts(&arguments) && !holds_whole_float(&arguments) {
@@ -75,7 +75,7 @@ fn fitted(cx: &CallContext<'_>, entry: &Entry, arguments: Value) -> Result<Value
 }
 
 /// Reads the arguments by the schema, and says what still does not fit.
-fn fit(cx: &CallContext<'_>, entry: &Entry, checker: &Checker, arguments: Value) -> Result<Value, ToolError> {
+fn fit(cx: &CallContext<'_>, entry: &CatalogEntry, checker: &Checker, arguments: Value) -> Result<Value, ToolError> {
     let original = cx.session.memory.key(entry.tool.spec(), &arguments);
     let coercion = cx.dialect().map(|dialect| dialect.coercion()).unwrap_or_default();
     let Fit { reading, dropped, verdict } = entry.fitted(checker, arguments, (coercion, cx.limits().unknown_keys));
@@ -97,7 +97,11 @@ fn fit(cx: &CallContext<'_>, entry: &Entry, checker: &Checker, arguments: Value)
 }
 
 /// Prepares a call again with the arguments that hooks have put in place of the model's.
-pub(crate) fn prepare_again(cx: &CallContext<'_>, prepared: Prepared, rewritten: Value) -> Result<Prepared, ToolError> {
+pub(crate) fn prepare_again(
+    cx: &CallContext<'_>,
+    prepared: PreparedCall,
+    rewritten: Value,
+) -> Result<PreparedCall, ToolError> {
     let entry = prepared.entry;
     let native = Checker::new(&entry.tool.spec().input_schema);
     // What is fixed may be required, so it is there when the native schema looks.
@@ -120,7 +124,7 @@ fn holds_whole_float(value: &Value) -> bool {
     }
 }
 
-fn bind(cx: &CallContext<'_>, entry: Arc<Entry>, native: Value) -> Result<Prepared, ToolError> {
+fn bind(cx: &CallContext<'_>, entry: Arc<CatalogEntry>, native: Value) -> Result<PreparedCall, ToolError> {
     let whole = entry.with_fixed(&native);
     let key = cx.session.memory.key(entry.tool.spec(), &whole);
     cx.note(|notes| {
@@ -129,10 +133,13 @@ fn bind(cx: &CallContext<'_>, entry: Arc<Entry>, native: Value) -> Result<Prepar
     });
     let bound = entry.tool.clone().bind(&whole)?;
     let called = HookedCall { call: cx.id.clone(), tool: entry.native_name().to_owned(), arguments: native };
-    Ok(Prepared { entry, called, bound, key })
+    Ok(PreparedCall { entry, called, bound, key })
 }
 
-pub(crate) fn checker<'a>(entry: &Entry, checker: &'a Result<Checker, String>) -> Result<&'a Checker, ToolError> {
+pub(crate) fn checker<'a>(
+    entry: &CatalogEntry,
+    checker: &'a Result<Checker, String>,
+) -> Result<&'a Checker, ToolError> {
     checker.as_ref().map_err(|why| {
         let what = format!("The schema of \"{}\" cannot be used: {why}.", entry.shown.name);
         ToolError::of(ErrorKind::Unavailable, what)
@@ -142,7 +149,7 @@ pub(crate) fn checker<'a>(entry: &Entry, checker: &'a Result<Checker, String>) -
 /// Says what does not fit, and shows the model's own call as one that does.
 pub(crate) fn advised(
     dialect: Option<&dyn Dialect>,
-    entry: &Entry,
+    entry: &CatalogEntry,
     mut faults: Vec<Fault>,
     given: &Value,
 ) -> ToolError {
@@ -167,7 +174,7 @@ pub(crate) fn advised(
 }
 
 /// Says what does not fit, and shows a call that does.
-pub(crate) fn describe(dialect: Option<&dyn Dialect>, entry: &Entry, faults: &[Fault]) -> ToolError {
+pub(crate) fn describe(dialect: Option<&dyn Dialect>, entry: &CatalogEntry, faults: &[Fault]) -> ToolError {
     let tool = &entry.shown.name;
     let lines: Vec<String> = faults.iter().map(|fault| format!("{tool}: {}", sentence(fault))).collect();
     let next = mended(faults, &example_call(dialect, entry));
@@ -188,18 +195,18 @@ pub(crate) fn sentence(fault: &Fault) -> String {
 }
 
 /// Shows the smallest sensible call.
-pub(crate) fn example_call(dialect: Option<&dyn Dialect>, entry: &Entry) -> String {
+pub(crate) fn example_call(dialect: Option<&dyn Dialect>, entry: &CatalogEntry) -> String {
     written_call(dialect, entry, &example(entry))
 }
 
 /// Returns the manual's first example when it fits, else one made from the schema.
-fn example(entry: &Entry) -> Value {
+fn example(entry: &CatalogEntry) -> Value {
     let fits = |example: &Value| entry.checker().as_ref().is_ok_and(|checker| checker.check(example).is_ok());
     let manual = entry.shown.manual.examples.first().map(|example| example.arguments.clone()).filter(fits);
     manual.unwrap_or_else(|| arguments::minimal_example(&entry.shown.input_schema))
 }
 
-fn written_call(dialect: Option<&dyn Dialect>, entry: &Entry, arguments: &Value) -> String {
+fn written_call(dialect: Option<&dyn Dialect>, entry: &CatalogEntry, arguments: &Value) -> String {
     match dialect {
         Some(dialect) => dialect.call(&entry.shown.name, arguments),
         None => format!("{}({arguments})", entry.shown.name),

@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use haft_contract::error::ToolError;
 use haft_contract::output::ToolOutput;
-use haft_contract::plan::Cache;
+use haft_contract::plan::CachePolicy;
 
-use super::authorize::Authorized;
+use super::authorize::AuthorizedCall;
 use super::execute::Ran;
 use crate::call_context::CallContext;
 use crate::kept::{self, KeptKey};
-use crate::session::Keeping;
+use crate::session::ResultCaching;
 
 /// Returns the kept result of an identical call, if the plan allows it and it is still good.
-pub(crate) async fn recall(cx: &CallContext<'_>, authorized: &Authorized) -> Result<Option<Ran>, ToolError> {
+pub(crate) async fn recall(cx: &CallContext<'_>, authorized: &AuthorizedCall) -> Result<Option<Ran>, ToolError> {
     let planned = authorized.planned();
-    let Cache::For(time) = planned.plan.cache else { return Ok(None) };
-    if cx.session.keeping() == Keeping::Off {
+    let CachePolicy::For(time) = planned.plan.cache else { return Ok(None) };
+    if cx.session.keeping() == ResultCaching::Off {
         return Ok(None);
     }
     let key = kept::key(cx, planned);

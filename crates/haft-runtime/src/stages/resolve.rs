@@ -5,14 +5,14 @@ use std::sync::Arc;
 use haft_contract::call::{RawArguments, ToolCall};
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::lift::Lift;
+use haft_contract::lift::InverseLowering;
 use haft_contract::tool::ForwardedCall;
 use haft_policy::decision::Decision;
 use haft_policy::policy::Policy;
 use serde_json::Value;
 
-use crate::catalog::{Catalog, Meant};
-use crate::entry::Entry;
+use crate::catalog::{Catalog, IntendedTool};
+use crate::entry::CatalogEntry;
 
 /// Most characters of an unknown name that are quoted.
 const MOST_LETTERS: usize = 80;
@@ -20,11 +20,11 @@ const MOST_LETTERS: usize = 80;
 const MOST_NAMES: usize = 40;
 
 /// A call whose tool was found.
-pub(crate) struct Resolved {
-    pub(crate) entry: Arc<Entry>,
+pub(crate) struct ResolvedCall {
+    pub(crate) entry: Arc<CatalogEntry>,
     pub(crate) arguments: RawArguments,
     /// Turns arguments of a provider's lowered schema back.
-    pub(crate) lift: Option<Arc<Lift>>,
+    pub(crate) lift: Option<Arc<InverseLowering>>,
     /// The line that tells of a name that was read as another.
     pub(crate) repair: Option<String>,
 }
@@ -32,10 +32,10 @@ pub(crate) struct Resolved {
 /// Finds the tool by the name it is shown under, and takes the arguments of the call.
 ///
 /// A rule that denies a name is told even when there is no such tool: the rule is the better answer.
-pub(crate) fn resolve(catalog: &Catalog, policy: &Policy, call: &mut ToolCall) -> Result<Resolved, ToolError> {
+pub(crate) fn resolve(catalog: &Catalog, policy: &Policy, call: &mut ToolCall) -> Result<ResolvedCall, ToolError> {
     let lift = call.lift.take();
     if let Some(entry) = catalog.find(&call.name) {
-        return Ok(Resolved { entry, arguments: taken(call), lift, repair: None });
+        return Ok(ResolvedCall { entry, arguments: taken(call), lift, repair: None });
     }
     let sent = sent(&call.arguments);
     if let Some(ruling) =
@@ -43,23 +43,24 @@ pub(crate) fn resolve(catalog: &Catalog, policy: &Policy, call: &mut ToolCall) -
     {
         return Err(super::authorize::denied(&ruling));
     }
-    let Meant { entry, arguments } =
+    let IntendedTool { entry, arguments } =
         catalog.meant(&call.name, &call.arguments).ok_or_else(|| unknown(catalog, &call.name))?;
     let written: String = call.name.chars().take(MOST_LETTERS).collect();
     let repair = Some(format!("$: the tool \"{written}\" read as \"{}\"", entry.shown.name));
     let arguments = arguments.map_or_else(|| taken(call), RawArguments::Object);
-    Ok(Resolved { entry, arguments, lift, repair })
+    Ok(ResolvedCall { entry, arguments, lift, repair })
 }
 
 /// Finds the tool that another one passes a call on to.
-pub(crate) fn resolve_forwarded(catalog: &Catalog, call: ForwardedCall) -> Result<Resolved, ToolError> {
+pub(crate) fn resolve_forwarded(catalog: &Catalog, call: ForwardedCall) -> Result<ResolvedCall, ToolError> {
     let ForwardedCall { tool, arguments } = call;
     if let Some(entry) = catalog.find(&tool) {
-        return Ok(Resolved { entry, arguments, lift: None, repair: None });
+        return Ok(ResolvedCall { entry, arguments, lift: None, repair: None });
     }
-    let Meant { entry, arguments: meant } = catalog.meant(&tool, &arguments).ok_or_else(|| unknown(catalog, &tool))?;
+    let IntendedTool { entry, arguments: meant } =
+        catalog.meant(&tool, &arguments).ok_or_else(|| unknown(catalog, &tool))?;
     let arguments = meant.map_or(arguments, RawArguments::Object);
-    Ok(Resolved { entry, arguments, lift: None, repair: None })
+    Ok(ResolvedCall { entry, arguments, lift: None, repair: None })
 }
 
 /// Returns arguments that can be read as they are, for rules about tools that there are not: nothing of the call will run.

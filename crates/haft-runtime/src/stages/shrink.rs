@@ -18,9 +18,9 @@ use serde_json::Value;
 
 use crate::call_context::CallContext;
 use crate::catalog::Catalog;
-use crate::memory::{Failure, Went};
+use crate::memory::{FailureFingerprint, Went};
 use crate::stage::Halt;
-use spoken::Spoken;
+use spoken::DialectCall;
 
 /// Most changed files that are named behind an error.
 const MOST_FILES: usize = 20;
@@ -32,7 +32,7 @@ const LONGEST_ERROR: usize = 4_000;
 /// Makes the result of a call.
 pub(crate) async fn shrink(cx: &CallContext<'_>, catalog: &Catalog, outcome: Result<ToolOutput, Halt>) -> ToolResult {
     let stopped_at = outcome.as_ref().err().map(|halt| halt.at.code());
-    let spoken = Spoken::of(cx, catalog);
+    let spoken = DialectCall::of(cx, catalog);
     let (output, error) = match outcome {
         Ok(output) => {
             match spoken.as_ref().and_then(|spoken| spoken.failure_in(&output)) {
@@ -102,7 +102,7 @@ fn add_warnings(cx: &CallContext<'_>, result: &mut ToolResult) {
 /// Hides secrets in an error, and puts the shown names in the place of native ones.
 fn finish_error(
     cx: &CallContext<'_>,
-    (catalog, spoken): (&Catalog, Option<&Spoken<'_>>),
+    (catalog, spoken): (&Catalog, Option<&DialectCall<'_>>),
     mut error: ToolError,
 ) -> ToolError {
     let outward = |text: &str| catalog.outward(text).unwrap_or_else(|| text.to_owned());
@@ -144,7 +144,7 @@ fn memories(cx: &CallContext<'_>, error: &ToolError) -> Vec<String> {
     }
     let Some(key) = cx.note(|notes| notes.key) else { return memories };
     if let Some(earlier) = cx.session.memory.earlier(&key)
-        && matches!(earlier.went, Went::Failed(failure) if failure == Failure::of(error))
+        && matches!(earlier.went, Went::Failed(failure) if failure == FailureFingerprint::of(error))
     {
         memories.push(format!("Exactly this call failed in the same way before (call {}).", earlier.call));
     }
@@ -155,7 +155,12 @@ fn memories(cx: &CallContext<'_>, error: &ToolError) -> Vec<String> {
     memories
 }
 
-async fn fill_content(cx: &CallContext<'_>, output: &ToolOutput, spoken: Option<&Spoken<'_>>, result: &mut ToolResult) {
+async fn fill_content(
+    cx: &CallContext<'_>,
+    output: &ToolOutput,
+    spoken: Option<&DialectCall<'_>>,
+    result: &mut ToolResult,
+) {
     let text = hidden_text(cx, &output.for_model);
     result.warnings.extend(cx.hidden());
     let text = match spoken {
@@ -198,7 +203,7 @@ fn hidden_text(cx: &CallContext<'_>, pieces: &[Content]) -> String {
 }
 
 /// What the model reads behind the output: the error, what was mended, what else it should know.
-fn notes_for_model(cx: &CallContext<'_>, result: &ToolResult, spoken: Option<&Spoken<'_>>) -> Vec<String> {
+fn notes_for_model(cx: &CallContext<'_>, result: &ToolResult, spoken: Option<&DialectCall<'_>>) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(error) = &result.error {
         let happened = what_happened(cx, result).map(|words| hide(cx, &words));

@@ -9,11 +9,11 @@ use haft_policy::grant::GrantScope;
 use haft_policy::policy::{Mode, Policy};
 use haft_policy::rule::{Pattern, Rule};
 use haft_runtime::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
-use haft_testkit::approver::{Script, nobody};
+use haft_testkit::approver::{ScriptedApprover, nobody};
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_testkit::snapshot::told;
-use haft_testkit::tools::{Misbehave, Put};
+use haft_testkit::tools::{Misbehave, PutTool};
 use serde_json::json;
 
 fn put(scene: &Scene) -> impl Future<Output = String> {
@@ -22,8 +22,8 @@ fn put(scene: &Scene) -> impl Future<Output = String> {
 
 #[tokio::test]
 async fn a_write_outside_the_workspace_is_refused_before_anyone_is_asked() {
-    let script = Script::of([Verdict::AllowOnce]);
-    let scene = Scene::new().file("src/lib.rs", "fn a() {}\n").approver(script.clone()).tool(Put);
+    let script = ScriptedApprover::of([Verdict::AllowOnce]);
+    let scene = Scene::new().file("src/lib.rs", "fn a() {}\n").approver(script.clone()).tool(PutTool);
 
     let result = scene.told("put", json!({ "path": "../b.rs", "content": "x" })).await;
 
@@ -38,7 +38,7 @@ async fn a_write_outside_the_workspace_is_refused_before_anyone_is_asked() {
 
 #[tokio::test]
 async fn a_change_that_nobody_answers_for_is_refused_with_the_way_to_allow_it() {
-    let scene = Scene::new().tool(Put);
+    let scene = Scene::new().tool(PutTool);
     snapshot!(put(&scene).await, @r#"
     refused at authorize (needs_approval): The rule "changes" asks first, and there is no one to ask. It would create b.rs.
     next: allow it in the test
@@ -64,7 +64,7 @@ impl Approver for Thinks {
 
 #[tokio::test]
 async fn the_time_that_somebody_thinks_is_not_that_of_the_call() {
-    let scene = Scene::new().approver(Thinks(Duration::from_millis(400))).tool(Put);
+    let scene = Scene::new().approver(Thinks(Duration::from_millis(400))).tool(PutTool);
     let began = Instant::now();
     let result = scene.call("put", json!({ "path": "b.rs", "content": "x" })).await;
     assert!(result.took + Duration::from_millis(400) <= began.elapsed(), "{result:?}");
@@ -72,8 +72,8 @@ async fn the_time_that_somebody_thinks_is_not_that_of_the_call() {
 
 #[tokio::test]
 async fn a_yes_holds_once_and_a_grant_for_what_its_words_say() {
-    let script = Script::of([Verdict::AllowOnce, Verdict::AllowFor(GrantScope::ChangesInside)]);
-    let scene = Scene::new().approver(script.clone()).tool(Put);
+    let script = ScriptedApprover::of([Verdict::AllowOnce, Verdict::AllowFor(GrantScope::ChangesInside)]);
+    let scene = Scene::new().approver(script.clone()).tool(PutTool);
 
     assert_eq!(put(&scene).await, "ok: wrote b.rs\ndid: changed b.rs");
     assert_eq!(put(&scene).await, "ok: wrote b.rs\ndid: changed b.rs");
@@ -97,7 +97,7 @@ async fn a_yes_holds_once_and_a_grant_for_what_its_words_say() {
 async fn an_answer_that_was_not_offered_is_no_yes() {
     let everything =
         GrantScope::Command { command: haft_contract::effect::CommandLine("rm -rf /".into()), folder: "".into() };
-    let scene = Scene::new().approver(Script::of([Verdict::AllowFor(everything)])).tool(Put);
+    let scene = Scene::new().approver(ScriptedApprover::of([Verdict::AllowFor(everything)])).tool(PutTool);
     assert!(put(&scene).await.contains("none of those offered"));
     assert!(scene.session().grants().is_empty());
     scene.assert_untouched();
@@ -105,7 +105,9 @@ async fn an_answer_that_was_not_offered_is_no_yes() {
 
 #[tokio::test]
 async fn a_no_with_a_word_tells_the_model_why() {
-    let scene = Scene::new().approver(Script::of([Verdict::Refuse { note: Some("use main.rs".into()) }])).tool(Put);
+    let scene = Scene::new()
+        .approver(ScriptedApprover::of([Verdict::Refuse { note: Some("use main.rs".into()) }]))
+        .tool(PutTool);
     snapshot!(put(&scene).await, @"
     refused at authorize (declined): The user said no: use main.rs
     next: do not repeat it; ask the user how to go on
@@ -115,7 +117,7 @@ async fn a_no_with_a_word_tells_the_model_why() {
 
 #[tokio::test]
 async fn stopping_the_turn_refuses_the_call_and_cancels_the_rest() {
-    let scene = Scene::new().approver(Script::of([Verdict::StopTurn])).tool(Put);
+    let scene = Scene::new().approver(ScriptedApprover::of([Verdict::StopTurn])).tool(PutTool);
     let calls = [("put", json!({ "path": "a", "content": "x" })), ("put", json!({ "path": "b", "content": "x" }))];
 
     let results = scene.turn(&calls).await;
@@ -138,9 +140,9 @@ async fn yes_to_everything_does_not_cover_the_dangerous_class() {
         instead: "ask the user".into(),
     };
     let yes = || YesToOrdinary::or_ask(nobody());
-    let ordinary = Scene::new().approver(yes()).tool(Put);
+    let ordinary = Scene::new().approver(yes()).tool(PutTool);
     assert!(put(&ordinary).await.starts_with("ok"));
-    let dangerous = Scene::new().approver(yes()).policy(Policy::default().with_rules([rule])).tool(Put);
+    let dangerous = Scene::new().approver(yes()).policy(Policy::default().with_rules([rule])).tool(PutTool);
     assert!(put(&dangerous).await.starts_with("refused at authorize (needs_approval)"));
 }
 
@@ -162,7 +164,7 @@ async fn a_rule_on_a_tool_holds_for_its_native_name_and_for_unknown_tools() {
 
 #[tokio::test]
 async fn in_plan_mode_nothing_is_changed_whoever_says_yes() {
-    let scene = Scene::new().approver(Script::of([Verdict::AllowOnce])).tool(Put);
+    let scene = Scene::new().approver(ScriptedApprover::of([Verdict::AllowOnce])).tool(PutTool);
     scene.session().set_mode(Mode::Plan);
     snapshot!(put(&scene).await, @r#"
     refused at authorize (denied): The rule "plan mode" refuses this call. It would create b.rs, and nothing is changed in plan mode.
@@ -174,7 +176,7 @@ async fn in_plan_mode_nothing_is_changed_whoever_says_yes() {
 
 #[tokio::test]
 async fn a_tool_that_does_what_it_had_not_planned_is_refused_at_the_door() {
-    let scene = Scene::new().approver(Script::of([Verdict::AllowOnce])).tool(Misbehave);
+    let scene = Scene::new().approver(ScriptedApprover::of([Verdict::AllowOnce])).tool(Misbehave);
     snapshot!(scene.told("misbehave", json!({ "how": "write_unplanned" })).await, @"
     failed at execute (bug): The tool tried to create unplanned.txt, which it had not planned.
     next: tell the user that this tool has a defect
@@ -195,7 +197,7 @@ async fn a_file_that_changes_while_somebody_thinks_is_stale() {
             })
         }
     }
-    let scene = Scene::new().file("b.rs", "old").tool(Put);
+    let scene = Scene::new().file("b.rs", "old").tool(PutTool);
     let path = scene.root().join("b.rs");
     let scene = scene.approver(Meddler(path));
     snapshot!(put(&scene).await, @"

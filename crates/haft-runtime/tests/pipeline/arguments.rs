@@ -135,19 +135,19 @@ async fn words_of_a_command_line_are_read_by_the_schema_without_repair() {
 
 #[tokio::test]
 async fn a_lift_turns_lowered_arguments_back_without_a_word() {
-    use haft_model::lower::{Offered, Provider, lower};
+    use haft_model::lower::{ProviderDialect, ToolOffer, lower};
     let scene = Scene::sample();
     let catalog = scene.runtime().catalog();
     let entry = catalog.find("read_file").expect("it is built in");
     let spec = entry.shown();
-    let offered = Offered {
+    let offered = ToolOffer {
         name: &spec.name,
         title: None,
         description: &spec.manual.words,
         input_schema: &spec.input_schema,
         read_only: None,
     };
-    let lowered = lower(&offered, Provider::OpenAiStrict).expect("read_file can be told to everybody");
+    let lowered = lower(&offered, ProviderDialect::OpenAiStrict).expect("read_file can be told to everybody");
     // A strict provider makes the model send every property; what it does not want is null.
     let text = r#"{"path": "README.md", "paths": null, "offset": null, "limit": 1}"#;
     let call = ToolCall::new("read_file", RawArguments::Text(text.into())).lifted_by(lowered.lift.into());

@@ -5,11 +5,11 @@ use std::time::Duration;
 use haft_contract::call::{CallId, RawArguments, ToolCall};
 use haft_contract::result::{Did, Status};
 use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_testkit::snapshot::told;
-use haft_testkit::tools::{Misbehave, Put, Wait};
+use haft_testkit::tools::{Misbehave, PutTool, WaitTool};
 use serde_json::{Value, json};
 
 fn wait_call(arguments: Value) -> ToolCall {
@@ -17,9 +17,9 @@ fn wait_call(arguments: Value) -> ToolCall {
 }
 
 fn waiting() -> (Scene, std::sync::Arc<haft_testkit::tools::Signs>) {
-    let wait = Wait::default();
+    let wait = WaitTool::default();
     let signs = wait.signs.clone();
-    (Scene::new().approver(Script::of([Verdict::AllowOnce])).tool(wait).tool(Put), signs)
+    (Scene::new().approver(ScriptedApprover::of([Verdict::AllowOnce])).tool(wait).tool(PutTool), signs)
 }
 
 #[tokio::test]
@@ -30,7 +30,7 @@ async fn a_call_that_waits_for_an_answer_is_dropped_when_it_is_cancelled() {
             Box::pin(std::future::pending())
         }
     }
-    let scene = Scene::new().approver(NeverAnswers).tool(Put);
+    let scene = Scene::new().approver(NeverAnswers).tool(PutTool);
     let call = ToolCall::new("put", RawArguments::from(json!({ "path": "a", "content": "x" }))).with_id("p");
     let calling = scene.send(call);
     let cancelling = async {
@@ -130,7 +130,9 @@ async fn a_dropped_future_frees_its_place_and_says_unknown_once_it_had_begun() {
         }
     }
     let event = events.next().await;
-    let haft_runtime::events::What::Failed(result) = &event.what else { panic!("only failures were subscribed to") };
+    let haft_runtime::events::CallEventContent::Failed(result) = &event.what else {
+        panic!("only failures were subscribed to")
+    };
     assert!(matches!(result.did, Did::Unknown(_)));
     assert!(events.try_next().is_none(), "exactly one terminal event");
     assert_eq!(scene.told("read_file", json!({ "path": "nope" })).await.split(' ').next(), Some("failed"));

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use haft_contract::BoxFuture;
 use haft_contract::prelude::*;
 use haft_contract::spec::Spec;
-use haft_contract::tool::{AnyTool, Bound, Typed};
+use haft_contract::tool::{AnyTool, ToolInvocation, Typed};
 use haft_runtime::catalog::{Catalog, CatalogError};
-use haft_runtime::entry::Entry;
+use haft_runtime::entry::CatalogEntry;
 use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetExt};
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
-use haft_testkit::tools::{Add, Put};
+use haft_testkit::tools::{Add, PutTool};
 use serde_json::{Value, json};
 
 fn tools() -> ToolList {
-    ToolList::new("numbers", [Arc::new(Typed::new(Add)) as Arc<dyn AnyTool>, Arc::new(Typed::new(Put))])
+    ToolList::new("numbers", [Arc::new(Typed::new(Add)) as Arc<dyn AnyTool>, Arc::new(Typed::new(PutTool))])
 }
 
 async fn names(toolset: impl Toolset) -> Result<Vec<String>, CatalogError> {
@@ -87,10 +87,10 @@ async fn words_for_other_arguments_are_refused() {
 async fn a_clash_names_both_and_the_cure_and_leaves_the_catalogue_as_it_was() {
     let catalog = Catalog::default();
     catalog.add(&tools()).await.expect("the first goes in");
-    let other = ToolList::new("others", [Arc::new(Typed::new(Put)) as Arc<dyn AnyTool>]);
+    let other = ToolList::new("others", [Arc::new(Typed::new(PutTool)) as Arc<dyn AnyTool>]);
     snapshot!(catalog.add(&other).await.expect_err("the second does not").to_string(), @r#"two tools are called "put": one from numbers, one from others; show one of them under another name (`renamed`, `prefixed`), leave one out (`without`), or replace the first (`replace`)"#);
     assert_eq!(catalog.len(), 2);
-    catalog.replace(Arc::new(Typed::new(Put))).expect("a replacement is explicit");
+    catalog.replace(Arc::new(Typed::new(PutTool))).expect("a replacement is explicit");
     catalog.unregister("put").expect("it is there");
     catalog.add(&other).await.expect("now the name is free");
     snapshot!(catalog.unregister("putt").expect_err("no such tool").to_string(), @r#"there is no tool "putt" to remove; did you mean "put"?"#);
@@ -103,7 +103,7 @@ async fn a_description_that_breaks_a_rule_is_not_registered() {
         fn spec(&self) -> &Spec {
             &self.0
         }
-        fn bind(self: Arc<Self>, _args: &Value) -> Result<Box<dyn Bound>, haft_contract::error::ToolError> {
+        fn bind(self: Arc<Self>, _args: &Value) -> Result<Box<dyn ToolInvocation>, haft_contract::error::ToolError> {
             unreachable!("it is never registered")
         }
     }
@@ -145,7 +145,7 @@ async fn a_preset_may_be_one_that_the_schema_describes_elsewhere() {
         fn spec(&self) -> &Spec {
             &self.0
         }
-        fn bind(self: Arc<Self>, _args: &Value) -> Result<Box<dyn Bound>, haft_contract::error::ToolError> {
+        fn bind(self: Arc<Self>, _args: &Value) -> Result<Box<dyn ToolInvocation>, haft_contract::error::ToolError> {
             unreachable!("it is never called")
         }
     }
@@ -227,7 +227,10 @@ async fn a_toolset_may_be_listed_later_and_fail() {
         fn name(&self) -> &str {
             "broken"
         }
-        fn list(&self) -> BoxFuture<'_, Result<Vec<haft_runtime::entry::Entry>, haft_runtime::toolset::ToolsetError>> {
+        fn list(
+            &self,
+        ) -> BoxFuture<'_, Result<Vec<haft_runtime::entry::CatalogEntry>, haft_runtime::toolset::ToolsetError>>
+        {
             Box::pin(async {
                 Err(haft_runtime::toolset::ToolsetError {
                     toolset: "broken".into(),
@@ -269,7 +272,7 @@ struct NoArguments {}
 async fn a_deferred_tool_is_not_listed_and_its_name_works_all_the_same() {
     let scene = Scene::new().tool(Rare);
     let catalog = scene.runtime().catalog();
-    let names = |list: Vec<Arc<Entry>>| list.iter().map(|entry| entry.shown().name.clone()).collect::<Vec<_>>();
+    let names = |list: Vec<Arc<CatalogEntry>>| list.iter().map(|entry| entry.shown().name.clone()).collect::<Vec<_>>();
     assert!(!names(catalog.list()).contains(&"rare".to_owned()));
     assert!(names(catalog.list_all()).contains(&"rare".to_owned()));
     let before = catalog.len();

@@ -8,7 +8,7 @@ use haft_contract::BoxFuture;
 use haft_contract::manual::{Example, Manual};
 use haft_contract::prelude::*;
 use haft_policy::policy::Mode;
-use haft_runtime::conformance::{Check, Finding, Subject, Verdict, tried};
+use haft_runtime::conformance::{Check, ConformanceSubject, ConformanceVerdict, Finding, tried};
 use haft_testkit::scene::Scene;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -74,7 +74,7 @@ async fn failed(deaf_at: Range<usize>, hurried: Option<&'static str>) -> Vec<Fin
     let hurried = |_limit: Duration| -> BoxFuture<'_, Option<String>> {
         Box::pin(std::future::ready(hurried.map(str::to_owned)))
     };
-    let subject = Subject {
+    let subject = ConformanceSubject {
         runtime: scene.runtime(),
         tool: "deaf",
         mode: Mode::Normal,
@@ -85,7 +85,7 @@ async fn failed(deaf_at: Range<usize>, hurried: Option<&'static str>) -> Vec<Fin
         connects: None,
         hurried: &hurried,
     };
-    tried(subject).await.into_iter().filter(|finding| finding.verdict == Verdict::Failed).collect()
+    tried(subject).await.into_iter().filter(|finding| finding.verdict == ConformanceVerdict::Failed).collect()
 }
 
 #[tokio::test]

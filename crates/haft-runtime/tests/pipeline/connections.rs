@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft_contract::effect::{Does, Host};
+use haft_contract::effect::{Host, StepEffect};
 use haft_contract::plan::Preview;
 use haft_policy::decision::Decision;
 use haft_policy::grant::GrantScope;
@@ -10,9 +10,9 @@ use haft_policy::hosts::{HostOpinion, HostSettings};
 use haft_policy::policy::Policy;
 use haft_runtime::approval::Verdict;
 use haft_runtime::record;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::commands::ScriptedCommand;
-use haft_testkit::parted::Parted;
+use haft_testkit::parted::PartedTool;
 use haft_testkit::scene::Scene;
 use serde_json::{Value, json};
 
@@ -39,24 +39,24 @@ fn allowed(hosts: &str) -> HostOpinion {
     HostOpinion { decision: Decision::Allow, setting, reason: "The settings list it.".to_owned() }
 }
 
-fn does(part: &str) -> Does {
+fn does(part: &str) -> StepEffect {
     match part.split_once(' ') {
-        Some(("curl", host)) => Does::Connect(Some(Host(host.into()))),
-        _ => Does::Connect(None),
+        Some(("curl", host)) => StepEffect::Connect(Some(Host(host.into()))),
+        _ => StepEffect::Connect(None),
     }
 }
 
 struct Commands {
     scene: Scene,
-    script: Script,
+    script: ScriptedApprover,
 }
 
 impl Commands {
     fn connecting(hosts: &[(&str, u16)], answers: impl IntoIterator<Item = Verdict>) -> Self {
         let command = hosts.iter().fold(ScriptedCommand::default(), |all, (host, port)| all.connects_to(host, *port));
-        let script = Script::of(answers);
+        let script = ScriptedApprover::of(answers);
         let policy = Policy::default().with_hosts(Arc::new(Settings));
-        let scene = Scene::new().command(&command).approver(script.clone()).tool(Parted(does)).policy(policy);
+        let scene = Scene::new().command(&command).approver(script.clone()).tool(PartedTool(does)).policy(policy);
         Self { scene, script }
     }
 

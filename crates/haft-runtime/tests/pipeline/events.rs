@@ -1,20 +1,20 @@
 //! Events: one start, one end, everything between in order; records that do not change.
 
 use haft_runtime::approval::Verdict;
-use haft_runtime::events::{Event, EventKind};
+use haft_runtime::events::{CallEvent, EventKind};
 use haft_runtime::record;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
-use haft_testkit::tools::{Misbehave, Put};
+use haft_testkit::tools::{Misbehave, PutTool};
 use serde_json::json;
 use std::sync::Arc;
 
-fn records(events: &[Arc<Event>]) -> String {
+fn records(events: &[Arc<CallEvent>]) -> String {
     events.iter().map(|event| format!("{}\n", record::of_event(event))).collect()
 }
 
-async fn events_of(scene: &Scene, tool: &str, arguments: serde_json::Value) -> Vec<Arc<Event>> {
+async fn events_of(scene: &Scene, tool: &str, arguments: serde_json::Value) -> Vec<Arc<CallEvent>> {
     let mut subscription = scene.runtime().events().subscribe();
     let call = haft_contract::call::ToolCall::new(tool, arguments.into()).with_id("c1");
     scene.send(call).await;
@@ -23,7 +23,7 @@ async fn events_of(scene: &Scene, tool: &str, arguments: serde_json::Value) -> V
 
 #[tokio::test]
 async fn the_records_of_a_call_that_worked() {
-    let scene = Scene::new().approver(Script::of([Verdict::AllowOnce])).tool(Put);
+    let scene = Scene::new().approver(ScriptedApprover::of([Verdict::AllowOnce])).tool(PutTool);
     snapshot!(golden "events-of-a-change", records(&events_of(&scene, "put", json!({ "path": "a", "content": "x" })).await));
 }
 

@@ -3,7 +3,7 @@
 use haft_contract::call::{RawArguments, ToolCall};
 use haft_policy::decision::Class;
 use haft_runtime::approval::Verdict;
-use haft_testkit::approver::{Script, nobody};
+use haft_testkit::approver::{ScriptedApprover, nobody};
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot::told;
 use serde_json::{Value, json};
@@ -18,9 +18,9 @@ fn write(number: u32) -> Value {
 }
 
 /// Lets somebody write versions until the journal is full, and answer questions by this script from then on.
-async fn full(answers: impl IntoIterator<Item = Verdict>) -> (Scene, Script) {
+async fn full(answers: impl IntoIterator<Item = Verdict>) -> (Scene, ScriptedApprover) {
     let writes = std::iter::repeat_n(Verdict::AllowOnce, 8);
-    let script = Script::of(writes.chain(answers));
+    let script = ScriptedApprover::of(writes.chain(answers));
     let scene = Scene::new().file("a.txt", content(0)).journal_room(350_000).approver(script.clone());
     for number in 1..=8 {
         let told = scene.told("write_file", write(number)).await;

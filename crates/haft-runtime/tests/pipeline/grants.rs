@@ -1,8 +1,8 @@
 //! Commands in parts: what is asked, what is offered, what a grant then covers, and what the session remembers of it.
 
-use haft_contract::effect::{Change, Does, Host};
-use haft_contract::path::{Extent, Place, Target};
-use haft_contract::process::Level;
+use haft_contract::effect::{Change, Host, StepEffect};
+use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::process::ConfinementLevel;
 use haft_policy::decision::{Class, Decision};
 use haft_policy::effect_kind::EffectKind;
 use haft_policy::grant::GrantScope;
@@ -10,35 +10,35 @@ use haft_policy::policy::Policy;
 use haft_policy::rule::{Pattern, Rule};
 use haft_runtime::approval::{Verdict, YesToOrdinary};
 use haft_runtime::bits::Bit;
-use haft_runtime::events::{EventKind, What};
+use haft_runtime::events::{CallEventContent, EventKind};
 use haft_runtime::record;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::commands::ScriptedCommand;
-use haft_testkit::parted::Parted;
+use haft_testkit::parted::PartedTool;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use serde_json::json;
 
 /// What the parts of these tests do, by their first word.
-fn does(part: &str) -> Does {
+fn does(part: &str) -> StepEffect {
     let (program, rest) = part.split_once(' ').unwrap_or((part, ""));
-    let inside = |path: &str| Target::Inside(Place::new(path, Extent::Entry));
+    let inside = |path: &str| Target::Inside(FileLocation::new(path, Extent::Entry));
     match program {
-        "ls" => Does::List(inside("src")),
-        "touch" => Does::Change(inside(rest), Change::Create),
-        "rm" => Does::Change(inside(rest), Change::Remove),
-        "cat" => Does::Read(Target::Outside(Place::new(rest, Extent::Entry))),
-        "curl" => Does::Connect(Some(Host(rest.into()))),
-        "commit" => Does::History("commit what is staged".into()),
-        "push" => Does::Publish("publish the branch".into()),
-        "sudo" => Does::Danger(haft_contract::effect::Danger::Rights, "gain rights".into()),
-        _ => Does::Code(format!("run code of the workspace: {part}")),
+        "ls" => StepEffect::List(inside("src")),
+        "touch" => StepEffect::Change(inside(rest), Change::Create),
+        "rm" => StepEffect::Change(inside(rest), Change::Remove),
+        "cat" => StepEffect::Read(Target::Outside(FileLocation::new(rest, Extent::Entry))),
+        "curl" => StepEffect::Connect(Some(Host(rest.into()))),
+        "commit" => StepEffect::History("commit what is staged".into()),
+        "push" => StepEffect::Publish("publish the branch".into()),
+        "sudo" => StepEffect::Danger(haft_contract::effect::Danger::Rights, "gain rights".into()),
+        _ => StepEffect::Code(format!("run code of the workspace: {part}")),
     }
 }
 
 struct Commands {
     scene: Scene,
-    script: Script,
+    script: ScriptedApprover,
     command: ScriptedCommand,
 }
 
@@ -48,8 +48,8 @@ impl Commands {
     }
 
     fn on(command: ScriptedCommand, answers: impl IntoIterator<Item = Verdict>) -> Self {
-        let script = Script::of(answers);
-        let scene = Scene::new().command(&command).approver(script.clone()).tool(Parted(does));
+        let script = ScriptedApprover::of(answers);
+        let scene = Scene::new().command(&command).approver(script.clone()).tool(PartedTool(does));
         Self { scene, script, command }
     }
 
@@ -137,7 +137,10 @@ async fn where_commands_are_not_contained_even_creating_is_asked_and_no_wide_gra
             "full sandbox, with the network, to any host, changes to files can be undone, sent data cannot",
         ),
         (ScriptedCommand::default().uncovered("a mount"), "full sandbox, no network, cannot be undone: a mount"),
-        (ScriptedCommand::default().where_reached(Level::Partial), "partial sandbox, no network, cannot be undone"),
+        (
+            ScriptedCommand::default().where_reached(ConfinementLevel::Partial),
+            "partial sandbox, no network, cannot be undone",
+        ),
     ];
     for (command, around) in places {
         let commands = Commands::on(command, [Verdict::AllowOnce, Verdict::AllowOnce]);
@@ -200,9 +203,9 @@ async fn the_refusal_has_the_rule_that_would_allow_it_for_ever() {
 
 #[tokio::test]
 async fn a_secret_in_a_command_is_neither_shown_nor_made_a_rule() {
-    let script = Script::of([]);
+    let script = ScriptedApprover::of([]);
     let command = ScriptedCommand::default();
-    let scene = Scene::new().command(&command).approver(script.clone()).secret("hunter2hunter2").tool(Parted(does));
+    let scene = Scene::new().command(&command).approver(script.clone()).secret("hunter2hunter2").tool(PartedTool(does));
     scene.call("parted", json!({ "command": "deploy hunter2hunter2; make" })).await;
     let asked = script.asked();
     let offers: Vec<&String> = asked[0].offers.iter().map(|offer| &offer.words).collect();
@@ -222,8 +225,9 @@ async fn the_dangerous_class_offers_nothing_and_has_no_rule() {
         reason: "It would {}.".into(),
         instead: "ask the user".into(),
     };
-    let (command, script) = (ScriptedCommand::default(), Script::of([Verdict::AllowOnce, Verdict::AllowOnce]));
-    let scene = Scene::new().command(&command).approver(script.clone()).tool(Parted(does));
+    let (command, script) =
+        (ScriptedCommand::default(), ScriptedApprover::of([Verdict::AllowOnce, Verdict::AllowOnce]));
+    let scene = Scene::new().command(&command).approver(script.clone()).tool(PartedTool(does));
     let scene = scene.policy(Policy::default().with_rules([careful]));
     scene.session().grant(GrantScope::Contained);
     scene.session().grant(exactly("make; rm a"));
@@ -250,8 +254,8 @@ async fn sticky_bits_come_from_calls_that_ran_and_stay_until_the_session_forgets
     assert_eq!(record::of_result(&result)["bits"], json!(["private", "untrusted", "send"]));
     commands.run("curl other.example").await;
     let events: Vec<_> = std::iter::from_fn(|| told.try_next()).collect();
-    let bit = |event: &haft_runtime::events::Event| match event.what {
-        What::BitSet(bit) => Some(bit),
+    let bit = |event: &haft_runtime::events::CallEvent| match event.what {
+        CallEventContent::BitSet(bit) => Some(bit),
         _ => None,
     };
     let bits: Vec<Bit> = events.iter().filter_map(|event| bit(event)).collect();
@@ -276,10 +280,10 @@ async fn a_yes_to_what_undo_can_take_back_covers_a_command_only_with_a_layer_and
     let undoable = ["make", "rm build", "commit", "make; rm a", "touch new"];
     let lasting = ["curl a.example", "push", "make; push", "touch new; curl a.example"];
     for (around, has_layer) in
-        [(full(), true), (full().uncovered("a mount"), false), (full().where_reached(Level::Partial), false)]
+        [(full(), true), (full().uncovered("a mount"), false), (full().where_reached(ConfinementLevel::Partial), false)]
     {
-        let answers = |given: YesToOrdinary<Script>| {
-            let scene = Scene::new().command(&around).approver(given).tool(Parted(does));
+        let answers = |given: YesToOrdinary<ScriptedApprover>| {
+            let scene = Scene::new().command(&around).approver(given).tool(PartedTool(does));
             async move {
                 let mut allowed = Vec::new();
                 for command in undoable.into_iter().chain(lasting) {
@@ -296,8 +300,8 @@ async fn a_yes_to_what_undo_can_take_back_covers_a_command_only_with_a_layer_and
             }
         };
         let wanted: &[&str] = if has_layer { &undoable } else { &[] };
-        assert_eq!(answers(YesToOrdinary::if_undoable(Script::of([]))).await, wanted);
+        assert_eq!(answers(YesToOrdinary::if_undoable(ScriptedApprover::of([]))).await, wanted);
         let all: Vec<&str> = undoable.into_iter().chain(lasting).collect();
-        assert_eq!(answers(YesToOrdinary::or_ask(Script::of([]))).await, all);
+        assert_eq!(answers(YesToOrdinary::or_ask(ScriptedApprover::of([]))).await, all);
     }
 }

@@ -5,7 +5,7 @@ use haft_contract::output::ToolOutput;
 use haft_runtime::hooks::{Before, Hook, HookContext, HookedCall};
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
-use haft_testkit::tools::{Add, Put};
+use haft_testkit::tools::{Add, PutTool};
 use serde_json::json;
 
 /// A hook made of two functions.
@@ -152,7 +152,7 @@ async fn a_hook_that_takes_too_long_refuses() {
 
 #[tokio::test]
 async fn a_hook_cannot_allow_what_a_rule_asks_about() {
-    let scene = Scene::new().hook(before("generous", |call| Before::Rewrite(call.arguments.clone()))).tool(Put);
+    let scene = Scene::new().hook(before("generous", |call| Before::Rewrite(call.arguments.clone()))).tool(PutTool);
     let told = scene.told("put", json!({ "path": "a", "content": "x" })).await;
     assert!(told.starts_with("refused at authorize (needs_approval)"), "{told}");
 }

@@ -7,12 +7,12 @@ use haft_contract::effect::{Change, CommandLine};
 use haft_contract::error::ToolError;
 use haft_contract::inspection::{Inspection, Inspector};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::path::{Extent, Place, Target};
-use haft_contract::process::{Command, Settle};
+use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::process::{CommandSpec, Disposition};
 use haft_policy::decision::{Class, Decision};
 use haft_policy::policy::Policy;
 use haft_policy::rule::{Pattern, Rule};
-use haft_runtime::events::What;
+use haft_runtime::events::CallEventContent;
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::scene::Scene;
 
@@ -26,7 +26,7 @@ enum Tries {
 struct Looks(Tries);
 
 impl Inspection for Looks {
-    type Found = Settle;
+    type Found = Disposition;
 
     fn tool(&self) -> &str {
         "bash"
@@ -36,16 +36,17 @@ impl Inspection for Looks {
         CommandLine("look".into())
     }
 
-    fn run<'a>(&'a self, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<Settle, ToolError>> {
-        let command = |line: &str| Command::new(vec![line.into()], line, "/".into(), std::time::Duration::from_secs(1));
+    fn run<'a>(&'a self, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<Disposition, ToolError>> {
+        let command =
+            |line: &str| CommandSpec::new(vec![line.into()], line, "/".into(), std::time::Duration::from_secs(1));
         Box::pin(async move {
             match self.0 {
                 Tries::Its => Ok(cx.run(&command("look"), &|_, _| {}).await?.how),
                 Tries::AnotherCommand => Ok(cx.run(&command("rm"), &|_, _| {}).await?.how),
                 Tries::AFile => {
                     let request = PageRequest { first_line: 1, lines: 1, column: 1, line_length: 1 };
-                    let file = Target::Inside(Place::new("README.md", Extent::Entry));
-                    cx.page(&file, request).await.map(|_| Settle::Keep)
+                    let file = Target::Inside(FileLocation::new("README.md", Extent::Entry));
+                    cx.page(&file, request).await.map(|_| Disposition::Commit)
                 }
             }
         })
@@ -61,12 +62,12 @@ async fn an_inspection_keeps_nothing_and_is_told_like_a_call() {
     let scene = scene(&ScriptedCommand::default().changes("a.txt", Change::Create));
     let mut listener = scene.runtime().events().subscribe();
     let found = scene.runtime().inspect(&Looks(Tries::Its)).await.expect("no rule denies it");
-    assert_eq!(found, Settle::Show);
+    assert_eq!(found, Disposition::Discard);
     let told: Vec<String> = std::iter::from_fn(|| listener.try_next())
         .map(|event| match &event.what {
-            What::Started { tool, arguments } => format!("started {tool} {arguments}"),
-            What::StageFinished { stage, .. } => stage.code().to_owned(),
-            What::Finished(result) => format!("finished {:?}", result.did),
+            CallEventContent::Started { tool, arguments } => format!("started {tool} {arguments}"),
+            CallEventContent::StageFinished { stage, .. } => stage.code().to_owned(),
+            CallEventContent::Finished(result) => format!("finished {:?}", result.did),
             other => format!("{:?}", other.kind()),
         })
         .filter(|told| told != "BitSet")
@@ -99,7 +100,7 @@ async fn an_inspection_is_not_run_where_a_rule_denies_it_or_its_changes_would_st
     let mut listener = denied.runtime().events().subscribe();
     let error = denied.runtime().inspect(&Looks(Tries::Its)).await.expect_err("a rule denies it");
     assert_eq!((error.kind, error.rule.as_deref()), (ErrorKind::Denied, Some("no commands")));
-    assert!(std::iter::from_fn(|| listener.try_next()).any(|event| matches!(event.what, What::Failed(_))));
+    assert!(std::iter::from_fn(|| listener.try_next()).any(|event| matches!(event.what, CallEventContent::Failed(_))));
     let uncovered = ScriptedCommand::default().uncovered("there is no layer");
     let error = scene(&uncovered).runtime().inspect(&Looks(Tries::Its)).await.expect_err("it would change files");
     assert_eq!(error.kind, ErrorKind::Unavailable);

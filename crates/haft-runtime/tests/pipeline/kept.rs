@@ -17,7 +17,7 @@ use haft_contract::result::{Did, Status};
 use haft_contract::tool::Tool;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::YesToOrdinary;
-use haft_runtime::session::Keeping;
+use haft_runtime::session::ResultCaching;
 use haft_testkit::approver::nobody;
 use haft_testkit::scene::Scene;
 use schemars::JsonSchema;
@@ -85,7 +85,7 @@ async fn told(scene: &Scene, arguments: Value) -> String {
 }
 
 /// Calls in another session of the same workspace.
-async fn told_elsewhere(scene: &Scene, keeping: Keeping) -> String {
+async fn told_elsewhere(scene: &Scene, keeping: ResultCaching) -> String {
     let session = scene.another_session("other").with_keeping(keeping);
     let call = ToolCall::new("counting", RawArguments::from(json!({ "path": "a" })));
     scene.runtime().call(&session, call).await.text()
@@ -143,10 +143,10 @@ async fn failures_and_results_of_changes_are_not_kept() {
 #[tokio::test]
 async fn who_wants_every_call_to_run_gets_that_and_leaves_nothing() {
     let scene = scene();
-    assert_eq!(told_elsewhere(&scene, Keeping::Off).await, "run 1: one");
-    assert_eq!(told_elsewhere(&scene, Keeping::On).await, "run 2: one");
-    assert_eq!(told_elsewhere(&scene, Keeping::Off).await, "run 3: one");
-    assert_eq!(told_elsewhere(&scene, Keeping::On).await, "run 2: one");
+    assert_eq!(told_elsewhere(&scene, ResultCaching::Off).await, "run 1: one");
+    assert_eq!(told_elsewhere(&scene, ResultCaching::On).await, "run 2: one");
+    assert_eq!(told_elsewhere(&scene, ResultCaching::Off).await, "run 3: one");
+    assert_eq!(told_elsewhere(&scene, ResultCaching::On).await, "run 2: one");
 }
 
 #[tokio::test]

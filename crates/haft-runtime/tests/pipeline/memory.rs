@@ -5,7 +5,7 @@ use haft_contract::path::RawPath;
 use haft_contract::result::Status;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
-use haft_testkit::tools::{Misbehave, Put};
+use haft_testkit::tools::{Misbehave, PutTool};
 use serde_json::json;
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn a_read_is_not_redundant_when_a_file_it_missed_is_there_now() {
 
 #[tokio::test]
 async fn a_call_of_an_earlier_turn_can_still_be_cancelled() {
-    let wait = haft_testkit::tools::Wait::default();
+    let wait = haft_testkit::tools::WaitTool::default();
     let signs = wait.signs.clone();
     let scene = Scene::new().tool(wait);
     let call = haft_contract::call::ToolCall::new("wait", json!({}).into()).with_id("w");
@@ -81,7 +81,7 @@ async fn a_call_of_an_earlier_turn_can_still_be_cancelled() {
 #[tokio::test]
 async fn listings_and_changes_are_never_redundant() {
     let scene = Scene::new()
-        .tool(Put)
+        .tool(PutTool)
         .approver(haft_runtime::approval::YesToOrdinary::or_ask(haft_testkit::approver::nobody()));
     let results = scene.turn(&vec![("list_dir", json!({})); 3]).await;
     assert!(results.iter().all(|result| result.status == Status::Ok));

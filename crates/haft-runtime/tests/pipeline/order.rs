@@ -1,15 +1,15 @@
 //! Order within a turn, and apart from other sessions.
 
 use haft_runtime::approval::Verdict;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot::told;
-use haft_testkit::tools::{Put, Swap, Wait};
+use haft_testkit::tools::{PutTool, Swap, WaitTool};
 use serde_json::json;
 
 fn allowing(count: usize) -> Scene {
     let answers = std::iter::repeat_n(Verdict::AllowOnce, count);
-    Scene::new().approver(Script::of(answers)).tool(Put).tool(Swap)
+    Scene::new().approver(ScriptedApprover::of(answers)).tool(PutTool).tool(Swap)
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn a_plan_that_fails_behind_a_change_waits_for_it() {
 
 #[tokio::test]
 async fn calls_that_do_not_conflict_run_together() {
-    let wait = Wait::default();
+    let wait = WaitTool::default();
     let signs = wait.signs.clone();
     let scene = allowing(3).tool(wait);
     let calls = [("wait", json!({ "path": "x" })), ("wait", json!({ "path": "y" })), ("wait", json!({ "path": "z" }))];
@@ -89,7 +89,7 @@ async fn calls_that_do_not_conflict_run_together() {
 
 #[tokio::test]
 async fn calls_that_conflict_run_one_after_the_other_also_across_sessions() {
-    let wait = Wait::default();
+    let wait = WaitTool::default();
     let signs = wait.signs.clone();
     let scene = allowing(9).tool(wait);
     let other = scene.another_session("other");

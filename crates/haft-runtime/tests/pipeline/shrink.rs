@@ -1,11 +1,11 @@
 //! Results are bounded, whole outputs are kept, secrets are hidden at every exit.
 
 use haft_contract::tool::AnyTool;
-use haft_runtime::events::What;
+use haft_runtime::events::CallEventContent;
 use haft_runtime::record;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::scene::Scene;
-use haft_testkit::tools::{Misbehave, Put, Wait};
+use haft_testkit::tools::{Misbehave, PutTool, WaitTool};
 use serde_json::json;
 
 #[tokio::test]
@@ -68,14 +68,14 @@ async fn every_part_of_one_endless_line_can_be_read_page_by_page() {
 #[tokio::test]
 async fn a_secret_leaves_by_no_exit() {
     const SECRET: &str = "correct-horse-battery";
-    let wait = Wait::default();
+    let wait = WaitTool::default();
     wait.signs.go(1);
-    let script = Script::default();
+    let script = ScriptedApprover::default();
     let scene = Scene::new()
         .file("a", format!("token = {SECRET}\n"))
         .secret(SECRET)
         .approver(script.clone())
-        .tool(Put)
+        .tool(PutTool)
         .tool(wait);
     let mut events = scene.runtime().events().subscribe();
 
@@ -89,7 +89,7 @@ async fn a_secret_leaves_by_no_exit() {
     assert!(read.text().contains("token = [secret]"), "{}", read.text());
     let mut seen = Vec::new();
     while let Some(event) = events.try_next() {
-        if let What::ApprovalAsked(request) = &event.what {
+        if let CallEventContent::ApprovalAsked(request) = &event.what {
             let words: Vec<&str> = request.offers.iter().map(|offer| offer.words.as_str()).collect();
             seen.push(format!(
                 "{} {:?} {words:?}",
@@ -111,7 +111,7 @@ async fn a_secret_leaves_by_no_exit() {
 #[tokio::test]
 async fn words_for_the_person_do_not_reach_the_model() {
     let yes = haft_runtime::approval::YesToOrdinary::or_ask(haft_testkit::approver::nobody());
-    let scene = Scene::new().tool(Misbehave).tool(Put).approver(yes);
+    let scene = Scene::new().tool(Misbehave).tool(PutTool).approver(yes);
     let failed = scene.call("misbehave", json!({ "how": "fail" })).await;
     assert_eq!(failed.error.as_ref().and_then(|error| error.detail.as_deref()), Some("the innards of the tool"));
     let written = scene.call("put", json!({ "path": "a", "content": "x" })).await;
@@ -143,12 +143,12 @@ async fn data_that_is_too_large_is_left_out_and_said_so() {
         fn bind(
             self: std::sync::Arc<Self>,
             _args: &serde_json::Value,
-        ) -> Result<Box<dyn haft_contract::tool::Bound>, ToolError> {
+        ) -> Result<Box<dyn haft_contract::tool::ToolInvocation>, ToolError> {
             Ok(Box::new(BigCall))
         }
     }
     struct BigCall;
-    impl haft_contract::tool::Bound for BigCall {
+    impl haft_contract::tool::ToolInvocation for BigCall {
         fn plan<'a>(
             &'a mut self,
             _cx: &'a haft_contract::context::PlanContext<'a>,

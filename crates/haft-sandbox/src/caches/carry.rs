@@ -29,8 +29,8 @@ pub(super) struct Carrying<'a> {
     pub(super) owner: Option<(u32, u32)>,
 }
 
-/// One folder, where it is new, where the user has it, and where haft keeps it.
-struct Folders {
+/// One folder of a cache: the new one in the layer, the user's, and haft's own.
+struct CacheFolders {
     new: OwnedFd,
     users: Option<OwnedFd>,
     own: OwnedFd,
@@ -57,7 +57,7 @@ impl Carrying<'_> {
             let users = rustix::fs::open(&self.cache.folder, folder_flags() & !OFlags::NOFOLLOW, Mode::empty()).ok();
             let users = users.and_then(|users| find(users.as_fd(), path));
             let own = path.iter().try_fold(own, |folder, name| self.made(folder.as_fd(), name))?;
-            is_more |= self.carry_folder(&Folders { new, users, own }, path)?;
+            is_more |= self.carry_folder(&CacheFolders { new, users, own }, path)?;
         }
         if is_used {
             // The tool was used just now.
@@ -74,7 +74,7 @@ impl Carrying<'_> {
         locked(own, FlockOperation::NonBlockingLockShared).ok_or_else(|| Errno::AGAIN.into())
     }
 
-    fn carry_folder(&self, folders: &Folders, path: &Path) -> io::Result<bool> {
+    fn carry_folder(&self, folders: &CacheFolders, path: &Path) -> io::Result<bool> {
         let mut is_more = false;
         for name in names(folders.new.as_fd())? {
             let path = path.join(&name);
@@ -95,7 +95,7 @@ impl Carrying<'_> {
         Ok(is_more)
     }
 
-    fn carry_below(&self, folders: &Folders, name: &OsStr, path: &Path) -> io::Result<bool> {
+    fn carry_below(&self, folders: &CacheFolders, name: &OsStr, path: &Path) -> io::Result<bool> {
         // Some tools take the right to write from their folders.
         let _ = rustix::fs::chmodat(&folders.new, name, Mode::RWXU, AtFlags::empty());
         let Ok(new) = open_folder(folders.new.as_fd(), name) else { return Ok(false) };
@@ -107,7 +107,7 @@ impl Carrying<'_> {
         }
         let users = folders.users.as_ref().and_then(|users| open_folder(users.as_fd(), name).ok());
         let Ok(own) = self.made(folders.own.as_fd(), name) else { return Ok(false) };
-        self.carry_folder(&Folders { new, users, own }, path)
+        self.carry_folder(&CacheFolders { new, users, own }, path)
     }
 
     /// Opens a folder of haft's own, which is made if there is none.
@@ -131,7 +131,7 @@ impl Carrying<'_> {
     }
 }
 
-impl Folders {
+impl CacheFolders {
     /// Returns whether neither the user nor haft has something of this name.
     fn is_new(&self, name: &OsStr) -> bool {
         let has = |folder: &OwnedFd| rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();

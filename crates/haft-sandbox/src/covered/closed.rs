@@ -5,7 +5,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::walk::Walk;
+use super::walk::WalkRecord;
 
 /// How deep and how far settings are looked through.
 const DEPTH: usize = 6;
@@ -14,11 +14,11 @@ const MOST: usize = 20_000;
 /// Returns the files and folders below one that others than the owner and the group may not read, from this memory where
 /// it still holds.
 pub(super) fn closed_to_others(folder: &Path, memory: Option<&Path>) -> Vec<PathBuf> {
-    Walk::remembered(&[folder.to_owned()], memory, |walk, roots| roots.iter().for_each(|root| look(walk, root)))
+    WalkRecord::remembered(&[folder.to_owned()], memory, |walk, roots| roots.iter().for_each(|root| look(walk, root)))
 }
 
 /// Looks through a folder. Links are not followed.
-fn look(walk: &mut Walk, folder: &Path) {
+fn look(walk: &mut WalkRecord, folder: &Path) {
     let mut looked = 0;
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {

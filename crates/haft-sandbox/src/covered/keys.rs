@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::walk::Walk;
+use super::walk::WalkRecord;
 
 /// How deep a folder is looked through, and how many entries of it.
 const DEPTH: usize = 4;
@@ -65,10 +65,10 @@ const TOKENS: &[&str] = &[
 /// Returns the files below these folders that hold a token or a key, from this memory where it still holds. Links are not
 /// followed.
 pub(super) fn keys_below(folders: &[PathBuf], memory: Option<&Path>) -> Vec<PathBuf> {
-    Walk::remembered(folders, memory, |walk, folders| folders.iter().for_each(|folder| look(walk, folder)))
+    WalkRecord::remembered(folders, memory, |walk, folders| folders.iter().for_each(|folder| look(walk, folder)))
 }
 
-fn look(walk: &mut Walk, folder: &Path) {
+fn look(walk: &mut WalkRecord, folder: &Path) {
     let mut looked = 0;
     let mut folders = VecDeque::from([(folder.to_owned(), 0)]);
     while let Some((folder, depth)) = folders.pop_front() {
@@ -93,7 +93,7 @@ fn is_named_like_token(name: &str) -> bool {
 }
 
 /// Returns whether a file whose name may be that of a key holds one. The content decides, so the walk notes the file.
-fn holds_key(walk: &mut Walk, path: &Path, name: &str) -> bool {
+fn holds_key(walk: &mut WalkRecord, path: &Path, name: &str) -> bool {
     let may_be_key = name.starts_with("id_") && !name.ends_with(".pub");
     let may_be_key = may_be_key || [".pem", ".key", ".ppk", ".asc"].iter().any(|end| name.ends_with(end));
     if may_be_key {

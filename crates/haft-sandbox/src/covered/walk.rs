@@ -16,9 +16,9 @@ use crate::sights::is_past;
 /// How long what was found is believed.
 const HOLDS: Duration = Duration::from_secs(300);
 
-/// What a walk looked at, and what it found.
+/// The paths that a walk looked at, and its findings.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Walk {
+pub(super) struct WalkRecord {
     /// When it began, in seconds since 1970.
     at: u64,
     /// Where it began.
@@ -27,15 +27,15 @@ pub(super) struct Walk {
     /// What decided, and the stamp of each.
     #[serde(with = "crate::exact")]
     looked_at: Vec<PathBuf>,
-    stamps: Vec<Option<Stamp>>,
+    stamps: Vec<Option<PathStamp>>,
     #[serde(with = "crate::exact")]
     found: Vec<PathBuf>,
 }
 
 /// Device, number and time of the last change.
-type Stamp = (u64, u64, i64, i64);
+type PathStamp = (u64, u64, i64, i64);
 
-impl Walk {
+impl WalkRecord {
     /// Walks through these folders, or returns what the last walk found if it still holds.
     pub(super) fn remembered(
         roots: &[PathBuf],
@@ -77,7 +77,7 @@ impl Walk {
     }
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
+fn stamp(path: &Path) -> Option<PathStamp> {
     path.symlink_metadata().ok().map(|facts| (facts.dev(), facts.ino(), facts.ctime(), facts.ctime_nsec()))
 }
 
@@ -93,7 +93,7 @@ mod tests {
 
     /// Finds the files of one folder, and counts the walks.
     fn files(folder: &Path, memory: Option<&Path>, walks: &mut usize) -> Vec<PathBuf> {
-        Walk::remembered(&[folder.to_owned()], memory, |walk, roots| {
+        WalkRecord::remembered(&[folder.to_owned()], memory, |walk, roots| {
             *walks += 1;
             walk.look_at(&roots[0]);
             let entries = std::fs::read_dir(&roots[0]).into_iter().flatten().flatten();
@@ -103,7 +103,7 @@ mod tests {
 
     /// Makes a change of now look old, so that a walk is remembered without waiting.
     fn aged(memory: &Path, folder: &Path, found: &[PathBuf], at: u64) {
-        let walk = Walk {
+        let walk = WalkRecord {
             at,
             roots: vec![folder.to_owned()],
             looked_at: vec![folder.to_owned()],

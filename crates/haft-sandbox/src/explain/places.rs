@@ -5,14 +5,14 @@ use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
 
 use haft_contract::path::one_line;
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 
-use super::Scene;
+use super::ExplanationContext;
 use crate::launcher::is_secret;
 
-/// What a place is to a command.
+/// The role of a place for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Where {
+pub(super) enum PlaceRole {
     /// In the workspace.
     Root,
     /// In the workspace, and cannot be changed.
@@ -65,11 +65,11 @@ const LONGEST: usize = 4096;
 /// What stands around names in messages.
 const QUOTES: [(char, char); 5] = [('\'', '\''), ('"', '"'), ('`', '`'), ('`', '\''), ('‘', '’')];
 
-/// A path as it is shown, on one line.
+/// A path in the form in which it is shown, on one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Named(PathBuf);
+pub(super) struct DisplayPath(PathBuf);
 
-impl Deref for Named {
+impl Deref for DisplayPath {
     type Target = Path;
 
     fn deref(&self) -> &Path {
@@ -77,77 +77,79 @@ impl Deref for Named {
     }
 }
 
-impl fmt::Display for Named {
+impl fmt::Display for DisplayPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&one_line(&self.0.to_string_lossy()))
     }
 }
 
 /// Finds the path that a line speaks of, and says what it is to a command. Of several it is the one that is special.
-pub(super) fn named_place(scene: &Scene<'_>, line: &str) -> Option<(Named, Where)> {
+pub(super) fn named_place(scene: &ExplanationContext<'_>, line: &str) -> Option<(DisplayPath, PlaceRole)> {
     let paths = candidates(line).into_iter().filter(|name| is_path(name));
     let places = paths.filter_map(|name| plain(&scene.command.folder.join(name))).map(|path| {
         let place = place_of(scene, &path);
-        (Named(path), place)
+        (DisplayPath(path), place)
     });
-    let places: Vec<(Named, Where)> = places.collect();
-    places.iter().find(|(_, place)| *place != Where::Root).or(places.first()).cloned()
+    let places: Vec<(DisplayPath, PlaceRole)> = places.collect();
+    places.iter().find(|(_, place)| *place != PlaceRole::Root).or(places.first()).cloned()
 }
 
 /// Returns the folder that would have to be added for a path to be written; nothing where that would be far too much, or
 /// would be a leaf of what a program keeps for itself: the next file is in another one.
-pub(super) fn opening(scene: &Scene<'_>, path: &Named) -> Option<Named> {
+pub(super) fn opening(scene: &ExplanationContext<'_>, path: &DisplayPath) -> Option<DisplayPath> {
     let is_kept = path.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
     let folder = path.parent().filter(|folder| !is_kept && !is_too_much(scene, folder));
-    folder.map(|folder| Named(folder.to_owned()))
+    folder.map(|folder| DisplayPath(folder.to_owned()))
 }
 
 /// Returns the variable by which a program keeps its cache elsewhere, for a path in that cache.
-pub(super) fn cache_variable(scene: &Scene<'_>, path: &Named) -> Option<&'static str> {
+pub(super) fn cache_variable(scene: &ExplanationContext<'_>, path: &DisplayPath) -> Option<&'static str> {
     let inner = path.strip_prefix(&scene.settings.home).ok()?;
     CACHES.iter().find(|(folder, _)| inner.starts_with(folder)).map(|(_, variable)| *variable)
 }
 
 /// Returns the setting that would let a path be read; nothing where that would be far too much.
-pub(super) fn readable(scene: &Scene<'_>, path: &Named) -> Option<String> {
+pub(super) fn readable(scene: &ExplanationContext<'_>, path: &DisplayPath) -> Option<String> {
     let words = || format!("readable = [{:?}] under [sandbox] in config.toml.", path.to_string());
     (!is_too_much(scene, path)).then(words)
 }
 
 /// The home or what holds it, and folders that everybody uses, are nothing to open for one file.
-fn is_too_much(scene: &Scene<'_>, folder: &Path) -> bool {
+fn is_too_much(scene: &ExplanationContext<'_>, folder: &Path) -> bool {
     scene.settings.home.starts_with(folder) || PRIVATE.iter().any(|(private, _)| Path::new(private).starts_with(folder))
 }
 
-fn place_of(scene: &Scene<'_>, path: &Path) -> Where {
+fn place_of(scene: &ExplanationContext<'_>, path: &Path) -> PlaceRole {
     let is_in_any = |places: &[PathBuf]| places.iter().any(|place| path.starts_with(place));
     // Wherever these lie, also in the workspace.
     if is_in_any(scene.ground.hidden()) {
-        return Where::Own;
+        return PlaceRole::Own;
     }
     if is_in_any(&scene.settings.hidden) {
-        return Where::Covered;
+        return PlaceRole::Covered;
     }
     for root in scene.ground.roots() {
         let Ok(inner) = path.strip_prefix(&root.path) else { continue };
         let is_protected = root.read_only.iter().any(|place| inner.starts_with(place));
-        return if is_protected { Where::Protected } else { Where::Root };
+        return if is_protected { PlaceRole::Protected } else { PlaceRole::Root };
     }
     if is_secret(path) {
-        return Where::Covered;
+        return PlaceRole::Covered;
     }
     if SYSTEM.iter().any(|folder| path.starts_with(folder)) && !path.starts_with("/dev/shm") {
-        return Where::System;
+        return PlaceRole::System;
     }
     let settings = scene.settings;
-    if scene.around.level != Level::Full || settings.readable.iter().any(|readable| path.starts_with(readable)) {
-        return Where::Outside;
+    if scene.around.level != ConfinementLevel::Full
+        || settings.readable.iter().any(|readable| path.starts_with(readable))
+    {
+        return PlaceRole::Outside;
     }
     if path.starts_with(&settings.home) {
-        return Where::Hidden(HOME);
+        return PlaceRole::Hidden(HOME);
     }
     let private = PRIVATE.iter().find(|(folder, _)| path.starts_with(folder));
-    private.map_or(Where::Outside, |(_, name)| Where::Hidden(name))
+    private.map_or(PlaceRole::Outside, |(_, name)| PlaceRole::Hidden(name))
 }
 
 /// Returns what in a line may be a name, quoted ones first.

@@ -7,13 +7,13 @@ use std::time::Duration;
 use haft_contract::BoxFuture;
 use haft_contract::door::Permit;
 use haft_contract::error::ToolError;
-use haft_contract::process::{GroundRoot, Layer, Settle, Settled};
+use haft_contract::process::{CommitReport, Disposition, GroundRoot, OverlayDirs};
 
 use super::*;
 
-struct Layered(Vec<GroundRoot>);
+struct FixedGround(Vec<GroundRoot>);
 
-impl Ground for Layered {
+impl Staging for FixedGround {
     fn roots(&self) -> &[GroundRoot] {
         &self.0
     }
@@ -29,14 +29,18 @@ impl Ground for Layered {
 
     fn keep_only(&mut self, _targets: std::sync::Arc<[haft_contract::path::Target]>) {}
 
-    fn settle<'a>(self: Box<Self>, _permit: &'a Permit, _how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
-        Box::pin(async { Ok(Settled::default()) })
+    fn settle<'a>(
+        self: Box<Self>,
+        _permit: &'a Permit,
+        _how: Disposition,
+    ) -> BoxFuture<'a, Result<CommitReport, ToolError>> {
+        Box::pin(async { Ok(CommitReport::default()) })
     }
 }
 
-fn settings() -> Settings {
-    Settings {
-        required: crate::settings::Requirement::Set(Level::Full),
+fn settings() -> SandboxSettings {
+    SandboxSettings {
+        required: crate::settings::Requirement::Set(ConfinementLevel::Full),
         network: Network::Off,
         environment: Vec::new(),
         job_environment: Vec::new(),
@@ -52,31 +56,32 @@ fn settings() -> Settings {
     }
 }
 
-fn explained(level: Level, how: HowEnded, out: &str, err: &str) -> Vec<String> {
+fn explained(level: ConfinementLevel, how: HowEnded, out: &str, err: &str) -> Vec<String> {
     explained_on(Network::Off, level, how, (out, err))
 }
 
-fn explained_on(network: Network, level: Level, how: HowEnded, (out, err): (&str, &str)) -> Vec<String> {
+fn explained_on(network: Network, level: ConfinementLevel, how: HowEnded, (out, err): (&str, &str)) -> Vec<String> {
     let file = || tempfile::tempfile().unwrap().into();
     let root = GroundRoot {
         path: "/srv/space".into(),
         folder: file(),
-        layer: Some(Layer { upper: file(), work: file() }),
+        layer: Some(OverlayDirs { upper: file(), work: file() }),
         images: None,
         own: Vec::new(),
         read_only: vec![".git/config".into(), ".git/hooks".into()],
         shown: None,
     };
-    let command = Command::new(vec!["bash".into()], "x", "/srv/space".into(), Duration::from_secs(1));
-    let (settings, ground) = (settings(), Layered(vec![root]));
+    let command = CommandSpec::new(vec!["bash".into()], "x", "/srv/space".into(), Duration::from_secs(1));
+    let (settings, ground) = (settings(), FixedGround(vec![root]));
     let around = Around { level, network, home: WhoseHome::Session };
-    let scene = Scene { settings: &settings, command: &command, ground: &ground, around, ports: &[53, 80, 443] };
-    explain_printed(&scene, &Printed { how, out: out.into(), err: err.into() })
+    let scene =
+        ExplanationContext { settings: &settings, command: &command, ground: &ground, around, ports: &[53, 80, 443] };
+    explain_printed(&scene, &FinalOutput { how, out: out.into(), err: err.into() })
 }
 
 #[track_caller]
 fn check(line: &str, expected: &str) {
-    let told = explained(Level::Full, HowEnded::Exited(1), "", line);
+    let told = explained(ConfinementLevel::Full, HowEnded::Exited(1), "", line);
     assert!(told.len() == 1 && told[0].contains(expected), "{line:?}: {told:?}");
 }
 
@@ -124,10 +129,10 @@ fn what_is_not_visible_is_named_with_the_setting_and_nobody_looks_whether_it_exi
             ),
         );
         check(&line, &format!("readable = [\"{path}\"] under [sandbox] in config.toml."));
-        assert!(!explained(Level::Full, HowEnded::Exited(1), "", &line)[0].contains("--add-dir"));
+        assert!(!explained(ConfinementLevel::Full, HowEnded::Exited(1), "", &line)[0].contains("--add-dir"));
     }
     let in_root = "cat: /srv/space/x: No such file or directory";
-    assert!(explained(Level::Full, HowEnded::Exited(1), "", in_root).is_empty());
+    assert!(explained(ConfinementLevel::Full, HowEnded::Exited(1), "", in_root).is_empty());
 }
 
 #[test]
@@ -142,7 +147,7 @@ fn nothing_is_proposed_for_what_no_setting_permits() {
             format!("touch: cannot touch '{path}': Read-only file system"),
         ] {
             check(&line, &format!("{path} {expected}"));
-            let told = explained(Level::Full, HowEnded::Exited(1), "", &line);
+            let told = explained(ConfinementLevel::Full, HowEnded::Exited(1), "", &line);
             assert!(!told[0].contains("readable = ") && !told[0].contains("--add-dir"), "{told:?}");
         }
     }
@@ -153,7 +158,7 @@ fn nobody_is_told_to_open_the_whole_home() {
     check("ls: cannot access '/users/ann': No such file or directory", "The user can put a copy into the workspace.");
     check("cat: /users/ann/notes: No such file or directory", "readable = [\"/users/ann/notes\"]");
     let written = "touch: cannot touch '/users/ann/x': Permission denied";
-    for level in [Level::Full, Level::Partial] {
+    for level in [ConfinementLevel::Full, ConfinementLevel::Partial] {
         let told = explained(level, HowEnded::Exited(1), "", written);
         assert!(told[0].contains("the user can put a copy there") && !told[0].contains("--add-dir"), "{told:?}");
     }
@@ -206,7 +211,7 @@ fn limits_of_the_layer_are_named() {
 
 #[test]
 fn a_refused_system_call_that_ended_the_command_is_named() {
-    let told = explained(Level::Full, HowEnded::Killed(libc::SIGSYS), "", "");
+    let told = explained(ConfinementLevel::Full, HowEnded::Killed(libc::SIGSYS), "", "");
     assert!(told.len() == 1 && told[0].contains("another architecture"), "{told:?}");
 }
 
@@ -217,28 +222,32 @@ fn nothing_is_said_where_nothing_fits() {
         assert!(told.is_empty(), "{out:?} {err:?}: {told:?}");
     };
     let failed = HowEnded::Exited(1);
-    silent(Level::Full, failed, "", "error: expected `;`");
-    silent(Level::Full, failed, "", "/usr/bin/cat: src/notes.txt: Permission denied");
-    silent(Level::Full, failed, "", "cat: notes.txt: Permission denied");
-    silent(Level::Full, failed, "", "cat: /srv/space/a: Permission denied");
-    silent(Level::Full, failed, "", "EAGAIN: Resource temporarily unavailable");
-    silent(Level::None, failed, "", "touch: cannot touch '/opt/x': Read-only file system");
-    silent(Level::Full, HowEnded::Exited(0), "a book about the error /opt/x: Read-only file system", "");
-    silent(Level::Full, failed, "", "rm: cannot remove 'x/y': Device or resource busy");
+    silent(ConfinementLevel::Full, failed, "", "error: expected `;`");
+    silent(ConfinementLevel::Full, failed, "", "/usr/bin/cat: src/notes.txt: Permission denied");
+    silent(ConfinementLevel::Full, failed, "", "cat: notes.txt: Permission denied");
+    silent(ConfinementLevel::Full, failed, "", "cat: /srv/space/a: Permission denied");
+    silent(ConfinementLevel::Full, failed, "", "EAGAIN: Resource temporarily unavailable");
+    silent(ConfinementLevel::None, failed, "", "touch: cannot touch '/opt/x': Read-only file system");
+    silent(ConfinementLevel::Full, HowEnded::Exited(0), "a book about the error /opt/x: Read-only file system", "");
+    silent(ConfinementLevel::Full, failed, "", "rm: cannot remove 'x/y': Device or resource busy");
 }
 
 #[test]
 fn the_same_is_said_once_and_much_is_cut() {
     let same = "bash: /opt/x: Permission denied\n".repeat(50);
-    assert_eq!(explained(Level::Full, HowEnded::Exited(1), "", &same).len(), 1);
+    assert_eq!(explained(ConfinementLevel::Full, HowEnded::Exited(1), "", &same).len(), 1);
     let many: String = (0..50).map(|number| format!("bash: /opt/{number}: Permission denied\n")).collect();
-    assert_eq!(explained(Level::Full, HowEnded::Exited(1), "", &many).len(), MOST);
+    assert_eq!(explained(ConfinementLevel::Full, HowEnded::Exited(1), "", &many).len(), MOST);
 }
 
 #[test]
 fn a_name_with_a_line_end_stays_on_one_line() {
-    let told =
-        explained(Level::Full, HowEnded::Exited(1), "", "touch: cannot touch '/opt/a\tb': Read-only file system");
+    let told = explained(
+        ConfinementLevel::Full,
+        HowEnded::Exited(1),
+        "",
+        "touch: cannot touch '/opt/a\tb': Read-only file system",
+    );
     assert!(!told[0].contains(['\n', '\t']), "{told:?}");
 }
 
@@ -266,25 +275,25 @@ fn a_cache_is_led_elsewhere_and_no_leaf_of_it_is_added() {
         ("/users/ann/go/pkg/mod/cache/lock", "GOMODCACHE=/tmp/cache"),
     ] {
         let line = format!("error: failed to open `{path}`: Permission denied (os error 13)");
-        for level in [Level::Full, Level::Partial] {
+        for level in [ConfinementLevel::Full, ConfinementLevel::Partial] {
             let told = explained(level, HowEnded::Exited(1), "", &line);
             assert!(told.len() == 1 && told[0].contains(variable) && !told[0].contains("--add-dir"), "{told:?}");
         }
     }
-    let told = explained(Level::Full, HowEnded::Exited(1), "", "x: '/opt/.store/a/b/c': Permission denied");
+    let told = explained(ConfinementLevel::Full, HowEnded::Exited(1), "", "x: '/opt/.store/a/b/c': Permission denied");
     assert!(!told[0].contains("--add-dir"), "{told:?}");
 }
 
 #[test]
 fn nothing_is_said_of_the_network_when_the_command_succeeded() {
     let line = "warning: could not resolve host: example.com; using the cache";
-    assert!(explained(Level::Full, HowEnded::Exited(0), "", line).is_empty());
+    assert!(explained(ConfinementLevel::Full, HowEnded::Exited(0), "", line).is_empty());
     check(line, "This command had no network");
 }
 
 #[test]
 fn where_connections_are_supervised_only_what_no_supervisor_sees_is_explained() {
-    let told = |line: &str| explained_on(Network::Supervised, Level::Full, HowEnded::Exited(1), ("", line));
+    let told = |line: &str| explained_on(Network::Supervised, ConfinementLevel::Full, HowEnded::Exited(1), ("", line));
     for line in ["connect: Network is unreachable", "socket: Operation not permitted"] {
         let told = told(line);
         assert!(
@@ -297,8 +306,9 @@ fn where_connections_are_supervised_only_what_no_supervisor_sees_is_explained() 
 
 #[test]
 fn a_port_at_which_haft_listens_is_named_and_others_are_not_explained() {
-    let supervised =
-        |line: &str| explained_on(Network::Supervised, Level::Full, HowEnded::Exited(1), ("", line)).into_iter().next();
+    let supervised = |line: &str| {
+        explained_on(Network::Supervised, ConfinementLevel::Full, HowEnded::Exited(1), ("", line)).into_iter().next()
+    };
     for (line, ports) in [
         ("Error: listen EADDRINUSE: address already in use :::443", "port 443 is taken"),
         ("OSError: [Errno 98] Address already in use", "ports 53, 80 and 443 are taken"),
@@ -308,5 +318,8 @@ fn a_port_at_which_haft_listens_is_named_and_others_are_not_explained() {
     }
     assert_eq!(supervised("Error: listen EADDRINUSE: address already in use :::3000"), None);
     assert_eq!(supervised("Error: listen EADDRINUSE: address already in use :::3000\n  code: 'EADDRINUSE',"), None);
-    assert_eq!(explained(Level::Full, HowEnded::Exited(1), "", "Address already in use"), Vec::<String>::new());
+    assert_eq!(
+        explained(ConfinementLevel::Full, HowEnded::Exited(1), "", "Address already in use"),
+        Vec::<String>::new()
+    );
 }

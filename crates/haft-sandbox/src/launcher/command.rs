@@ -10,7 +10,7 @@ use rustix::process::Pid;
 use super::descriptors;
 use super::hands::Hands;
 use super::signals;
-use super::watch::Entered;
+use super::watch::WatcherConfinement;
 use crate::orders::{NotStarted, Orders};
 
 /// Where a program is looked for if the environment does not say.
@@ -23,7 +23,7 @@ const STACK: usize = 512 * 1024;
 struct Child<'a, E> {
     orders: &'a Orders,
     hands: &'a Hands,
-    program: Program,
+    program: ExecProgram,
     entered: &'a mut E,
     /// Why the program could not be executed.
     why: Option<NotStarted>,
@@ -33,8 +33,8 @@ struct Child<'a, E> {
 ///
 /// Until then the new process has the memory of this one, which is suspended: that costs less than a copy, and this one
 /// sees why it failed.
-pub(super) fn start<E: Entered>(orders: &Orders, hands: &Hands, entered: &mut E) -> Result<Pid, NotStarted> {
-    let mut child = Child { orders, hands, program: Program::of(orders), entered, why: None };
+pub(super) fn start<E: WatcherConfinement>(orders: &Orders, hands: &Hands, entered: &mut E) -> Result<Pid, NotStarted> {
+    let mut child = Child { orders, hands, program: ExecProgram::of(orders), entered, why: None };
     let mut stack = vec![0_u128; STACK / size_of::<u128>()];
     let top = stack.as_mut_ptr_range().end;
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
@@ -54,7 +54,7 @@ pub(super) fn start<E: Entered>(orders: &Orders, hands: &Hands, entered: &mut E)
 }
 
 /// Runs in the new process; what it returns is its status.
-extern "C" fn in_child<E: Entered>(child: *mut libc::c_void) -> libc::c_int {
+extern "C" fn in_child<E: WatcherConfinement>(child: *mut libc::c_void) -> libc::c_int {
     // SAFETY: `start` gives a pointer to a `Child` of this type, which nobody else touches until this process is gone.
     #[allow(unsafe_code)]
     let child = unsafe { &mut *child.cast::<Child<'_, E>>() };
@@ -63,7 +63,7 @@ extern "C" fn in_child<E: Entered>(child: *mut libc::c_void) -> libc::c_int {
 }
 
 /// Turns this process into the command; returns why that is not possible.
-fn become_command(child: &mut Child<'_, impl Entered>) -> NotStarted {
+fn become_command(child: &mut Child<'_, impl WatcherConfinement>) -> NotStarted {
     let Child { orders, hands, program, entered, .. } = child;
     let failed = |error: &io::Error| error.raw_os_error().unwrap_or_default();
     if let Err(error) = take_session(orders, hands).and_then(|()| hands.take_streams()) {
@@ -97,15 +97,15 @@ fn take_session(orders: &Orders, hands: &Hands) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// A program as execve wants it.
-struct Program {
+/// A program in the form that execve takes.
+struct ExecProgram {
     /// Where it may be, in this order.
     places: Vec<CString>,
     words: Vec<CString>,
     environment: Vec<CString>,
 }
 
-impl Program {
+impl ExecProgram {
     fn of(orders: &Orders) -> Self {
         let name = orders.words.first().map(OsString::as_os_str).unwrap_or_default();
         let places = if name.as_bytes().contains(&b'/') {

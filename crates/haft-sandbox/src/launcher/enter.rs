@@ -44,22 +44,22 @@ pub(crate) use self::partly::partly;
 pub(crate) use self::trials::trials;
 
 use self::caches::Caches;
-use self::file_rights::{Files, Ports};
-use self::namespaces::{Shared, Side};
+use self::file_rights::{FileRights, Ports};
+use self::namespaces::{NamespaceSide, SharedNamespaces};
 use self::new_root::NewRoot;
-use self::places::{Place, What};
+use self::places::{PlaceContent, RootPlace};
 use self::renames::Renames;
-use self::sources::{Given, Sources};
+use self::sources::{RootDescriptors, Sources};
 use self::system_calls::{Filters, Sockets, Tracing};
-use super::keeper::{self, Kept};
-use super::line::Line;
+use super::keeper::{self, KeeperSetup};
+use super::line::LauncherLine;
 use super::notify::Handover;
-use super::watch::{self, Tree};
-use crate::orders::{KeptNetwork, KeptParts, KeptShares, NotStarted, Orders, Report, Visible, VisibleRoot};
+use super::watch::{self, ProcessScope};
+use crate::orders::{KeptNetwork, KeptParts, KeptShares, LauncherReport, NotStarted, Orders, Visible, VisibleRoot};
 
-/// Where a launcher finds itself after it has entered the sandbox.
+/// On which side of the sandbox a launcher is after it has entered it.
 #[expect(clippy::large_enum_variant, reason = "there is one for a process")]
-pub(crate) enum Entered {
+pub(crate) enum SandboxSide {
     /// Still outside, with nothing more to do than to report this process and to end.
     Outside(i32),
     /// Inside; the command can be started.
@@ -71,18 +71,18 @@ pub(crate) struct ReadyToRun {
     /// What could not be had that is not required, a sentence each.
     notes: Vec<String>,
     filters: Filters,
-    signals: Signals,
-    folders: Folders,
+    signals: SignalExposure,
+    folders: RenameSupport,
     /// Who keeps the ground of a worker.
     keeper: Option<Pid>,
     /// The layers of a command that stays.
     layers: Vec<OwnedFd>,
     /// What the command may use of the file system, where this process must not be restricted to it.
-    files: Option<Files>,
+    files: Option<FileRights>,
 }
 
 /// How folders of a layer are renamed.
-enum Folders {
+enum RenameSupport {
     /// There is no layer, or no help with it.
     AsTheyAre,
     /// The command will hand over where its renames are asked about.
@@ -93,7 +93,7 @@ enum Folders {
 
 /// Whether a command could send signals to the process that watches it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Signals {
+enum SignalExposure {
     /// It could; so the watcher is not restricted with it, and what restricts the command keeps its signals inside.
     ReachTheWatcher,
     /// The first process of a namespace gets none.
@@ -111,12 +111,12 @@ pub(crate) enum NotEntered {
     Passing(String),
 }
 
-impl From<NotEntered> for Report {
+impl From<NotEntered> for LauncherReport {
     fn from(why: NotEntered) -> Self {
         match why {
-            NotEntered::NoLayer(why) => Report::NoLayer(why),
-            NotEntered::Missing(what) => Report::Missing(what),
-            NotEntered::Passing(what) => Report::Passing(what),
+            NotEntered::NoLayer(why) => LauncherReport::NoLayer(why),
+            NotEntered::Missing(what) => LauncherReport::Missing(what),
+            NotEntered::Passing(what) => LauncherReport::Passing(what),
         }
     }
 }
@@ -127,7 +127,7 @@ impl ReadyToRun {
         if let Some(files) = &self.files {
             file_rights::restrict_to(files).map_err(|error| std::io::Error::other(format!("{error:?}")))?;
         }
-        if let Folders::Promised(handover) = &self.folders {
+        if let RenameSupport::Promised(handover) = &self.folders {
             // When it fails, nothing arrives, and the watcher says so.
             let _ = handover.install();
         }
@@ -135,19 +135,19 @@ impl ReadyToRun {
     }
 
     fn answer_question(&mut self) {
-        let Folders::Renamed(renames) = &self.folders else { return };
+        let RenameSupport::Renamed(renames) = &self.folders else { return };
         renames.answer();
         if renames.0.is_over() {
-            self.folders = Folders::AsTheyAre;
+            self.folders = RenameSupport::AsTheyAre;
         }
     }
 }
 
-impl watch::Entered for ReadyToRun {
-    fn tree(&self) -> Tree {
+impl watch::WatcherConfinement for ReadyToRun {
+    fn tree(&self) -> ProcessScope {
         match self.signals {
-            Signals::DoNotMatter => Tree::Namespace,
-            Signals::ReachTheWatcher => Tree::Descendants,
+            SignalExposure::DoNotMatter => ProcessScope::Namespace,
+            SignalExposure::ReachTheWatcher => ProcessScope::Descendants,
         }
     }
 
@@ -169,21 +169,23 @@ impl watch::Entered for ReadyToRun {
     }
 
     fn started(&mut self) {
-        let Folders::Promised(handover) = std::mem::replace(&mut self.folders, Folders::AsTheyAre) else { return };
+        let RenameSupport::Promised(handover) = std::mem::replace(&mut self.folders, RenameSupport::AsTheyAre) else {
+            return;
+        };
         match handover.receive() {
-            Some(listener) => self.folders = Folders::Renamed(Renames(listener)),
+            Some(listener) => self.folders = RenameSupport::Renamed(Renames(listener)),
             None => self.notes.push(FOLDERS_CANNOT_BE_RENAMED.into()),
         }
     }
 
     fn listener(&self) -> Option<BorrowedFd<'_>> {
         match &self.folders {
-            Folders::Renamed(renames) => Some(renames.0.as_fd()),
-            Folders::AsTheyAre | Folders::Promised(_) => None,
+            RenameSupport::Renamed(renames) => Some(renames.0.as_fd()),
+            RenameSupport::AsTheyAre | RenameSupport::Promised(_) => None,
         }
     }
 
-    fn answer(&mut self, _line: &Line) {
+    fn answer(&mut self, _line: &LauncherLine) {
         self.answer_question();
     }
 }
@@ -199,7 +201,7 @@ pub(crate) fn fully(
     visible: &Visible,
     descriptors: Vec<OwnedFd>,
     socket: Option<OwnedFd>,
-) -> Result<Entered, NotEntered> {
+) -> Result<SandboxSide, NotEntered> {
     let given = sources::given(&visible.roots, descriptors).map_err(|error| match error.raw_os_error() {
         Some(libc::EXDEV) => NotEntered::NoLayer("the two folders for the changes are not side by side".into()),
         _ => NotEntered::Passing(format!("The descriptors of the workspace are missing: {error}.")),
@@ -211,35 +213,35 @@ pub(crate) fn fully(
     let identity = namespaces::own_identity();
     let (gate, held) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).or_missing("A pipe")?;
     match namespaces::split(orders.network).or_missing("A user namespace with namespaces of its own")? {
-        Side::Outside(pid) => {
+        NamespaceSide::Outside(pid) => {
             // Closed when this process ends, and not before: the other one waits for its report.
             std::mem::forget(held);
-            Ok(Entered::Outside(pid))
+            Ok(SandboxSide::Outside(pid))
         }
-        Side::Inside => {
+        NamespaceSide::Inside => {
             drop(held);
             namespaces::map_identity(identity.0, identity.1).or_missing("The identity in a user namespace")?;
-            let building = Building { orders, visible, places: &places, listening: &listening };
-            let Inside { mut notes, keeper, files } = building.inside(sources, given, socket)?;
+            let building = SandboxBuilder { orders, visible, places: &places, listening: &listening };
+            let BuiltSandbox { mut notes, keeper, files } = building.inside(sources, given, socket)?;
             notes.extend(places::without_effect(&places));
             let _ = rustix::io::read(&gate, &mut [0_u8; 1]);
             let folders = renamed_folders(&visible.roots)?;
-            let (signals, layers) = (Signals::DoNotMatter, Vec::new());
-            Ok(Entered::Inside(ReadyToRun { notes, filters, signals, folders, keeper, layers, files }))
+            let (signals, layers) = (SignalExposure::DoNotMatter, Vec::new());
+            Ok(SandboxSide::Inside(ReadyToRun { notes, filters, signals, folders, keeper, layers, files }))
         }
     }
 }
 
-fn renamed_folders(roots: &[VisibleRoot]) -> Result<Folders, NotEntered> {
+fn renamed_folders(roots: &[VisibleRoot]) -> Result<RenameSupport, NotEntered> {
     if roots.iter().any(|root| root.layered) {
-        Ok(Folders::Promised(Handover::prepare(renames::filter()).or_missing("A pair of sockets")?))
+        Ok(RenameSupport::Promised(Handover::prepare(renames::filter()).or_missing("A pair of sockets")?))
     } else {
-        Ok(Folders::AsTheyAre)
+        Ok(RenameSupport::AsTheyAre)
     }
 }
 
 /// As root, becomes the owner of the workspace, after having gathered what that owner may not reach.
-fn take_identity(places: &[Place], given: &[Given], visible: &Visible) -> Result<Sources, NotEntered> {
+fn take_identity(places: &[RootPlace], given: &[RootDescriptors], visible: &Visible) -> Result<Sources, NotEntered> {
     let first = given.first();
     let owner = first.map(|root| namespaces::owner_to_become(root.folder.as_fd())).transpose();
     let Some(owner) = owner.or_missing("The owner of the workspace")?.flatten() else { return Ok(Sources::Paths) };
@@ -250,7 +252,7 @@ fn take_identity(places: &[Place], given: &[Given], visible: &Visible) -> Result
 
 /// A root that is kept for the commands of a session, in namespaces of its own but for that of processes.
 pub(crate) struct KeptRoot {
-    places: Vec<Place>,
+    places: Vec<RootPlace>,
     grounds: Grounds,
     filters: Filters,
     notes: Vec<String>,
@@ -267,7 +269,7 @@ pub(crate) fn keep(
     let earlier = match network {
         KeptNetwork::Earlier => {
             let (network, user) = (descriptors.pop(), descriptors.pop());
-            let both = network.zip(user).map(|(network, user)| Shared { user, network });
+            let both = network.zip(user).map(|(network, user)| SharedNamespaces { user, network });
             Some(both.ok_or(Errno::BADF).or_missing("The network of the session")?)
         }
         KeptNetwork::Host | KeptNetwork::New(_) => None,
@@ -283,7 +285,8 @@ pub(crate) fn keep(
         None => namespaces::enter_new(*network == KeptNetwork::Host),
     };
     entered.or_missing("A user namespace with namespaces of its own")?;
-    let Shared { user, network: own } = Shared::own().or_missing("The namespaces of the session")?;
+    let SharedNamespaces { user, network: own } =
+        SharedNamespaces::own().or_missing("The namespaces of the session")?;
     let mut told = vec![user, own];
     let mut network_note = None;
     if let KeptNetwork::New(ports) = network {
@@ -329,25 +332,26 @@ impl KeptRoot {
         let layers = if orders.stays { grounds.layers(roots) } else { Vec::new() };
         let folders = renamed_folders(roots)?;
         let changes_grounds = orders.serves && roots.iter().any(|root| root.layered);
-        let keeper = socket.map(|socket| keeper::start(socket, Kept::grounds(changes_grounds.then_some(grounds))));
+        let keeper =
+            socket.map(|socket| keeper::start(socket, KeeperSetup::grounds(changes_grounds.then_some(grounds))));
         let keeper = keeper.transpose().or_missing("A process that keeps the ground of the worker")?;
         let files = restrict(files(&places, changes_grounds), orders, &mut notes)?;
         limits::give_up_capabilities().or_missing("Giving up capabilities")?;
-        Ok(ReadyToRun { notes, filters, signals: Signals::DoNotMatter, folders, keeper, layers, files })
+        Ok(ReadyToRun { notes, filters, signals: SignalExposure::DoNotMatter, folders, keeper, layers, files })
     }
 }
 
-/// What came of building.
-struct Inside {
+/// The result of building the sandbox.
+struct BuiltSandbox {
     notes: Vec<String>,
     keeper: Option<Pid>,
-    files: Option<Files>,
+    files: Option<FileRights>,
 }
 
 /// Restricts this process to these files, or returns them for the command: whoever keeps what the command changes needs
 /// more than the command.
-fn restrict(files: Files, orders: &Orders, notes: &mut Vec<String>) -> Result<Option<Files>, NotEntered> {
-    let files = Files { given: orders.given, ..files };
+fn restrict(files: FileRights, orders: &Orders, notes: &mut Vec<String>) -> Result<Option<FileRights>, NotEntered> {
+    let files = FileRights { given: orders.given, ..files };
     if orders.watched.is_empty() {
         notes.extend(file_rights::restrict_to(&files)?);
         return Ok(None);
@@ -356,17 +360,22 @@ fn restrict(files: Files, orders: &Orders, notes: &mut Vec<String>) -> Result<Op
     Ok(Some(files))
 }
 
-struct Building<'a> {
+struct SandboxBuilder<'a> {
     orders: &'a Orders,
     visible: &'a Visible,
-    places: &'a [Place],
+    places: &'a [RootPlace],
     /// The sockets at which somebody listens outside.
     listening: &'a [PathBuf],
 }
 
-impl Building<'_> {
+impl SandboxBuilder<'_> {
     /// Does what the first process of the namespaces has to do before it starts the command.
-    fn inside(&self, sources: Sources, given: Vec<Given>, socket: Option<OwnedFd>) -> Result<Inside, NotEntered> {
+    fn inside(
+        &self,
+        sources: Sources,
+        given: Vec<RootDescriptors>,
+        socket: Option<OwnedFd>,
+    ) -> Result<BuiltSandbox, NotEntered> {
         mounts::make_all_private().or_missing("Mounts of its own")?;
         let mut root = NewRoot::begin(self.visible, sources, self.orders.processes)?;
         if self.changes_grounds() {
@@ -385,11 +394,11 @@ impl Building<'_> {
         rustix::thread::set_no_new_privs(true).or_missing("no_new_privs")?;
         // Before anybody is started beside this process, which would be looked into else.
         hide_from_command()?;
-        let keeper = socket.map(|socket| keeper::start(socket, Kept::grounds(grounds))).transpose();
+        let keeper = socket.map(|socket| keeper::start(socket, KeeperSetup::grounds(grounds))).transpose();
         let keeper = keeper.or_missing("A process that keeps the ground of the worker")?;
         let files = restrict(files(self.places, self.changes_grounds()), self.orders, &mut notes)?;
         limits::give_up_capabilities().or_missing("Giving up capabilities")?;
-        Ok(Inside { notes, keeper, files })
+        Ok(BuiltSandbox { notes, keeper, files })
     }
 
     /// Whether each call has another ground. Without layers there is only one.
@@ -398,16 +407,18 @@ impl Building<'_> {
     }
 }
 
-fn files(places: &[Place], changes_grounds: bool) -> Files {
-    let written = |place: &&Place| matches!(place.what, What::Private(_) | What::Root(_) | What::Cache(_));
+fn files(places: &[RootPlace], changes_grounds: bool) -> FileRights {
+    let written = |place: &&RootPlace| {
+        matches!(place.what, PlaceContent::Private(_) | PlaceContent::Root(_) | PlaceContent::Cache(_))
+    };
     // A right is one for what is mounted now. For what will be mounted there, it must be one for the folder above.
-    let above = |place: &Place| match (&place.what, place.path.parent()) {
-        (What::Root(_), Some(parent)) if changes_grounds => parent.to_owned(),
+    let above = |place: &RootPlace| match (&place.what, place.path.parent()) {
+        (PlaceContent::Root(_), Some(parent)) if changes_grounds => parent.to_owned(),
         _ => place.path.clone(),
     };
     let writable = places.iter().filter(written).map(above);
     let readable = vec![PathBuf::from("/")];
-    Files { readable, writable: writable.collect(), ports: Ports::All, ..Files::default() }
+    FileRights { readable, writable: writable.collect(), ports: Ports::All, ..FileRights::default() }
 }
 
 /// Keeps the memory and the descriptors of this process from the command, which runs as the same user.

@@ -21,11 +21,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use self::calls::{Named, Wish};
+use self::calls::{EntryReference, TouchTarget};
 use self::images::Images;
-use super::line::Line;
-use super::notify::{Answer, Caller, Handover, Listener};
-use super::watch::{Entered, Tree};
+use super::line::LauncherLine;
+use super::notify::{Handover, SyscallCaller, SyscallListener, SyscallReply};
+use super::watch::{ProcessScope, WatcherConfinement};
 use crate::orders::{NotStarted, Orders};
 
 /// How many questions the watcher answers before it handles other events.
@@ -36,13 +36,13 @@ const LOOKS: usize = 4;
 /// Wraps an entered sandbox, and keeps the contents that its command touches.
 pub(super) struct FirstTouch<E> {
     entered: E,
-    state: State,
+    state: FirstTouchState,
     images: Images,
 }
 
-enum State {
+enum FirstTouchState {
     Promised(Handover),
-    Asked(Listener),
+    Asked(SyscallListener),
     Over,
 }
 
@@ -51,11 +51,11 @@ impl<E> FirstTouch<E> {
     pub(super) fn prepare(orders: &Orders, folders: Vec<OwnedFd>, entered: E) -> io::Result<Self> {
         let handover = Handover::prepare(filter::filter())?;
         let images = Images::begin((&orders.watched, &orders.own), folders)?;
-        Ok(Self { entered, state: State::Promised(handover), images })
+        Ok(Self { entered, state: FirstTouchState::Promised(handover), images })
     }
 
     fn answer_some(&mut self) {
-        let State::Asked(listener) = &self.state else { return };
+        let FirstTouchState::Asked(listener) = &self.state else { return };
         for _ in 0..IN_A_ROW {
             let Some(question) = listener.receive() else { break };
             let answer = answer(&question, listener, &mut self.images);
@@ -65,43 +65,43 @@ impl<E> FirstTouch<E> {
             }
         }
         if listener.is_over() {
-            self.state = State::Over;
+            self.state = FirstTouchState::Over;
         }
     }
 }
 
 /// Keeps the contents that a call would touch, and returns how the call continues.
-fn answer(question: &libc::seccomp_notif, listener: &Listener, images: &mut Images) -> Answer {
+fn answer(question: &libc::seccomp_notif, listener: &SyscallListener, images: &mut Images) -> SyscallReply {
     let wishes = calls::wishes(&question.data);
-    let Ok(caller) = Caller::of(question.pid) else { return Answer::GoOn };
+    let Ok(caller) = SyscallCaller::of(question.pid) else { return SyscallReply::GoOn };
     if calls::sets_mark_of_layers(&question.data, &caller) {
-        return Answer::Failed(Errno::OPNOTSUPP);
+        return SyscallReply::Failed(Errno::OPNOTSUPP);
     }
     let mut before: Option<Vec<CString>> = None;
     for _ in 0..LOOKS {
         let Ok(named) = wishes.iter().map(|wish| wish.name(&caller)).collect::<io::Result<Vec<CString>>>() else {
             // The kernel cannot read the arguments either.
-            return Answer::GoOn;
+            return SyscallReply::GoOn;
         };
         if !listener.is_waiting(question.id) || before.as_ref() == Some(&named) {
-            return Answer::GoOn;
+            return SyscallReply::GoOn;
         }
         for (wish, name) in wishes.iter().zip(&named) {
             if let Err(errno) = touch(wish, name, &caller, images) {
-                return Answer::Failed(errno);
+                return SyscallReply::Failed(errno);
             }
         }
         before = Some(named);
         // Another thread, or a process that shares the memory, may have changed the arguments: they are read again.
     }
     images.note_race(before.unwrap_or_default().first());
-    Answer::GoOn
+    SyscallReply::GoOn
 }
 
-fn touch(wish: &Wish, name: &CString, caller: &Caller, images: &mut Images) -> Result<(), Errno> {
+fn touch(wish: &TouchTarget, name: &CString, caller: &SyscallCaller, images: &mut Images) -> Result<(), Errno> {
     let found = match wish.named {
-        Named::Path(folder, _) => images.find(caller, (folder, name.as_bytes()), wish.follows),
-        Named::Descriptor(_) => images.find_open(name.as_bytes()),
+        EntryReference::Path(folder, _) => images.find(caller, (folder, name.as_bytes()), wish.follows),
+        EntryReference::Descriptor(_) => images.find_open(name.as_bytes()),
     };
     match found {
         Some(place) => images.touch(&place, wish.act),
@@ -109,8 +109,8 @@ fn touch(wish: &Wish, name: &CString, caller: &Caller, images: &mut Images) -> R
     }
 }
 
-impl<E: Entered> Entered for FirstTouch<E> {
-    fn tree(&self) -> Tree {
+impl<E: WatcherConfinement> WatcherConfinement for FirstTouch<E> {
+    fn tree(&self) -> ProcessScope {
         self.entered.tree()
     }
 
@@ -121,7 +121,7 @@ impl<E: Entered> Entered for FirstTouch<E> {
     fn confine(&mut self) -> Result<(), NotStarted> {
         self.entered.confine()?;
         // From here to its program the command makes no call that is asked about: the watcher does not answer yet.
-        let State::Promised(handover) = &self.state else { return Ok(()) };
+        let FirstTouchState::Promised(handover) = &self.state else { return Ok(()) };
         rustix::thread::set_no_new_privs(true).map_err(io::Error::from).and_then(|()| handover.install()).map_err(
             |error| NotStarted::Unwatched(format!("the kernel does not ask about system calls here ({error})")),
         )
@@ -137,21 +137,21 @@ impl<E: Entered> Entered for FirstTouch<E> {
 
     fn started(&mut self) {
         self.entered.started();
-        if let State::Promised(handover) = std::mem::replace(&mut self.state, State::Over)
+        if let FirstTouchState::Promised(handover) = std::mem::replace(&mut self.state, FirstTouchState::Over)
             && let Some(listener) = handover.receive()
         {
-            self.state = State::Asked(listener);
+            self.state = FirstTouchState::Asked(listener);
         }
     }
 
     fn listener(&self) -> Option<BorrowedFd<'_>> {
         match &self.state {
-            State::Asked(listener) => Some(listener.as_fd()),
-            State::Promised(_) | State::Over => None,
+            FirstTouchState::Asked(listener) => Some(listener.as_fd()),
+            FirstTouchState::Promised(_) | FirstTouchState::Over => None,
         }
     }
 
-    fn answer(&mut self, _line: &Line) {
+    fn answer(&mut self, _line: &LauncherLine) {
         self.answer_some();
     }
 }

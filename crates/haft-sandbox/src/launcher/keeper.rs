@@ -18,7 +18,7 @@ use super::descriptors;
 use super::enter::Grounds;
 use super::leave;
 use super::line::{nothing, own_pid};
-use super::watch::Tree;
+use super::watch::ProcessScope;
 use crate::orders::{GroundOrder, GroundReport};
 use crate::{running, wire};
 
@@ -27,27 +27,27 @@ const TO_DIE: Duration = Duration::from_millis(700);
 /// How long it is until somebody is looked at again who cannot be waited for.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
-/// What is kept.
-pub(super) struct Kept {
-    tree: Tree,
+/// The processes and the grounds that a keeper looks after.
+pub(super) struct KeeperSetup {
+    tree: ProcessScope,
     /// From what grounds are made; nothing where the worker is on the same one all the time.
     grounds: Option<Grounds>,
 }
 
-impl Kept {
+impl KeeperSetup {
     /// Nothing but who belongs to the worker.
-    pub(super) fn nothing(tree: Tree) -> Self {
+    pub(super) fn nothing(tree: ProcessScope) -> Self {
         Self { tree, grounds: None }
     }
 
     /// Grounds in a namespace of its own.
     pub(super) fn grounds(grounds: Option<Grounds>) -> Self {
-        Self { tree: Tree::Namespace, grounds }
+        Self { tree: ProcessScope::Namespace, grounds }
     }
 }
 
 /// Starts the one who keeps the ground.
-pub(super) fn start(socket: OwnedFd, kept: Kept) -> io::Result<Pid> {
+pub(super) fn start(socket: OwnedFd, kept: KeeperSetup) -> io::Result<Pid> {
     let watcher = own_pid();
     // SAFETY: this process has one thread, so the child may do whatever the parent may.
     #[allow(unsafe_code)]
@@ -59,7 +59,7 @@ pub(super) fn start(socket: OwnedFd, kept: Kept) -> io::Result<Pid> {
 
 struct Keeper {
     socket: OwnedFd,
-    kept: Kept,
+    kept: KeeperSetup,
     watcher: i32,
 }
 
@@ -157,12 +157,12 @@ impl Keeper {
         }
     }
 
-    fn others(&self, worker: i32) -> Vec<running::Running> {
+    fn others(&self, worker: i32) -> Vec<running::ProcessEntry> {
         let known = [own_pid(), self.watcher, worker];
         let is_other = |pid: i32| !known.contains(&pid);
         match self.kept.tree {
-            Tree::Namespace => running::some(is_other),
-            Tree::Descendants => {
+            ProcessScope::Namespace => running::some(is_other),
+            ProcessScope::Descendants => {
                 running::descendants_of(self.watcher).into_iter().filter(|one| is_other(one.pid)).collect()
             }
         }
@@ -177,7 +177,7 @@ struct AtWork {
 }
 
 impl AtWork {
-    fn of(running: &running::Running) -> Option<Self> {
+    fn of(running: &running::ProcessEntry) -> Option<Self> {
         let pid = Pid::from_raw(running.pid)?;
         match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(process) => (!has_ended(&process, Duration::ZERO)).then_some(Self { pid, descriptor: Some(process) }),

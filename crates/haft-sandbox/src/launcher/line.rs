@@ -7,16 +7,16 @@ use rustix::fs::{Mode, OFlags};
 use rustix::net::{RecvFlags, recv};
 use serde::Serialize;
 
-use crate::orders::{ASK_TO_END, LEND_SOCKETS, Orders, Report, SIGNAL, TERMINAL_READY};
+use crate::orders::{ASK_TO_END, LEND_SOCKETS, LauncherReport, Orders, SIGNAL, TERMINAL_READY};
 use crate::wire;
 
-/// The launcher's end of the line.
+/// The launcher's end of the line to haft.
 #[derive(Debug)]
-pub(crate) struct Line(OwnedFd);
+pub(crate) struct LauncherLine(OwnedFd);
 
-/// What came over the line.
+/// A message from haft over the line, or its absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum LauncherInput {
     /// Nothing yet.
     Nothing,
     /// Everything shall end by itself.
@@ -29,7 +29,7 @@ pub(crate) enum Heard {
     Gone,
 }
 
-impl Line {
+impl LauncherLine {
     /// Takes standard input, which is empty afterwards.
     pub(crate) fn from_stdin() -> io::Result<Self> {
         let line = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
@@ -54,7 +54,7 @@ impl Line {
     }
 
     /// Tells haft something. Nothing can be done if it does not listen: then it is gone, and that is seen elsewhere.
-    pub(crate) fn report(&self, report: &Report) {
+    pub(crate) fn report(&self, report: &LauncherReport) {
         if let Ok(mut text) = serde_json::to_vec(report) {
             text.push(b'\n');
             let _ = wire::send_all(&self.0, &text);
@@ -62,7 +62,7 @@ impl Line {
     }
 
     /// Tells haft something short that comes with a few descriptors.
-    pub(crate) fn report_with(&self, report: &Report, descriptors: &[OwnedFd]) {
+    pub(crate) fn report_with(&self, report: &LauncherReport, descriptors: &[OwnedFd]) {
         let group: Vec<BorrowedFd<'_>> = descriptors.iter().map(AsFd::as_fd).collect();
         if let Ok(mut text) = serde_json::to_vec(report) {
             text.push(b'\n');
@@ -76,35 +76,35 @@ impl Line {
     }
 
     /// Returns what came next over the line, without waiting.
-    pub(crate) fn heard(&self) -> Heard {
+    pub(crate) fn heard(&self) -> LauncherInput {
         self.hear(RecvFlags::DONTWAIT)
     }
 
     /// Waits for what comes next over the line.
-    pub(super) fn awaited(&self) -> Heard {
+    pub(super) fn awaited(&self) -> LauncherInput {
         self.hear(RecvFlags::empty())
     }
 
-    fn hear(&self, flags: RecvFlags) -> Heard {
+    fn hear(&self, flags: RecvFlags) -> LauncherInput {
         let mut byte = [0; 1];
         match recv(&self.0, &mut byte, flags) {
-            Ok((0, _)) => Heard::Gone,
-            Ok(_) if byte[0] == ASK_TO_END => Heard::AskToEnd,
-            Ok(_) if byte[0] == TERMINAL_READY => Heard::TerminalReady,
-            Ok(_) if byte[0] & SIGNAL != 0 => Heard::Signal(i32::from(byte[0] & !SIGNAL)),
-            Ok(_) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Heard::Nothing,
-            Err(_) => Heard::Gone,
+            Ok((0, _)) => LauncherInput::Gone,
+            Ok(_) if byte[0] == ASK_TO_END => LauncherInput::AskToEnd,
+            Ok(_) if byte[0] == TERMINAL_READY => LauncherInput::TerminalReady,
+            Ok(_) if byte[0] & SIGNAL != 0 => LauncherInput::Signal(i32::from(byte[0] & !SIGNAL)),
+            Ok(_) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => LauncherInput::Nothing,
+            Err(_) => LauncherInput::Gone,
         }
     }
 }
 
-impl From<OwnedFd> for Line {
+impl From<OwnedFd> for LauncherLine {
     fn from(line: OwnedFd) -> Self {
         Self(line)
     }
 }
 
-impl AsFd for Line {
+impl AsFd for LauncherLine {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

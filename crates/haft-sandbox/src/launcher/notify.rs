@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-pub(super) use self::caller::{Caller, Spot};
+pub(super) use self::caller::{AnchoredPath, SyscallCaller};
 use crate::wire;
 
 /// Wakes the one who waits on the same processor: much faster. Newer kernels have it.
@@ -47,33 +47,33 @@ impl Handover {
     }
 
     /// Takes it over, if it was installed. For the watcher.
-    pub(super) fn receive(self) -> Option<Listener> {
+    pub(super) fn receive(self) -> Option<SyscallListener> {
         drop(self.command);
-        let listener = Listener(wire::receive_group(&self.watcher).ok()?.into_iter().next()?);
+        let listener = SyscallListener(wire::receive_group(&self.watcher).ok()?.into_iter().next()?);
         let _ = listener.ask(libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS, WAKE_UP_IN_PLACE as libc::c_ulong);
         Some(listener)
     }
 }
 
-/// Where the kernel asks.
-pub(super) struct Listener(OwnedFd);
+/// The descriptor over which the kernel asks about system calls.
+pub(super) struct SyscallListener(OwnedFd);
 
-impl AsFd for Listener {
+impl AsFd for SyscallListener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-/// What the kernel is told.
+/// The reply to the kernel's question about a system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum SyscallReply {
     /// The kernel shall do what it was asked.
     GoOn,
     Done,
     Failed(Errno),
 }
 
-impl Listener {
+impl SyscallListener {
     /// Whether nobody is left who could be asked about. Who went on waiting would be woken all the time.
     pub(super) fn is_over(&self) -> bool {
         let mut polled = [PollFd::new(&self.0, PollFlags::IN)];
@@ -101,11 +101,11 @@ impl Listener {
     }
 
     /// Answers a question.
-    pub(super) fn send(&self, id: u64, answer: Answer) {
+    pub(super) fn send(&self, id: u64, answer: SyscallReply) {
         let (error, flags) = match answer {
-            Answer::GoOn => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
-            Answer::Done => (0, 0),
-            Answer::Failed(error) => (-error.raw_os_error(), 0),
+            SyscallReply::GoOn => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
+            SyscallReply::Done => (0, 0),
+            SyscallReply::Failed(error) => (-error.raw_os_error(), 0),
         };
         let mut response = libc::seccomp_notif_resp { id, val: 0, error, flags };
         // It fails when the one who asked is gone; then nobody needs the answer.

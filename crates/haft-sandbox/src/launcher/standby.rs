@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
 use super::leave;
-use super::line::Line;
+use super::line::LauncherLine;
 use crate::orders::{COPY, LEND_SOCKETS};
 use crate::wire;
 
@@ -23,13 +23,13 @@ pub(super) enum Copies {
 }
 
 /// Waits for commands until haft is gone; returns in a copy for one of them, with the line of that one.
-pub(super) fn stand_by(haft: Line, copies: Copies) -> Line {
+pub(super) fn stand_by(haft: LauncherLine, copies: Copies) -> LauncherLine {
     // The folder that haft was started in is nobody's concern here, and could not be unmounted.
     let _ = rustix::process::chdir("/");
     loop {
         let streams = match asked(&haft) {
-            Ok(Some(Asked::Copy(streams))) => streams,
-            Ok(Some(Asked::LendSockets)) => {
+            Ok(Some(StandbyRequest::Copy(streams))) => streams,
+            Ok(Some(StandbyRequest::LendSockets)) => {
                 lend_sockets(&haft);
                 continue;
             }
@@ -46,8 +46,8 @@ pub(super) fn stand_by(haft: Line, copies: Copies) -> Line {
     }
 }
 
-/// What haft asks of a launcher that stands by.
-enum Asked {
+/// A request of haft to a launcher that stands by.
+enum StandbyRequest {
     /// To launch a command, which begins with its line, its output, its errors.
     Copy([OwnedFd; 3]),
     /// To make sockets on its network.
@@ -55,19 +55,19 @@ enum Asked {
 }
 
 /// Waits for what haft asks next; nothing when haft is gone.
-fn asked(haft: &Line) -> io::Result<Option<Asked>> {
+fn asked(haft: &LauncherLine) -> io::Result<Option<StandbyRequest>> {
     let mut byte = [0];
     let (received, descriptors) = wire::receive_small(haft, &mut byte)?;
     Ok(match (received, byte[0]) {
-        (1, COPY) => descriptors.try_into().ok().map(Asked::Copy),
-        (1, LEND_SOCKETS) => Some(Asked::LendSockets),
+        (1, COPY) => descriptors.try_into().ok().map(StandbyRequest::Copy),
+        (1, LEND_SOCKETS) => Some(StandbyRequest::LendSockets),
         _ => None,
     })
 }
 
 /// Makes a socket for each protocol. A socket stays on the network on which it was made, whoever connects it; so nothing
 /// here waits for a server.
-fn lend_sockets(haft: &Line) {
+fn lend_sockets(haft: &LauncherLine) {
     let made = [AddressFamily::INET, AddressFamily::INET6]
         .map(|family| socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None));
     let sockets: Vec<OwnedFd> = made.into_iter().flatten().collect();
@@ -91,8 +91,8 @@ fn copy(copies: Copies) -> io::Result<Option<i32>> {
     }
 }
 
-fn taken([line, out, err]: [OwnedFd; 3]) -> io::Result<Line> {
+fn taken([line, out, err]: [OwnedFd; 3]) -> io::Result<LauncherLine> {
     rustix::stdio::dup2_stdout(&out)?;
     rustix::stdio::dup2_stderr(&err)?;
-    Ok(Line::from(line))
+    Ok(LauncherLine::from(line))
 }

@@ -10,8 +10,8 @@ use rustix::process::{Pid, ioctl_tiocsctty};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::tcsetpgrp;
 
-use super::line::{Heard, Line};
-use crate::orders::Report;
+use super::line::{LauncherInput, LauncherLine};
+use crate::orders::LauncherReport;
 
 /// The terminal of a command, from the side of its programs.
 #[derive(Debug)]
@@ -21,17 +21,17 @@ pub(super) struct Terminal {
 
 impl Terminal {
     /// Makes one, passes its other end to haft and waits until that is connected; nothing when haft is gone.
-    pub(super) fn open(line: &Line) -> io::Result<Option<Self>> {
+    pub(super) fn open(line: &LauncherLine) -> io::Result<Option<Self>> {
         let other_end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         unlockpt(&other_end)?;
         let end = ioctl_tiocgptpeer(&other_end, OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
-        line.report_with(&Report::Terminal, &[other_end]);
+        line.report_with(&LauncherReport::Terminal, &[other_end]);
         loop {
             match line.awaited() {
-                Heard::TerminalReady => break,
-                Heard::Gone => return Ok(None),
+                LauncherInput::TerminalReady => break,
+                LauncherInput::Gone => return Ok(None),
                 // There is nobody yet who could get it.
-                Heard::Nothing | Heard::AskToEnd | Heard::Signal(_) => {}
+                LauncherInput::Nothing | LauncherInput::AskToEnd | LauncherInput::Signal(_) => {}
             }
         }
         rustix::process::setsid()?;

@@ -16,15 +16,15 @@ use rustix::time::Timespec;
 use super::command;
 use super::first_touch::FirstTouch;
 use super::hands::Hands;
-use super::keeper::{self, Kept};
+use super::keeper::{self, KeeperSetup};
 use super::leave;
-use super::line::{Heard, Line, nothing};
+use super::line::{LauncherInput, LauncherLine, nothing};
 use super::memory;
 use super::signals::ChildSignals;
 use super::terminal::Terminal;
 use crate::disk::shown;
-use crate::orders::{NotStarted, Orders, Report};
-use crate::running::{self, Running};
+use crate::orders::{LauncherReport, NotStarted, Orders};
+use crate::running::{self, ProcessEntry};
 
 /// How long what a command left behind may take to end by itself.
 const GRACE: Duration = Duration::from_millis(100);
@@ -33,10 +33,10 @@ const TO_DIE: Duration = Duration::from_secs(4);
 /// How long to wait for a killed process before looking again who is there.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// How the watcher was entered: what it must know of the confinement around it.
-pub(crate) trait Entered {
+/// The confinement around a watcher, and what the watcher must know and do about it.
+pub(crate) trait WatcherConfinement {
     /// Whether this process is pid 1 of a namespace.
-    fn tree(&self) -> Tree;
+    fn tree(&self) -> ProcessScope;
 
     /// What could not be had that is not required, a sentence each.
     fn notes(&self) -> Vec<String>;
@@ -63,12 +63,12 @@ pub(crate) trait Entered {
     }
 
     /// Called when that descriptor is readable.
-    fn answer(&mut self, _line: &Line) {}
+    fn answer(&mut self, _line: &LauncherLine) {}
 }
 
 /// Which processes belong to the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tree {
+pub(crate) enum ProcessScope {
     /// All that this process sees: it is pid 1.
     Namespace,
     /// All that descend from this process.
@@ -78,9 +78,9 @@ pub(crate) enum Tree {
 /// No confinement, but that no program gains rights.
 pub(super) struct Bare;
 
-impl Entered for Bare {
-    fn tree(&self) -> Tree {
-        Tree::Descendants
+impl WatcherConfinement for Bare {
+    fn tree(&self) -> ProcessScope {
+        ProcessScope::Descendants
     }
 
     fn notes(&self) -> Vec<String> {
@@ -96,7 +96,7 @@ impl Entered for Bare {
 }
 
 /// Runs the command and watches over it; never returns.
-pub(crate) fn watch(line: Line, (orders, mut hands): (&Orders, Hands), entered: impl Entered) -> ! {
+pub(crate) fn watch(line: LauncherLine, (orders, mut hands): (&Orders, Hands), entered: impl WatcherConfinement) -> ! {
     let images = std::mem::take(&mut hands.images);
     if images.is_empty() {
         watch_over(line, (orders, hands), entered)
@@ -107,36 +107,36 @@ pub(crate) fn watch(line: Line, (orders, mut hands): (&Orders, Hands), entered: 
     }
 }
 
-fn watch_over(line: Line, (orders, mut hands): (&Orders, Hands), mut entered: impl Entered) -> ! {
+fn watch_over(line: LauncherLine, (orders, mut hands): (&Orders, Hands), mut entered: impl WatcherConfinement) -> ! {
     if orders.words.is_empty() {
         // There is no program to execute, but everything up to there is tried.
         if let Err(NotStarted::Unconfined(why)) = command::start(orders, &hands, &mut entered) {
-            line.report(&Report::Missing(why));
+            line.report(&LauncherReport::Missing(why));
             leave(0)
         }
-        line.report(&Report::Ready(entered.notes()));
-        line.report(&Report::Exited { status: 0, left_behind: 0 });
+        line.report(&LauncherReport::Ready(entered.notes()));
+        line.report(&LauncherReport::Exited { status: 0, left_behind: 0 });
         leave(0)
     }
     let signals = match ChildSignals::take() {
         Ok(signals) => signals,
         Err(error) => not_started(&line, NotStarted::Fork(error.raw_os_error().unwrap_or_default())),
     };
-    if entered.tree() == Tree::Descendants
+    if entered.tree() == ProcessScope::Descendants
         && let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
     {
         not_started(&line, NotStarted::Fork(error.raw_os_error()));
     }
-    let keeper = match hands.grounds.take().map(|socket| keeper::start(socket, Kept::nothing(entered.tree()))) {
+    let keeper = match hands.grounds.take().map(|socket| keeper::start(socket, KeeperSetup::nothing(entered.tree()))) {
         None => entered.keeper(),
         Some(Ok(keeper)) => Some(keeper),
         Some(Err(error)) => not_started(&line, NotStarted::Fork(error.raw_os_error().unwrap_or_default())),
     };
     hands.terminal = terminal(&line, orders);
-    line.report(&Report::Starting);
+    line.report(&LauncherReport::Starting);
     let layers = entered.take_layers();
     if !layers.is_empty() {
-        line.report_with(&Report::Layers, &layers);
+        line.report_with(&LauncherReport::Layers, &layers);
         drop(layers);
     }
     let command = match command::start(orders, &hands, &mut entered) {
@@ -152,9 +152,9 @@ fn watch_over(line: Line, (orders, mut hands): (&Orders, Hands), mut entered: im
     }
     entered.started();
     if orders.serves {
-        line.report(&Report::Worker(command.as_raw_nonzero().get()));
+        line.report(&LauncherReport::Worker(command.as_raw_nonzero().get()));
     }
-    line.report(&Report::Ready(entered.notes()));
+    line.report(&LauncherReport::Ready(entered.notes()));
     let memory = orders.memory.map(|most| (most, Instant::now() + memory::EVERY));
     let mut watch = Watch { line, signals, entered, command, terminal, keeper, ended: None, rest: None, memory };
     loop {
@@ -166,7 +166,7 @@ fn watch_over(line: Line, (orders, mut hands): (&Orders, Hands), mut entered: im
 }
 
 /// Makes the terminal of a command that shall have one.
-fn terminal(line: &Line, orders: &Orders) -> Option<Terminal> {
+fn terminal(line: &LauncherLine, orders: &Orders) -> Option<Terminal> {
     orders.streams.filter(|streams| streams.terminals.contains(&true))?;
     match Terminal::open(line) {
         Ok(Some(terminal)) => Some(terminal),
@@ -175,17 +175,17 @@ fn terminal(line: &Line, orders: &Orders) -> Option<Terminal> {
     }
 }
 
-fn not_started(line: &Line, why: NotStarted) -> ! {
+fn not_started(line: &LauncherLine, why: NotStarted) -> ! {
     line.report(&match why {
         // On another ground it may run.
-        NotStarted::Unwatched(why) => Report::NoLayer(format!("its changes cannot be watched: {why}")),
-        why => Report::NotStarted(why),
+        NotStarted::Unwatched(why) => LauncherReport::NoLayer(format!("its changes cannot be watched: {why}")),
+        why => LauncherReport::NotStarted(why),
     });
     leave(0)
 }
 
 struct Watch<E> {
-    line: Line,
+    line: LauncherLine,
     signals: ChildSignals,
     entered: E,
     command: Pid,
@@ -207,7 +207,7 @@ struct Rest {
     until: Instant,
 }
 
-impl<E: Entered> Watch<E> {
+impl<E: WatcherConfinement> Watch<E> {
     /// Waits until there is something to do.
     fn wait(&self) {
         let descriptors = [Some(self.signals.as_fd()), Some(self.line.as_fd()), self.entered.listener()];
@@ -222,11 +222,11 @@ impl<E: Entered> Watch<E> {
 
     fn step(&mut self) -> ControlFlow<()> {
         match self.line.heard() {
-            Heard::Nothing => {}
-            Heard::AskToEnd => self.ask_to_end(),
-            Heard::Signal(signal) => self.signal_all(signal),
-            Heard::TerminalReady => self.bring_to_foreground(),
-            Heard::Gone => {
+            LauncherInput::Nothing => {}
+            LauncherInput::AskToEnd => self.ask_to_end(),
+            LauncherInput::Signal(signal) => self.signal_all(signal),
+            LauncherInput::TerminalReady => self.bring_to_foreground(),
+            LauncherInput::Gone => {
                 self.end_all();
                 return ControlFlow::Break(());
             }
@@ -260,9 +260,9 @@ impl<E: Entered> Watch<E> {
         let [used, most] = [used, most].map(shown);
         let why =
             format!("haft ended the command: it used {used} of memory, and the setting [sandbox] memory allows {most}");
-        self.line.report(&Report::Exceeded(why));
+        self.line.report(&LauncherReport::Exceeded(why));
         self.end_all();
-        self.line.report(&Report::Killed { signal: libc::SIGKILL, left_behind: 0 });
+        self.line.report(&LauncherReport::Killed { signal: libc::SIGKILL, left_behind: 0 });
         ControlFlow::Break(())
     }
 
@@ -285,7 +285,7 @@ impl<E: Entered> Watch<E> {
         let was_traced = let_go(pid, status);
         let Some(signal) = status.stopping_signal().filter(|_| !was_traced && pid == self.command) else { return };
         let waits = matches!(signal, libc::SIGTTIN | libc::SIGTTOU);
-        self.line.report(&if waits { Report::WantsTerminal } else { Report::Suspended(signal) });
+        self.line.report(&if waits { LauncherReport::WantsTerminal } else { LauncherReport::Suspended(signal) });
     }
 
     fn bring_to_foreground(&self) {
@@ -299,9 +299,9 @@ impl<E: Entered> Watch<E> {
     fn beside(&mut self, keeper: Pid) -> Children {
         match self.entered.tree() {
             // This process may send it no signal, and the kernel ends it together with this process.
-            Tree::Namespace if self.others().is_empty() => Children::None,
-            Tree::Namespace => Children::Some,
-            Tree::Descendants => {
+            ProcessScope::Namespace if self.others().is_empty() => Children::None,
+            ProcessScope::Namespace => Children::Some,
+            ProcessScope::Descendants => {
                 self.keeper = None;
                 let _ = rustix::process::kill_process(keeper, Signal::KILL);
                 let _ = rustix::process::waitpid(Some(keeper), WaitOptions::empty());
@@ -328,8 +328,8 @@ impl<E: Entered> Watch<E> {
     fn finish(&self, ended: WaitStatus) -> ControlFlow<()> {
         let left_behind = self.rest.map_or(0, |rest| rest.processes);
         let report = match (ended.exit_status(), ended.terminating_signal()) {
-            (Some(status), _) => Report::Exited { status, left_behind },
-            (None, signal) => Report::Killed { signal: signal.unwrap_or(libc::SIGKILL), left_behind },
+            (Some(status), _) => LauncherReport::Exited { status, left_behind },
+            (None, signal) => LauncherReport::Killed { signal: signal.unwrap_or(libc::SIGKILL), left_behind },
         };
         self.line.report(&report);
         ControlFlow::Break(())
@@ -342,15 +342,17 @@ impl<E: Entered> Watch<E> {
 
     fn signal_all(&self, signal: i32) {
         match (self.entered.tree(), Signal::from_named_raw(signal)) {
-            (Tree::Namespace, Some(_)) => signal_everyone(signal),
-            (Tree::Descendants, Some(signal)) => self.others().iter().for_each(|running| running.signal(signal)),
+            (ProcessScope::Namespace, Some(_)) => signal_everyone(signal),
+            (ProcessScope::Descendants, Some(signal)) => {
+                self.others().iter().for_each(|running| running.signal(signal))
+            }
             (_, None) => {}
         }
     }
 
     /// Ends every process, but for those that hang in the kernel. In a namespace the kernel does it when this process ends.
     fn end_all(&mut self) {
-        if self.entered.tree() == Tree::Namespace {
+        if self.entered.tree() == ProcessScope::Namespace {
             return;
         }
         let until = Instant::now() + TO_DIE;
@@ -369,12 +371,12 @@ impl<E: Entered> Watch<E> {
     }
 
     /// Finds every process of the command.
-    fn others(&self) -> Vec<Running> {
+    fn others(&self) -> Vec<ProcessEntry> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let keeper = self.keeper.map_or(own, |keeper| keeper.as_raw_nonzero().get());
         match self.entered.tree() {
-            Tree::Namespace => running::some(|pid| pid != own && pid != keeper),
-            Tree::Descendants => running::descendants_of(own),
+            ProcessScope::Namespace => running::some(|pid| pid != own && pid != keeper),
+            ProcessScope::Descendants => running::descendants_of(own),
         }
     }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use haft_contract::door::Permit;
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{CallerStreams, Heard};
+use haft_contract::process::{CallerStreams, OutputListener};
 use tokio::sync::mpsc;
 
 use crate::attend::{Finish, NoFinish, Task, attend};
-use crate::wake::{AbandonWhenDropped, Wake, Wish};
+use crate::wake::{AbandonWhenDropped, ThreadRequest, Wake};
 
 /// How many pieces of output wait for whoever listens; then the command waits.
 const PIECES: usize = 4;
@@ -21,7 +21,7 @@ const PART: usize = 16 * 1024;
 pub(super) async fn attended(
     task: Task,
     permit: &Permit,
-    heard: Heard<'_>,
+    heard: OutputListener<'_>,
 ) -> Result<Result<Finish, NoFinish>, ToolError> {
     let failed = |error| ToolError::of(ErrorKind::Io, format!("No command can be run now: {error}."));
     let wake = Arc::new(Wake::new().map_err(|error| failed(std::io::Error::from(error)))?);
@@ -35,7 +35,7 @@ pub(super) async fn attended(
             biased;
             () = permit.stop().cancelled(), if !is_told => {
                 is_told = true;
-                abandon.0.tell(Wish::Stop);
+                abandon.0.tell(ThreadRequest::Stop);
             }
             signals = permit.signals().next() => abandon.0.signal(signals),
             signals = of_caller(streams.as_ref()) => abandon.0.signal(signals),
@@ -49,7 +49,7 @@ pub(super) async fn attended(
                         tokio::task::yield_now().await;
                         if !is_told && permit.stop().is_cancelled() {
                             is_told = true;
-                            abandon.0.tell(Wish::Stop);
+                            abandon.0.tell(ThreadRequest::Stop);
                         }
                     }
                 }

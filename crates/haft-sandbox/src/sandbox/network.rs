@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 
 use haft_contract::connection::ProxyAddress;
-use haft_contract::door::{Permit, Standing};
+use haft_contract::door::{Permit, PermitBasis};
 use haft_contract::effect::Effect;
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{Command, Home, Level};
+use haft_contract::process::{CommandSpec, ConfinementLevel, Home};
 
 use super::Sandbox;
 use crate::environment::{self, Variables};
@@ -19,37 +19,37 @@ const PAST_PROXY: &str = "localhost,127.0.0.1,::1";
 
 /// Returns whether connections can be decided about one by one: in a network of the session, or by a proxy where the
 /// kernel keeps commands from all other ports.
-pub(super) fn is_supervised_at(level: Level) -> bool {
+pub(super) fn is_supervised_at(level: ConfinementLevel) -> bool {
     match level {
-        Level::Full => true,
-        Level::Partial => launcher::knows_ports(),
-        Level::None => false,
+        ConfinementLevel::Full => true,
+        ConfinementLevel::Partial => launcher::knows_ports(),
+        ConfinementLevel::None => false,
     }
 }
 
 impl Sandbox {
     /// Returns which network a command has that runs by itself.
-    pub(super) fn network_of_run(&self, permit: &Permit, command: &Command) -> Result<Network, ToolError> {
+    pub(super) fn network_of_run(&self, permit: &Permit, command: &CommandSpec) -> Result<Network, ToolError> {
         let is_of_session = command.home == Home::Session && permit.desk().is_some();
-        let by_setting = self.settings.network == Network::On && permit.standing() != Standing::Plan;
+        let by_setting = self.settings.network == Network::On && permit.standing() != PermitBasis::Plan;
         if self.network.is_some() && is_of_session && !by_setting {
             match self.level(permit)? {
-                Level::Full => return Ok(Network::Supervised),
-                level @ Level::Partial if is_supervised_at(level) => return Ok(Network::Proxied),
-                Level::Partial | Level::None => {}
+                ConfinementLevel::Full => return Ok(Network::Supervised),
+                level @ ConfinementLevel::Partial if is_supervised_at(level) => return Ok(Network::Proxied),
+                ConfinementLevel::Partial | ConfinementLevel::None => {}
             }
         }
         Ok(self.network_of(permit, command))
     }
 
     /// Returns whether this command has the network: by the settings, or because a part of it that was approved uses it.
-    pub(super) fn network_of(&self, permit: &Permit, command: &Command) -> Network {
+    pub(super) fn network_of(&self, permit: &Permit, command: &CommandSpec) -> Network {
         let is_of_command = |effect: &&Effect| matches!(effect, Effect::Step(step) if *step.command == *command.line);
         let is_approved = permit.effects().iter().filter(is_of_command).any(Effect::gives_network);
         match permit.standing() {
-            Standing::Plan => Network::Off,
-            Standing::Words | Standing::Consent if is_approved => Network::On,
-            Standing::Words | Standing::Consent => self.settings.network,
+            PermitBasis::Plan => Network::Off,
+            PermitBasis::Words | PermitBasis::Consent if is_approved => Network::On,
+            PermitBasis::Words | PermitBasis::Consent => self.settings.network,
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use haft_contract::door::Permit;
 use haft_contract::error::ToolError;
-use haft_contract::process::{Command, Ground, Level, Processes};
+use haft_contract::process::{CommandSpec, ConfinementLevel, Processes, Staging};
 
 use super::{Sandbox, shown, visible_roots};
 use crate::ahead;
@@ -16,7 +16,7 @@ use crate::covered::{covered, keys_of_toolchains};
 use crate::home::settings_in;
 use crate::orders::{HomeAccess, Visible, VisibleCode};
 use crate::private::SessionPlace;
-use crate::remembered::Remembered;
+use crate::remembered::LevelMemory;
 use crate::whose_home::WhoseHome;
 
 /// What the first command of a session says where there are no namespaces.
@@ -30,7 +30,7 @@ const KEYS_HOLD: Duration = Duration::from_secs(20);
 
 impl Sandbox {
     /// Says what a command sees on this ground.
-    pub(super) fn visible(&self, command: &Command, ground: &dyn Ground) -> Result<Visible, ToolError> {
+    pub(super) fn visible(&self, command: &CommandSpec, ground: &dyn Staging) -> Result<Visible, ToolError> {
         let (roots, shown) = (visible_roots(ground), shown(&command.readable)?);
         let code = command.code.as_ref().map(|code| VisibleCode {
             folder: code.folder.clone(),
@@ -48,12 +48,12 @@ impl Sandbox {
     }
 
     /// Returns the folders of the session, with their paths inside and outside.
-    pub(super) fn folders(&self, ground: &dyn Ground) -> Vec<(PathBuf, PathBuf)> {
+    pub(super) fn folders(&self, ground: &dyn Staging) -> Vec<(PathBuf, PathBuf)> {
         self.place(ground).map(|place| place.folder.folders(&self.settings.home)).unwrap_or_default()
     }
 
     /// Gives a command its home and its temporary folders.
-    pub(super) fn with_home(&self, visible: Visible, whose: WhoseHome, ground: &dyn Ground) -> Visible {
+    pub(super) fn with_home(&self, visible: Visible, whose: WhoseHome, ground: &dyn Staging) -> Visible {
         let home = &self.settings.home;
         let place = || self.place(ground);
         let of_session = || self.folders(ground);
@@ -79,7 +79,7 @@ impl Sandbox {
     }
 
     /// Finds out which home a command has.
-    pub(super) fn whose_home(&self, permit: &Permit, command: &Command, ground: &dyn Ground) -> WhoseHome {
+    pub(super) fn whose_home(&self, permit: &Permit, command: &CommandSpec, ground: &dyn Staging) -> WhoseHome {
         let home = &self.settings.home;
         WhoseHome::of(permit, command, home, || {
             let Some(place) = self.place(ground) else { return true };
@@ -91,12 +91,12 @@ impl Sandbox {
     }
 
     /// Returns the folders of the session, which are made with its first command.
-    pub(super) fn place(&self, ground: &dyn Ground) -> Option<&SessionPlace> {
+    pub(super) fn place(&self, ground: &dyn Staging) -> Option<&SessionPlace> {
         self.launchers.place.get_or_init(|| SessionPlace::of(&self.settings, ground)).as_ref()
     }
 
     /// Says what a command left in the home of the session, and how much.
-    pub(super) fn left_in_home(&self, ground: &dyn Ground) -> Option<(usize, String)> {
+    pub(super) fn left_in_home(&self, ground: &dyn Staging) -> Option<(usize, String)> {
         let place = &self.launchers.place.get()?.as_ref()?.folder;
         let home = &self.settings.home;
         let is_own = |name: &Path| {
@@ -111,7 +111,7 @@ impl Sandbox {
 
     /// Returns the keys in folders of toolchains. Those that come later are found after a while.
     fn keys(&self) -> Vec<PathBuf> {
-        let memory = self.remembered.as_ref().map(Remembered::keys);
+        let memory = self.remembered.as_ref().map(LevelMemory::keys);
         keys_in(&self.keys, &self.settings.hidden, &self.settings.readable, memory.as_deref())
     }
 
@@ -147,7 +147,7 @@ impl Sandbox {
         let confinement = self.confinement();
         let is_of_level = |note: &&String| confinement.missing.contains(note);
         let mut told: Vec<String> = notes.iter().filter(|note| !is_of_level(note)).cloned().collect();
-        let is_weaker = confinement.reached == Level::Partial;
+        let is_weaker = confinement.reached == ConfinementLevel::Partial;
         if is_weaker && !self.told_of_level.swap(true, Ordering::Relaxed) {
             let proxied = if confinement.supervised { BY_PROXY } else { "" };
             told.insert(0, format!("{WEAKER}{proxied}; \"haft doctor\" says more"));
@@ -156,7 +156,7 @@ impl Sandbox {
     }
 
     fn hidden(&self) -> Vec<PathBuf> {
-        let memory = self.remembered.as_ref().map(Remembered::closed_settings);
+        let memory = self.remembered.as_ref().map(LevelMemory::closed_settings);
         self.covered.get_or_init(|| covered(&self.settings.hidden, memory.as_deref())).clone()
     }
 
@@ -178,10 +178,10 @@ impl Sandbox {
     }
 }
 
-/// The keys in folders of toolchains, and when they were looked for.
-pub(super) type Keys = Mutex<Option<(Instant, Vec<PathBuf>)>>;
+/// The keys in folders of toolchains, and the time of the last search for them.
+pub(super) type ToolchainKeyCache = Mutex<Option<(Instant, Vec<PathBuf>)>>;
 
-fn keys_in(known: &Keys, hidden: &[PathBuf], readable: &[PathBuf], memory: Option<&Path>) -> Vec<PathBuf> {
+fn keys_in(known: &ToolchainKeyCache, hidden: &[PathBuf], readable: &[PathBuf], memory: Option<&Path>) -> Vec<PathBuf> {
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, keys)) = known.as_ref().filter(|(when, _)| when.elapsed() < KEYS_HOLD) {
         return keys.clone();

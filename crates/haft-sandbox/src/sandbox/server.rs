@@ -19,8 +19,10 @@ use bytes::Bytes;
 use haft_contract::door::{Receipt, Receipts};
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{CallerSide, CallerStreams, Command, Foreground, HowEnded, Level, NotRun, Processes};
-use haft_contract::signals::{Signals, signal_words};
+use haft_contract::process::{
+    CallerSide, CallerStreams, CommandSpec, ConfinementLevel, Foreground, HowEnded, NotRun, Processes,
+};
+use haft_contract::signals::{PendingSignals, signal_words};
 use rustix::fs::{Mode, OFlags};
 use tokio::sync::{mpsc, watch};
 
@@ -32,7 +34,7 @@ use crate::private::PrivateFolder;
 use crate::refusal;
 use crate::settings::Network;
 use crate::strays::Mark;
-use crate::wake::{Wake, Wish};
+use crate::wake::{ThreadRequest, Wake};
 
 /// How much of the end of its errors is kept.
 const ERRORS: usize = 8 * 1024;
@@ -63,7 +65,7 @@ pub struct ServerProcess {
     errors: Arc<Mutex<VecDeque<u8>>>,
     ended: watch::Receiver<Option<String>>,
     wake: Arc<Wake>,
-    level: Level,
+    level: ConfinementLevel,
 }
 
 impl ServerProcess {
@@ -80,7 +82,7 @@ impl ServerProcess {
     }
 
     /// Returns how strongly it is confined.
-    pub fn level(&self) -> Level {
+    pub fn level(&self) -> ConfinementLevel {
         self.level
     }
 
@@ -98,19 +100,19 @@ impl ServerProcess {
 
     /// Asks all its processes to end, and kills those that do not end soon.
     pub fn stop(&self) {
-        self.wake.tell(Wish::Stop);
+        self.wake.tell(ThreadRequest::Stop);
     }
 }
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        self.wake.tell(Wish::Abandon);
+        self.wake.tell(ThreadRequest::Abandon);
     }
 }
 
 /// How a server is confined.
-struct Confined {
-    level: Level,
+struct ServerConfinement {
+    level: ConfinementLevel,
     confine: Confine,
     environment: Variables,
     descriptors: Vec<OwnedFd>,
@@ -138,7 +140,7 @@ impl Sandbox {
             descriptors: [Some(input.into()), Some(output.into()), Some(errors_to.into())],
             foreground: Foreground::AtOnce,
             news,
-            signals: Signals::default(),
+            signals: PendingSignals::default(),
             time: None,
             environment: Vec::new(),
         });
@@ -149,8 +151,8 @@ impl Sandbox {
         Ok(ServerProcess { pipes: Some((to_server.into(), from_server.into())), errors, ended, wake, level })
     }
 
-    fn server_task(&self, command: &ServerCommand, confined: Confined, streams: CallerStreams) -> Task {
-        let Confined { level, confine, environment, descriptors, network, proxy, mark, private } = confined;
+    fn server_task(&self, command: &ServerCommand, confined: ServerConfinement, streams: CallerStreams) -> Task {
+        let ServerConfinement { level, confine, environment, descriptors, network, proxy, mark, private } = confined;
         let uses = self.network.as_ref().filter(|_| network.is_supervised());
         let orders = Orders {
             words: command.words.clone(),
@@ -158,7 +160,7 @@ impl Sandbox {
             environment,
             network: network == Network::On,
             proxy,
-            is_of_session: level == Level::Full,
+            is_of_session: level == ConfinementLevel::Full,
             streams: Some(ordered(&streams)),
             ..self.orders(confine)
         };
@@ -179,7 +181,7 @@ impl Sandbox {
         }
     }
 
-    fn confine_server(&self, command: &ServerCommand) -> Result<Confined, ToolError> {
+    fn confine_server(&self, command: &ServerCommand) -> Result<ServerConfinement, ToolError> {
         if self.launchers.launcher.program().is_none() {
             return Err(refusal::no_launcher());
         }
@@ -194,20 +196,20 @@ impl Sandbox {
         let network = self.network_of_server(level);
         let mut environment = command.environment.clone();
         environment.push(("HOME".into(), self.settings.home.clone().into()));
-        let mark = (level != Level::Full).then(Mark::fresh);
+        let mark = (level != ConfinementLevel::Full).then(Mark::fresh);
         environment.extend(mark.as_ref().map(Mark::variable));
         let proxy = self.proxy_for(network, &mut environment)?;
         let (mut descriptors, mut private) = (Vec::new(), None);
         let confine = match level {
-            Level::None => Confine::No,
-            Level::Partial => {
+            ConfinementLevel::None => Confine::No,
+            ConfinementLevel::Partial => {
                 let folder = PrivateFolder::make(&self.furniture(None)).map_err(|error| no_folder(&error))?;
                 folder.settle_in(&mut environment);
                 let confine = Confine::Partly(self.seen_by_server(command)?, folder.path().to_owned());
                 private = Some(folder);
                 confine
             }
-            Level::Full => {
+            ConfinementLevel::Full => {
                 let visible = self.seen_by_server(command)?;
                 descriptors.push(opened(&command.own_folder)?);
                 let root = VisibleRoot { path: command.own_folder.clone(), ..VisibleRoot::default() };
@@ -216,19 +218,19 @@ impl Sandbox {
                 Confine::Fully(Visible { roots: vec![root], folders: vec![home], is_supervised, ..visible })
             }
         };
-        Ok(Confined { level, confine, environment, descriptors, network, proxy, mark, private })
+        Ok(ServerConfinement { level, confine, environment, descriptors, network, proxy, mark, private })
     }
 
     fn seen_by_server(&self, command: &ServerCommand) -> Result<Visible, ToolError> {
         Ok(Visible { shown: shown(&command.readable)?, ..self.visible_without_ground() })
     }
 
-    fn network_of_server(&self, level: Level) -> Network {
+    fn network_of_server(&self, level: ConfinementLevel) -> Network {
         let is_supervised = self.network.is_some() && network::is_supervised_at(level);
         match (self.settings.network, level) {
             (Network::On, _) => Network::On,
-            (_, Level::Full) if is_supervised => Network::Supervised,
-            (_, Level::Partial) if is_supervised => Network::Proxied,
+            (_, ConfinementLevel::Full) if is_supervised => Network::Supervised,
+            (_, ConfinementLevel::Partial) if is_supervised => Network::Proxied,
             _ => Network::Off,
         }
     }
@@ -260,7 +262,7 @@ fn told_end(outcome: Result<Finish, NoFinish>, command: &ServerCommand) -> Strin
         Ok(finish) => finish,
         Err(why) => {
             let line = command.words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
-            let words = Command::new(command.words.clone(), line, command.folder.clone(), Duration::MAX);
+            let words = CommandSpec::new(command.words.clone(), line, command.folder.clone(), Duration::MAX);
             return match refusal::of_finish(why, &words) {
                 NotRun::NoLayer(why) => why,
                 NotRun::Failed(error) => error.what.clone(),

@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 use haft_contract::door::Permit;
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{Command, Ground, HowEnded, NotRun};
+use haft_contract::process::{CommandSpec, HowEnded, NotRun, Staging};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::pieces::Pieces;
-use super::{Life, Served, Terms};
+use super::{Life, Terms, WorkerProcess};
 use crate::attend::NoFinish;
-use crate::orders::{Orders, Report};
+use crate::orders::{LauncherReport, Orders};
 use crate::sandbox::{Launch, ran};
 use crate::standby::{Launchers, Streams};
-use crate::started::Started;
-use crate::wake::{AbandonWhenDropped, Wake, Wish};
+use crate::started::LaunchedCommand;
+use crate::wake::{AbandonWhenDropped, ThreadRequest, Wake};
 use crate::{input, refusal};
 
 /// How long it may take until the program runs.
@@ -43,7 +43,12 @@ struct Sockets {
 
 impl Hire {
     /// Starts it on a ground.
-    pub(crate) async fn start(self, permit: &Permit, command: &Command, ground: &dyn Ground) -> Result<Served, NotRun> {
+    pub(crate) async fn start(
+        self,
+        permit: &Permit,
+        command: &CommandSpec,
+        ground: &dyn Staging,
+    ) -> Result<WorkerProcess, NotRun> {
         let began = Instant::now();
         let Self { launchers, launch, terms } = self;
         let Launch { mut orders, mut descriptors, mark, private, .. } = launch;
@@ -60,7 +65,7 @@ impl Hire {
             biased;
             begun = &mut begins => begun,
             () = permit.stop().cancelled() => {
-                abandon.0.tell(Wish::Stop);
+                abandon.0.tell(ThreadRequest::Stop);
                 begins.await
             }
         };
@@ -70,7 +75,7 @@ impl Hire {
         let begun = begun.map_err(|why| refusal::of_finish(why, command))?;
         permit.receipts().note(ran(terms.level, ground));
         let Sockets { messages, grounds } = sockets;
-        Ok(Served {
+        Ok(WorkerProcess {
             life: Some(Life { started: begun.started, mark, _private: private }),
             how: begun.how,
             ended: None,
@@ -100,7 +105,7 @@ fn sockets(descriptors: &mut Vec<OwnedFd>) -> io::Result<Sockets> {
 }
 
 struct Begun {
-    started: Started,
+    started: LaunchedCommand,
     streams: Streams,
     number: i32,
     notes: Vec<String>,
@@ -108,30 +113,34 @@ struct Begun {
     how: Option<HowEnded>,
 }
 
-/// What the launcher has said of the beginning.
+/// The launcher's messages about the start of a worker.
 #[derive(Default)]
-struct Said {
+struct StartupReport {
     number: Option<i32>,
     ready: Option<Vec<String>>,
     how: Option<HowEnded>,
     refused: Option<NoFinish>,
 }
 
-impl Said {
+impl StartupReport {
     /// Takes a report. Several may come at once: a worker can have ended when its beginning is read.
-    fn note(&mut self, report: Report) {
+    fn note(&mut self, report: LauncherReport) {
         match report {
-            Report::Worker(pid) => self.number = Some(pid),
-            Report::Ready(notes) => self.ready = Some(notes),
-            Report::Exited { status, .. } => self.how = Some(HowEnded::Exited(status)),
-            Report::Killed { signal, .. } => self.how = Some(HowEnded::Killed(signal)),
-            Report::NoLayer(why) => self.refused = Some(NoFinish::NoLayer(why)),
-            Report::Missing(what) => self.refused = Some(NoFinish::Missing(what)),
-            Report::Passing(what) => self.refused = Some(NoFinish::Passing(what)),
-            Report::NotStarted(why) => self.refused = Some(NoFinish::NotStarted(why)),
-            Report::Watcher(_) | Report::Starting | Report::Tried(_) | Report::Layers | Report::Exceeded(_) => {}
+            LauncherReport::Worker(pid) => self.number = Some(pid),
+            LauncherReport::Ready(notes) => self.ready = Some(notes),
+            LauncherReport::Exited { status, .. } => self.how = Some(HowEnded::Exited(status)),
+            LauncherReport::Killed { signal, .. } => self.how = Some(HowEnded::Killed(signal)),
+            LauncherReport::NoLayer(why) => self.refused = Some(NoFinish::NoLayer(why)),
+            LauncherReport::Missing(what) => self.refused = Some(NoFinish::Missing(what)),
+            LauncherReport::Passing(what) => self.refused = Some(NoFinish::Passing(what)),
+            LauncherReport::NotStarted(why) => self.refused = Some(NoFinish::NotStarted(why)),
+            LauncherReport::Watcher(_)
+            | LauncherReport::Starting
+            | LauncherReport::Tried(_)
+            | LauncherReport::Layers
+            | LauncherReport::Exceeded(_) => {}
             // A worker has no terminal.
-            Report::Terminal | Report::Suspended(_) | Report::WantsTerminal => {}
+            LauncherReport::Terminal | LauncherReport::Suspended(_) | LauncherReport::WantsTerminal => {}
         }
     }
 }
@@ -140,13 +149,13 @@ impl Said {
 fn begin(launchers: &Launchers, orders: &Orders, descriptors: Vec<OwnedFd>, wake: &Wake) -> Result<Begun, NoFinish> {
     let launcher = &launchers.launcher;
     let broken = |what: &str| NoFinish::Broken(format!("The launcher {launcher} {what}."));
-    let (mut started, streams) = Started::start(launchers, orders, &descriptors).map_err(|error| {
+    let (mut started, streams) = LaunchedCommand::start(launchers, orders, &descriptors).map_err(|error| {
         let what = format!("The launcher {launcher} could not be started: {error}.");
         NoFinish::NoLauncher(what, error.raw_os_error())
     })?;
     drop(descriptors);
     let until = Instant::now() + TO_START;
-    let mut said = Said::default();
+    let mut said = StartupReport::default();
     let why = loop {
         let descriptors = started.news().map(AsFd::as_fd).chain([wake.as_fd()]);
         let mut polled: Vec<PollFd<'_>> =
@@ -163,7 +172,7 @@ fn begin(launchers: &Launchers, orders: &Orders, descriptors: Vec<OwnedFd>, wake
         if started.is_gone() {
             break broken("ended before it ran anything");
         }
-        if wake.wish() != Wish::GoOn || Instant::now() >= until {
+        if wake.wish() != ThreadRequest::GoOn || Instant::now() >= until {
             break broken("did not carry out its orders in time");
         }
     };
@@ -178,11 +187,13 @@ mod tests {
     #[test]
     fn an_end_that_is_told_together_with_the_beginning_is_not_lost() {
         for (end, how) in [
-            (Report::Exited { status: 7, left_behind: 0 }, HowEnded::Exited(7)),
-            (Report::Killed { signal: 9, left_behind: 0 }, HowEnded::Killed(9)),
+            (LauncherReport::Exited { status: 7, left_behind: 0 }, HowEnded::Exited(7)),
+            (LauncherReport::Killed { signal: 9, left_behind: 0 }, HowEnded::Killed(9)),
         ] {
-            let mut said = Said::default();
-            for report in [Report::Starting, Report::Worker(5), Report::Ready(vec!["a note".into()]), end] {
+            let mut said = StartupReport::default();
+            for report in
+                [LauncherReport::Starting, LauncherReport::Worker(5), LauncherReport::Ready(vec!["a note".into()]), end]
+            {
                 said.note(report);
             }
             assert_eq!((said.number, said.how), (Some(5), Some(how)));

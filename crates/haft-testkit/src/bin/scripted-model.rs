@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Script, ScriptedModel};
+use haft_testkit::scripted_model::{ModelScript, ScriptedModel};
 use tokio::signal::unix::{SignalKind, signal};
 
 fn main() -> ExitCode {
@@ -57,7 +57,7 @@ fn run() -> Result<ExitCode, String> {
         _ => return Err("name a script, then a port or nothing; see --help".into()),
     };
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
-    let script = Script::from_yaml(&text).map_err(|error| format!("{file}: {error}"))?;
+    let script = ModelScript::from_yaml(&text).map_err(|error| format!("{file}: {error}"))?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let model = ScriptedModel::start_at(script, address).map_err(|error| format!("port {port}: {error}"))?;
 

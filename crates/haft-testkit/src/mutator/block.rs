@@ -12,9 +12,9 @@ use std::sync::Arc;
 use super::corpus::SourceFile;
 use super::dice::Dice;
 
-/// A block of a file and what shall stand in its place.
+/// A block of lines of a file, and the lines that shall replace it.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct BlockEdit {
     /// The name of the file.
     pub name: Arc<str>,
     /// All lines of the file, without line ends.
@@ -27,14 +27,14 @@ pub struct Block {
 
 /// Whether a text that is sent ends with a line end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tail {
+pub enum TextTail {
     /// It ends with the last line's text.
     Open,
     /// It ends with a line end.
     Closed,
 }
 
-impl Block {
+impl BlockEdit {
     /// Picks a block of a number of lines and a true change of it; nothing when the dice fell on a bad place.
     pub fn pick(dice: &mut Dice, file: &SourceFile, most_lines: usize) -> Option<Self> {
         let lines: Vec<String> = file.text.lines().map(str::to_owned).collect();
@@ -58,18 +58,18 @@ impl Block {
 
     /// Returns the file before the edit.
     pub fn before(&self) -> String {
-        sent(&self.lines, Tail::Closed)
+        sent(&self.lines, TextTail::Closed)
     }
 
     /// Returns the file after the edit.
     pub fn after(&self) -> String {
         let (head, tail) = (&self.lines[..self.range.start], &self.lines[self.range.end..]);
-        sent(&[head, &self.new, tail].concat(), Tail::Closed)
+        sent(&[head, &self.new, tail].concat(), TextTail::Closed)
     }
 
     /// Returns a way to end what is sent that says the same as the true edit.
-    pub fn tail(&self, dice: &mut Dice) -> Tail {
-        if self.new.is_empty() || dice.once_in(2) { Tail::Closed } else { Tail::Open }
+    pub fn tail(&self, dice: &mut Dice) -> TextTail {
+        if self.new.is_empty() || dice.once_in(2) { TextTail::Closed } else { TextTail::Open }
     }
 
     /// Returns how many places of the file look like these lines when blanks at both ends and typography do not count.
@@ -84,14 +84,14 @@ impl Block {
 
     /// Returns whether the block is the only place like it, also as a part of lines.
     pub fn is_alone(&self) -> bool {
-        self.places(self.old()) == 1 && self.before().matches(&sent(self.old(), Tail::Open)).count() == 1
+        self.places(self.old()) == 1 && self.before().matches(&sent(self.old(), TextTail::Open)).count() == 1
     }
 }
 
 /// Returns lines as one text.
-pub fn sent(lines: &[String], tail: Tail) -> String {
+pub fn sent(lines: &[String], tail: TextTail) -> String {
     let mut text = lines.join("\n");
-    if tail == Tail::Closed && !lines.is_empty() {
+    if tail == TextTail::Closed && !lines.is_empty() {
         text.push('\n');
     }
     text

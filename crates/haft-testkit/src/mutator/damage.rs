@@ -7,17 +7,17 @@ mod numbers;
 mod places;
 mod whitespace;
 
-use super::block::{Block, Tail, plain, sent};
+use super::block::{BlockEdit, TextTail, plain, sent};
 use super::corpus::{Corpus, SourceFile};
 use super::dice::Dice;
-use super::{Case, Class, Sent, Truth};
+use super::{Case, Class, SentReplacement, Truth};
 
 const MOST_LINES: usize = 12;
 
 /// Picks a true edit and damages it; nothing when the two do not suit each other.
 pub fn damaged(corpus: &Corpus, dice: &mut Dice, class: Class) -> Option<Case> {
     let file: &SourceFile = corpus.pick(dice)?;
-    let block = Block::pick(dice, file, MOST_LINES)?;
+    let block = BlockEdit::pick(dice, file, MOST_LINES)?;
     match class {
         Class::Exact => exact(dice, &block),
         Class::TrailingBlanks => whitespace::trailing_blanks(dice, block),
@@ -36,15 +36,15 @@ pub fn damaged(corpus: &Corpus, dice: &mut Dice, class: Class) -> Option<Case> {
 }
 
 /// Returns what is right for a damaged block: where the file has others like it, a refusal is right as well.
-fn truth(block: &Block) -> Truth {
+fn truth(block: &BlockEdit) -> Truth {
     if block.is_alone() { Truth::Becomes(block.after()) } else { Truth::RefusedOrLike(block.after()) }
 }
 
-fn case(class: Class, block: &Block, edits: Vec<Sent>, truth: Truth) -> Case {
+fn case(class: Class, block: &BlockEdit, edits: Vec<SentReplacement>, truth: Truth) -> Case {
     Case { class, file: block.name.clone(), before: block.before(), lines: block.range.clone(), edits, truth }
 }
 
-fn exact(dice: &mut Dice, block: &Block) -> Option<Case> {
+fn exact(dice: &mut Dice, block: &BlockEdit) -> Option<Case> {
     let before = block.before();
     if dice.once_in(3) {
         let line = dice.pick(block.old())?;
@@ -53,11 +53,11 @@ fn exact(dice: &mut Dice, block: &Block) -> Option<Case> {
         let old: String = letters.iter().skip(first).take(6 + dice.below(20)).collect();
         let new = "$1 \\n {}".to_owned();
         let after = before.replacen(&old, &new, 1);
-        let edits = vec![Sent { old: old.clone(), new }];
+        let edits = vec![SentReplacement { old: old.clone(), new }];
         return (before.matches(&old).count() == 1).then(|| case(Class::Exact, block, edits, Truth::Becomes(after)));
     }
     let tail = block.tail(dice);
-    let edit = Sent { old: sent(block.old(), tail), new: sent(&block.new, tail) };
+    let edit = SentReplacement { old: sent(block.old(), tail), new: sent(&block.new, tail) };
     if before.matches(&edit.old).count() != 1 {
         return None;
     }
@@ -66,7 +66,7 @@ fn exact(dice: &mut Dice, block: &Block) -> Option<Case> {
     Some(case(Class::Exact, block, vec![edit], Truth::Becomes(after)))
 }
 
-fn typography(dice: &mut Dice, mut block: Block) -> Option<Case> {
+fn typography(dice: &mut Dice, mut block: BlockEdit) -> Option<Case> {
     let dashes = ['–', '—', '−'];
     let dash = *dice.pick(&dashes)?;
     let with_blanks = dice.once_in(3);
@@ -101,10 +101,10 @@ fn typography(dice: &mut Dice, mut block: Block) -> Option<Case> {
     let after = block.after();
     let truth = if is_alone { Truth::Becomes(after) } else { Truth::RefusedOrLike(after) };
     let is_gone = !block.before().contains(&old);
-    is_gone.then(|| case(Class::Typography, &block, vec![Sent { old, new }], truth))
+    is_gone.then(|| case(Class::Typography, &block, vec![SentReplacement { old, new }], truth))
 }
 
-fn near_miss(dice: &mut Dice, block: &Block) -> Option<Case> {
+fn near_miss(dice: &mut Dice, block: &BlockEdit) -> Option<Case> {
     let mut old = block.old().to_vec();
     let at = dice.below(old.len());
     if old.len() > 2 && dice.once_in(4) {
@@ -125,11 +125,11 @@ fn near_miss(dice: &mut Dice, block: &Block) -> Option<Case> {
     }
     let is_gone = !plain_lines(&block.lines).contains(&plain_lines(&old)) && block.places(&old) == 0;
     let tail = block.tail(dice);
-    let edit = Sent { old: sent(&old, tail), new: sent(&block.new, tail) };
+    let edit = SentReplacement { old: sent(&old, tail), new: sent(&block.new, tail) };
     is_gone.then(|| case(Class::NearMiss, block, vec![edit], Truth::Refused))
 }
 
-fn elided(dice: &mut Dice, block: &Block) -> Option<Case> {
+fn elided(dice: &mut Dice, block: &BlockEdit) -> Option<Case> {
     let old = block.old();
     if old.len() < 4 {
         return None;
@@ -143,7 +143,7 @@ fn elided(dice: &mut Dice, block: &Block) -> Option<Case> {
     };
     let (short_old, short_new) = (shorten(old), shorten(&block.new));
     let is_gone = block.places(&short_old) == 0 && short_old != short_new;
-    let edit = Sent { old: sent(&short_old, Tail::Open), new: sent(&short_new, Tail::Open) };
+    let edit = SentReplacement { old: sent(&short_old, TextTail::Open), new: sent(&short_new, TextTail::Open) };
     is_gone.then(|| case(Class::Elided, block, vec![edit], Truth::Refused))
 }
 

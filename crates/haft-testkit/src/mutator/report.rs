@@ -8,18 +8,18 @@ use super::{Case, Class, Truth};
 /// How many wrong or needlessly refused cases are kept in words.
 const EXAMPLES: usize = 5;
 
-/// What became of the cases of each class.
+/// The results of the cases of each class, with examples of failed cases.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct MutationReport {
     /// One row per class.
-    pub rows: BTreeMap<Class, Row>,
+    pub rows: BTreeMap<Class, MutationCounts>,
     /// The first cases that were wrong or refused without need, in words.
     pub examples: Vec<String>,
 }
 
-/// What became of the cases of one class.
+/// The number of cases of one class, by their result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct MutationCounts {
     /// All cases.
     pub cases: usize,
     /// Cases with exactly one sensible place.
@@ -34,7 +34,7 @@ pub struct Row {
     pub wrong: usize,
 }
 
-impl Report {
+impl MutationReport {
     /// Counts what became of a case: the text after the edits, or why they were refused.
     pub fn note(&mut self, case: &Case, outcome: &Result<String, String>) {
         let row = self.rows.entry(case.class).or_default();
@@ -68,8 +68,8 @@ impl Report {
     }
 
     /// Returns the sum over all classes.
-    pub fn total(&self) -> Row {
-        self.rows.values().fold(Row::default(), |sum, row| Row {
+    pub fn total(&self) -> MutationCounts {
+        self.rows.values().fold(MutationCounts::default(), |sum, row| MutationCounts {
             cases: sum.cases + row.cases,
             sensible: sum.sensible + row.sensible,
             applied: sum.applied + row.applied,
@@ -80,7 +80,7 @@ impl Report {
     }
 }
 
-impl Row {
+impl MutationCounts {
     /// Returns how many percent of the cases with one sensible place were applied; nothing where there are none.
     pub fn percent(&self) -> Option<f64> {
         (self.sensible > 0).then(|| 100.0 * self.applied as f64 / self.sensible as f64)
@@ -95,7 +95,7 @@ fn squeezed(text: &str) -> String {
         .collect()
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for MutationReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let titles = ["class", "cases", "sensible", "applied", "percent", "refused", "wrong"];
         let [class, cases, sensible, applied, percent, refused, wrong] = titles;
@@ -104,7 +104,7 @@ impl fmt::Display for Report {
         for (name, row) in rows.chain([("all", self.total())]) {
             let applied = row.applied + row.applied_anyway;
             let percent = row.percent().map_or("–".to_owned(), |percent| format!("{percent:.1}"));
-            let Row { cases, sensible, refused, wrong, .. } = row;
+            let MutationCounts { cases, sensible, refused, wrong, .. } = row;
             writeln!(out, "{name:<22}{cases:>7}{sensible:>10}{applied:>9}{percent:>9}{refused:>9}{wrong:>7}")?;
         }
         Ok(())

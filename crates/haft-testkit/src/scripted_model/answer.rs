@@ -7,20 +7,20 @@ use std::time::Duration;
 use haft_model::wire::Wire;
 use serde_json::{Value, json};
 
-use super::asked::Asked;
+use super::asked::ReplyRequest;
 use super::fault::{Fault, RetryAfter};
-use super::script::{Turn, Usage};
-use super::tongue::{Event, Speech, signature, tongue};
+use super::script::{ScriptedTurn, Usage};
+use super::tongue::{ScriptedEvent, Speech, signature, tongue};
 
-/// What a request is answered.
+/// The bytes that answer a request, and how they are sent.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum ScriptedAnswer {
     /// All at once.
     Whole { status: u16, headers: Vec<(String, String)>, body: Vec<u8> },
     /// Chunk by chunk.
-    Stream { chunks: Vec<Vec<u8>>, ending: Ending, pace: Pace },
+    Stream { chunks: Vec<Vec<u8>>, ending: AnswerEnding, pace: Pace },
     /// Nothing at all.
-    Nothing(Ending),
+    Nothing(AnswerEnding),
 }
 
 /// When the chunks of an answer come.
@@ -36,7 +36,7 @@ pub(super) enum Pace {
 
 /// How an answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum AnswerEnding {
     /// As it should.
     Whole,
     /// The connection is closed in the middle.
@@ -45,15 +45,15 @@ pub(super) enum Ending {
     Hang,
 }
 
-/// A turn that is about to be told to somebody.
-pub(super) struct Telling<'a> {
-    pub turn: &'a Turn,
+/// Builds the answer to a request from a turn of the script.
+pub(super) struct AnswerBuilder<'a> {
+    pub turn: &'a ScriptedTurn,
     pub number: usize,
     pub piece_chars: usize,
-    pub asked: &'a Asked,
+    pub asked: &'a ReplyRequest,
 }
 
-impl Answer {
+impl ScriptedAnswer {
     pub fn json(status: u16, body: &Value) -> Self {
         let headers = vec![("content-type".into(), "application/json".into())];
         Self::Whole { status, headers, body: body.to_string().into_bytes() }
@@ -64,35 +64,35 @@ impl Answer {
         Self::json(status, &tongue(wire).error(status, message))
     }
 
-    fn stream(chunks: Vec<Vec<u8>>, ending: Ending) -> Self {
+    fn stream(chunks: Vec<Vec<u8>>, ending: AnswerEnding) -> Self {
         Self::Stream { chunks, ending, pace: Pace::AtOnce }
     }
 }
 
-impl Telling<'_> {
+impl AnswerBuilder<'_> {
     /// Answers with the reply.
-    pub fn reply(&self) -> Answer {
+    pub fn reply(&self) -> ScriptedAnswer {
         if !self.wants_stream() {
-            return Answer::json(200, &tongue(self.asked.wire).whole(&self.speech()));
+            return ScriptedAnswer::json(200, &tongue(self.asked.wire).whole(&self.speech()));
         }
         self.told_at(if self.turn.held { Pace::Held } else { Pace::AtOnce })
     }
 
-    fn told_at(&self, pace: Pace) -> Answer {
-        let chunks = self.events().iter().map(Event::bytes).collect();
-        Answer::Stream { chunks, ending: Ending::Whole, pace }
+    fn told_at(&self, pace: Pace) -> ScriptedAnswer {
+        let chunks = self.events().iter().map(ScriptedEvent::bytes).collect();
+        ScriptedAnswer::Stream { chunks, ending: AnswerEnding::Whole, pace }
     }
 
     /// Answers with a fault of it.
-    pub fn fault(&self, fault: &Fault) -> Answer {
+    pub fn fault(&self, fault: &Fault) -> ScriptedAnswer {
         let wire = self.asked.wire;
         let all = || self.events();
-        let first = |count: usize| all().iter().take(count).map(Event::bytes).collect::<Vec<_>>();
+        let first = |count: usize| all().iter().take(count).map(ScriptedEvent::bytes).collect::<Vec<_>>();
         match fault {
             Fault::Status(status) => {
                 let message = status.message.as_deref().unwrap_or("This is a fault of the script.");
-                let mut answer = Answer::error(wire, status.code, message);
-                if let Answer::Whole { headers, .. } = &mut answer {
+                let mut answer = ScriptedAnswer::error(wire, status.code, message);
+                if let ScriptedAnswer::Whole { headers, .. } = &mut answer {
                     headers
                         .extend(status.retry_after.map(RetryAfter::header).map(|value| ("retry-after".into(), value)));
                     headers.extend(status.headers.clone());
@@ -101,36 +101,36 @@ impl Telling<'_> {
             }
             Fault::TooLong => {
                 let (status, message) = tongue(wire).too_long();
-                Answer::error(wire, status, message)
+                ScriptedAnswer::error(wire, status, message)
             }
-            Fault::CutBeforeHeaders => Answer::Nothing(Ending::Cut),
-            Fault::HangBeforeHeaders => Answer::Nothing(Ending::Hang),
+            Fault::CutBeforeHeaders => ScriptedAnswer::Nothing(AnswerEnding::Cut),
+            Fault::HangBeforeHeaders => ScriptedAnswer::Nothing(AnswerEnding::Hang),
             Fault::CutAfterBytes(count) => {
                 let bytes: Vec<u8> = first(usize::MAX).concat().into_iter().take(*count).collect();
-                Answer::stream(vec![bytes], Ending::Cut)
+                ScriptedAnswer::stream(vec![bytes], AnswerEnding::Cut)
             }
-            Fault::CutAfterEvents(count) => Answer::stream(first(*count), Ending::Cut),
-            Fault::EndsAfterEvents(count) => Answer::stream(first(*count), Ending::Whole),
-            Fault::HangAfterEvents(count) => Answer::stream(first(*count), Ending::Hang),
+            Fault::CutAfterEvents(count) => ScriptedAnswer::stream(first(*count), AnswerEnding::Cut),
+            Fault::EndsAfterEvents(count) => ScriptedAnswer::stream(first(*count), AnswerEnding::Whole),
+            Fault::HangAfterEvents(count) => ScriptedAnswer::stream(first(*count), AnswerEnding::Hang),
             Fault::Slow(milliseconds) if self.wants_stream() => {
                 self.told_at(Pace::Slow(Duration::from_millis(*milliseconds)))
             }
             Fault::Slow(_) => self.reply(),
-            Fault::Empty => Answer::Whole { status: 200, headers: Vec::new(), body: Vec::new() },
-            Fault::Page => Answer::Whole {
+            Fault::Empty => ScriptedAnswer::Whole { status: 200, headers: Vec::new(), body: Vec::new() },
+            Fault::Page => ScriptedAnswer::Whole {
                 status: 200,
                 headers: vec![("content-type".into(), "text/html".into())],
                 body: b"<!doctype html><title>Sign in</title><p>Please sign in to use this network.".to_vec(),
             },
-            Fault::NotStreamed => Answer::json(200, &tongue(wire).whole(&self.speech())),
+            Fault::NotStreamed => ScriptedAnswer::json(200, &tongue(wire).whole(&self.speech())),
             Fault::GarbageAfterEvents(count) => {
                 let garbage = b"\xff\xfe\x00garbage\ndata\x80\n:::\n\n{]\n\n".to_vec();
-                Answer::stream([first(*count), vec![garbage]].concat(), Ending::Whole)
+                ScriptedAnswer::stream([first(*count), vec![garbage]].concat(), AnswerEnding::Whole)
             }
-            Fault::BrokenEvent(index) => Answer::stream(broken(all(), *index), Ending::Whole),
+            Fault::BrokenEvent(index) => ScriptedAnswer::stream(broken(all(), *index), AnswerEnding::Whole),
             Fault::ErrorAfterEvents(count) => {
                 let error = tongue(wire).error_in_stream(*count).bytes();
-                Answer::stream([first(*count), vec![error]].concat(), Ending::Whole)
+                ScriptedAnswer::stream([first(*count), vec![error]].concat(), AnswerEnding::Whole)
             }
         }
     }
@@ -151,7 +151,7 @@ impl Telling<'_> {
         }
     }
 
-    fn events(&self) -> Vec<Event> {
+    fn events(&self) -> Vec<ScriptedEvent> {
         tongue(self.asked.wire).stream(&self.speech())
     }
 
@@ -173,8 +173,8 @@ impl Telling<'_> {
 }
 
 /// Returns the list of models as all providers would like to read it.
-pub(super) fn models() -> Answer {
-    Answer::json(
+pub(super) fn models() -> ScriptedAnswer {
+    ScriptedAnswer::json(
         200,
         &json!({
             "object": "list",
@@ -199,10 +199,10 @@ pub(super) fn models() -> Answer {
     )
 }
 
-fn broken(mut events: Vec<Event>, index: usize) -> Vec<Vec<u8>> {
+fn broken(mut events: Vec<ScriptedEvent>, index: usize) -> Vec<Vec<u8>> {
     if let Some(event) = events.get_mut(index) {
         let middle = (event.data.len() / 2..).find(|at| event.data.is_char_boundary(*at)).unwrap_or(0);
         event.data.truncate(middle);
     }
-    events.iter().map(Event::bytes).collect()
+    events.iter().map(ScriptedEvent::bytes).collect()
 }

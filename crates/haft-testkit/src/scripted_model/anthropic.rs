@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{Came, Conversation, Made, Said};
-use super::script::{Part, Stop};
-use super::tongue::{Beat, Event, Speech, Tongue, images, list, object, plain_text, signature};
+use super::asked::{Conversation, ConversationCall, ConversationEntry, ConversationResult};
+use super::script::{ScriptedPart, ScriptedStopReason};
+use super::tongue::{Beat, ScriptedEvent, ScriptedWire, Speech, images, list, object, plain_text, signature};
 
 pub(super) struct Anthropic;
 
-impl Tongue for Anthropic {
+impl ScriptedWire for Anthropic {
     fn read(&self, body: &Value) -> Result<Conversation, String> {
         if !body["max_tokens"].is_u64() {
             return Err("max_tokens: Field required".into());
@@ -34,7 +34,7 @@ impl Tongue for Anthropic {
         Ok(conversation)
     }
 
-    fn stream(&self, speech: &Speech<'_>) -> Vec<Event> {
+    fn stream(&self, speech: &Speech<'_>) -> Vec<ScriptedEvent> {
         let mut message = message(speech, json!([]), Value::Null);
         message["usage"]["output_tokens"] = json!(1);
         let mut events =
@@ -51,9 +51,9 @@ impl Tongue for Anthropic {
 
     fn whole(&self, speech: &Speech<'_>) -> Value {
         let content = speech.parts.iter().enumerate().map(|(index, part)| match part {
-            Part::Text(text) | Part::Refusal(text) => json!({"type": "text", "text": text}),
-            Part::Thinking(text) => json!({"type": "thinking", "thinking": text, "signature": signature(text)}),
-            Part::Call(call) => {
+            ScriptedPart::Text(text) | ScriptedPart::Refusal(text) => json!({"type": "text", "text": text}),
+            ScriptedPart::Thinking(text) => json!({"type": "thinking", "thinking": text, "signature": signature(text)}),
+            ScriptedPart::Call(call) => {
                 let input = object(&call.arguments).unwrap_or_else(|| json!({}));
                 json!({"type": "tool_use", "id": speech.id(index), "name": call.name, "input": input})
             }
@@ -75,8 +75,8 @@ impl Tongue for Anthropic {
         json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_scripted"})
     }
 
-    fn error_in_stream(&self, _events_before: usize) -> Event {
-        Event::named("error", &self.error(529, "Overloaded"))
+    fn error_in_stream(&self, _events_before: usize) -> ScriptedEvent {
+        ScriptedEvent::named("error", &self.error(529, "Overloaded"))
     }
 
     fn too_long(&self) -> (u16, &'static str) {
@@ -84,9 +84,9 @@ impl Tongue for Anthropic {
     }
 }
 
-fn event(data: Value) -> Event {
+fn event(data: Value) -> ScriptedEvent {
     let name = data["type"].as_str().unwrap_or_default().to_owned();
-    Event::named(&name, &data)
+    ScriptedEvent::named(&name, &data)
 }
 
 fn message(speech: &Speech<'_>, content: Value, stop_reason: Value) -> Value {
@@ -114,45 +114,45 @@ fn say(speech: &Speech<'_>, beat: &Beat<'_>) -> Vec<Value> {
     match beat {
         Beat::Opens(index, part) => {
             let block = match part {
-                Part::Text(_) | Part::Refusal(_) => json!({"type": "text", "text": ""}),
-                Part::Thinking(_) => json!({"type": "thinking", "thinking": "", "signature": ""}),
-                Part::Call(call) => {
+                ScriptedPart::Text(_) | ScriptedPart::Refusal(_) => json!({"type": "text", "text": ""}),
+                ScriptedPart::Thinking(_) => json!({"type": "thinking", "thinking": "", "signature": ""}),
+                ScriptedPart::Call(call) => {
                     json!({"type": "tool_use", "id": speech.id(*index), "name": call.name, "input": {}})
                 }
             };
             let start = json!({"type": "content_block_start", "index": index, "content_block": block});
             // The provider begins the arguments with an empty piece, which is all of them where there are none.
-            let empty = matches!(part, Part::Call(_))
+            let empty = matches!(part, ScriptedPart::Call(_))
                 .then(|| delta(index, json!({"type": "input_json_delta", "partial_json": ""})));
             [start].into_iter().chain(empty).collect()
         }
         Beat::Piece(index, part, text) => vec![delta(
             index,
             match part {
-                Part::Text(_) | Part::Refusal(_) => json!({"type": "text_delta", "text": text}),
-                Part::Thinking(_) => json!({"type": "thinking_delta", "thinking": text}),
-                Part::Call(_) => json!({"type": "input_json_delta", "partial_json": text}),
+                ScriptedPart::Text(_) | ScriptedPart::Refusal(_) => json!({"type": "text_delta", "text": text}),
+                ScriptedPart::Thinking(_) => json!({"type": "thinking_delta", "thinking": text}),
+                ScriptedPart::Call(_) => json!({"type": "input_json_delta", "partial_json": text}),
             },
         )],
         Beat::Closes(index, part) => {
             let signed = match part {
-                Part::Thinking(text) => {
+                ScriptedPart::Thinking(text) => {
                     Some(delta(index, json!({"type": "signature_delta", "signature": signature(text)})))
                 }
-                Part::Text(_) | Part::Refusal(_) | Part::Call(_) => None,
+                ScriptedPart::Text(_) | ScriptedPart::Refusal(_) | ScriptedPart::Call(_) => None,
             };
             signed.into_iter().chain([json!({"type": "content_block_stop", "index": index})]).collect()
         }
     }
 }
 
-fn stop_reason(stop: Stop) -> &'static str {
+fn stop_reason(stop: ScriptedStopReason) -> &'static str {
     match stop {
-        Stop::Finished => "end_turn",
-        Stop::Calls => "tool_use",
-        Stop::Length => "max_tokens",
-        Stop::Refused => "refusal",
-        Stop::Paused => "pause_turn",
+        ScriptedStopReason::Finished => "end_turn",
+        ScriptedStopReason::Calls => "tool_use",
+        ScriptedStopReason::Length => "max_tokens",
+        ScriptedStopReason::Refused => "refusal",
+        ScriptedStopReason::Paused => "pause_turn",
     }
 }
 
@@ -168,7 +168,7 @@ fn read_user(conversation: &mut Conversation, content: &Value) -> Result<(), Str
         if text.is_empty() {
             return Err("content: it is empty".into());
         }
-        conversation.said.push(Said::User(text.into()));
+        conversation.said.push(ConversationEntry::User(text.into()));
         return Ok(());
     }
     let mut texts = String::new();
@@ -176,7 +176,7 @@ fn read_user(conversation: &mut Conversation, content: &Value) -> Result<(), Str
         match block["type"].as_str() {
             Some("tool_result") if texts.is_empty() => {
                 let id = block["tool_use_id"].as_str().map(str::to_owned);
-                conversation.add_result(Came { id, name: None, text: plain_text(&block["content"]) });
+                conversation.add_result(ConversationResult { id, name: None, text: plain_text(&block["content"]) });
             }
             Some("tool_result") => {
                 return Err(format!("content.{index}: a `tool_result` must come before every other block"));
@@ -187,7 +187,7 @@ fn read_user(conversation: &mut Conversation, content: &Value) -> Result<(), Str
         }
     }
     match (texts.is_empty(), list(content).is_empty()) {
-        (false, _) => conversation.said.push(Said::User(texts)),
+        (false, _) => conversation.said.push(ConversationEntry::User(texts)),
         (true, false) => {}
         (true, true) => return Err("content: it is empty".into()),
     }
@@ -220,7 +220,7 @@ fn read_assistant(conversation: &mut Conversation, content: &Value) -> Result<()
             Some("tool_use") if block["input"].is_object() => {
                 let text = |key: &str| block[key].as_str().map(str::to_owned);
                 let name = text("name").unwrap_or_default();
-                let made = Made { id: text("id"), name, arguments: block["input"].to_string() };
+                let made = ConversationCall { id: text("id"), name, arguments: block["input"].to_string() };
                 conversation.add_model("", vec![made]);
             }
             Some("tool_use") => return Err(format!("content.{index}.input: it must be an object")),

@@ -5,9 +5,9 @@ use std::time::Instant;
 use haft_model::wire::Wire;
 use serde_json::Value;
 
-/// A request for a reply, as it came.
+/// A request for a reply, as the client sent it.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ReplyRequest {
     /// The form in which it speaks.
     pub wire: Wire,
     /// The method.
@@ -36,25 +36,25 @@ pub struct Conversation {
     /// The names of the tools that are offered.
     pub tools: Vec<String>,
     /// What was said so far.
-    pub said: Vec<Said>,
+    pub said: Vec<ConversationEntry>,
     /// The images that it shows, in order, each as an address that holds all of it (`data:image/png;base64,…`).
     pub images: Vec<String>,
 }
 
 /// One entry of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum ConversationEntry {
     /// The user said this.
     User(String),
     /// The model said this, and made these calls.
-    Model(String, Vec<Made>),
+    Model(String, Vec<ConversationCall>),
     /// This came of the calls.
-    Results(Vec<Came>),
+    Results(Vec<ConversationResult>),
 }
 
-/// A call in a conversation.
+/// A tool call in a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct ConversationCall {
     /// What its result refers to, where the form has it.
     pub id: Option<String>,
     /// The name of the tool.
@@ -63,9 +63,9 @@ pub struct Made {
     pub arguments: String,
 }
 
-/// A result in a conversation.
+/// The result of a tool call in a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Came {
+pub struct ConversationResult {
     /// The call that it refers to, where the form has it.
     pub id: Option<String>,
     /// The name of the tool, where the form has it.
@@ -74,7 +74,7 @@ pub struct Came {
     pub text: String,
 }
 
-impl Asked {
+impl ReplyRequest {
     /// Returns the model that is asked for.
     pub fn model(&self) -> &str {
         let in_path = || self.path.rsplit('/').next()?.split(':').next();
@@ -94,38 +94,42 @@ impl Conversation {
     /// Returns what the user said last.
     pub fn last_of_user(&self) -> &str {
         let mut texts = self.said.iter().rev().filter_map(|said| match said {
-            Said::User(text) => Some(text.as_str()),
-            Said::Model(..) | Said::Results(_) => None,
+            ConversationEntry::User(text) => Some(text.as_str()),
+            ConversationEntry::Model(..) | ConversationEntry::Results(_) => None,
         });
         texts.next().unwrap_or_default()
     }
 
     /// Returns the results that came after the last reply.
-    pub fn last_results(&self) -> &[Came] {
-        let since = self.said.iter().rev().take_while(|said| !matches!(said, Said::Model(..)));
+    pub fn last_results(&self) -> &[ConversationResult] {
+        let since = self.said.iter().rev().take_while(|said| !matches!(said, ConversationEntry::Model(..)));
         let mut results = since.filter_map(|said| match said {
-            Said::Results(results) => Some(results.as_slice()),
-            Said::User(_) | Said::Model(..) => None,
+            ConversationEntry::Results(results) => Some(results.as_slice()),
+            ConversationEntry::User(_) | ConversationEntry::Model(..) => None,
         });
         results.next().unwrap_or_default()
     }
 
     /// Adds what the model said, to what it said just before where nobody else spoke in between.
-    pub(super) fn add_model(&mut self, text: &str, calls: Vec<Made>) {
+    pub(super) fn add_model(&mut self, text: &str, calls: Vec<ConversationCall>) {
         match self.said.last_mut() {
-            Some(Said::Model(said, made)) => {
+            Some(ConversationEntry::Model(said, made)) => {
                 said.push_str(text);
                 made.extend(calls);
             }
-            Some(Said::User(_) | Said::Results(_)) | None => self.said.push(Said::Model(text.into(), calls)),
+            Some(ConversationEntry::User(_) | ConversationEntry::Results(_)) | None => {
+                self.said.push(ConversationEntry::Model(text.into(), calls))
+            }
         }
     }
 
     /// Adds a result to those that stand beside it.
-    pub(super) fn add_result(&mut self, came: Came) {
+    pub(super) fn add_result(&mut self, came: ConversationResult) {
         match self.said.last_mut() {
-            Some(Said::Results(results)) => results.push(came),
-            Some(Said::User(_) | Said::Model(..)) | None => self.said.push(Said::Results(vec![came])),
+            Some(ConversationEntry::Results(results)) => results.push(came),
+            Some(ConversationEntry::User(_) | ConversationEntry::Model(..)) | None => {
+                self.said.push(ConversationEntry::Results(vec![came]))
+            }
         }
     }
 }

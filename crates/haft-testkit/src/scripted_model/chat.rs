@@ -4,16 +4,16 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{Came, Conversation, Made, Said};
-use super::script::{Part, Stop, Usage};
-use super::tongue::{Beat, Event, Speech, Tongue, images, list, plain_text};
+use super::asked::{Conversation, ConversationCall, ConversationEntry, ConversationResult};
+use super::script::{ScriptedPart, ScriptedStopReason, Usage};
+use super::tongue::{Beat, ScriptedEvent, ScriptedWire, Speech, images, list, plain_text};
 
 pub(super) struct Chat;
 
 /// A time that is the same in every run.
 pub(super) const CREATED: u64 = 1_750_000_000;
 
-impl Tongue for Chat {
+impl ScriptedWire for Chat {
     fn read(&self, body: &Value) -> Result<Conversation, String> {
         if !body["model"].is_string() {
             return Err("you must provide a model parameter".into());
@@ -27,33 +27,33 @@ impl Tongue for Chat {
         Ok(conversation)
     }
 
-    fn stream(&self, speech: &Speech<'_>) -> Vec<Event> {
+    fn stream(&self, speech: &Speech<'_>) -> Vec<ScriptedEvent> {
         let mut deltas = vec![json!({"role": "assistant", "content": ""})];
         deltas.extend(speech.beats().iter().filter_map(|beat| delta(speech, beat)));
         let choice = |delta: &Value, finish: Value| json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]);
-        let mut events: Vec<Event> =
-            deltas.iter().map(|delta| Event::plain(&chunk(speech, choice(delta, Value::Null)))).collect();
-        events.push(Event::plain(&chunk(speech, choice(&json!({}), json!(finish_reason(speech))))));
+        let mut events: Vec<ScriptedEvent> =
+            deltas.iter().map(|delta| ScriptedEvent::plain(&chunk(speech, choice(delta, Value::Null)))).collect();
+        events.push(ScriptedEvent::plain(&chunk(speech, choice(&json!({}), json!(finish_reason(speech))))));
         if speech.request["stream_options"]["include_usage"] == true {
             let mut last = chunk(speech, json!([]));
             last["usage"] = usage(speech.usage);
-            events.push(Event::plain(&last));
+            events.push(ScriptedEvent::plain(&last));
         }
-        events.push(Event { name: None, data: "[DONE]".into() });
+        events.push(ScriptedEvent { name: None, data: "[DONE]".into() });
         events
     }
 
     fn whole(&self, speech: &Speech<'_>) -> Value {
-        let joined = |wanted: fn(&Part) -> bool| {
-            let texts: String = speech.parts.iter().filter(|part| wanted(part)).map(Part::text).collect();
+        let joined = |wanted: fn(&ScriptedPart) -> bool| {
+            let texts: String = speech.parts.iter().filter(|part| wanted(part)).map(ScriptedPart::text).collect();
             if texts.is_empty() { Value::Null } else { Value::String(texts) }
         };
         let mut message = json!({
             "role": "assistant",
-            "content": joined(|part| matches!(part, Part::Text(_))),
-            "refusal": joined(|part| matches!(part, Part::Refusal(_))),
+            "content": joined(|part| matches!(part, ScriptedPart::Text(_))),
+            "refusal": joined(|part| matches!(part, ScriptedPart::Refusal(_))),
         });
-        let thoughts = joined(|part| matches!(part, Part::Thinking(_)));
+        let thoughts = joined(|part| matches!(part, ScriptedPart::Thinking(_)));
         if !thoughts.is_null() {
             message["reasoning_content"] = thoughts;
         }
@@ -62,11 +62,11 @@ impl Tongue for Chat {
             .iter()
             .enumerate()
             .filter_map(|(index, part)| match part {
-                Part::Call(call) => {
+                ScriptedPart::Call(call) => {
                     let function = json!({"name": call.name, "arguments": call.arguments});
                     Some(json!({"id": speech.id(index), "type": "function", "function": function}))
                 }
-                Part::Text(_) | Part::Thinking(_) | Part::Refusal(_) => None,
+                ScriptedPart::Text(_) | ScriptedPart::Thinking(_) | ScriptedPart::Refusal(_) => None,
             })
             .collect();
         if !calls.is_empty() {
@@ -95,8 +95,8 @@ impl Tongue for Chat {
         json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
     }
 
-    fn error_in_stream(&self, _events_before: usize) -> Event {
-        Event::plain(&self.error(503, "The server is overloaded or not ready yet."))
+    fn error_in_stream(&self, _events_before: usize) -> ScriptedEvent {
+        ScriptedEvent::plain(&self.error(503, "The server is overloaded or not ready yet."))
     }
 
     fn too_long(&self) -> (u16, &'static str) {
@@ -116,30 +116,31 @@ fn chunk(speech: &Speech<'_>, choices: Value) -> Value {
 
 fn delta(speech: &Speech<'_>, beat: &Beat<'_>) -> Option<Value> {
     match beat {
-        Beat::Opens(index, Part::Call(call)) => {
+        Beat::Opens(index, ScriptedPart::Call(call)) => {
             let function = json!({"name": call.name, "arguments": ""});
             let place = speech.calls_before(*index);
             Some(
                 json!({"tool_calls": [{"index": place, "id": speech.id(*index), "type": "function", "function": function}]}),
             )
         }
-        Beat::Opens(_, Part::Text(_) | Part::Thinking(_) | Part::Refusal(_)) | Beat::Closes(..) => None,
-        Beat::Piece(_, Part::Text(_), text) => Some(json!({"content": text})),
-        Beat::Piece(_, Part::Thinking(_), text) => Some(json!({"reasoning_content": text})),
-        Beat::Piece(_, Part::Refusal(_), text) => Some(json!({"refusal": text})),
-        Beat::Piece(index, Part::Call(_), text) => {
+        Beat::Opens(_, ScriptedPart::Text(_) | ScriptedPart::Thinking(_) | ScriptedPart::Refusal(_))
+        | Beat::Closes(..) => None,
+        Beat::Piece(_, ScriptedPart::Text(_), text) => Some(json!({"content": text})),
+        Beat::Piece(_, ScriptedPart::Thinking(_), text) => Some(json!({"reasoning_content": text})),
+        Beat::Piece(_, ScriptedPart::Refusal(_), text) => Some(json!({"refusal": text})),
+        Beat::Piece(index, ScriptedPart::Call(_), text) => {
             Some(json!({"tool_calls": [{"index": speech.calls_before(*index), "function": {"arguments": text}}]}))
         }
     }
 }
 
 fn finish_reason(speech: &Speech<'_>) -> &'static str {
-    let says_why = speech.parts.iter().any(|part| matches!(part, Part::Refusal(_)));
+    let says_why = speech.parts.iter().any(|part| matches!(part, ScriptedPart::Refusal(_)));
     match speech.stop {
-        Stop::Calls => "tool_calls",
-        Stop::Length => "length",
-        Stop::Refused if !says_why => "content_filter",
-        Stop::Finished | Stop::Paused | Stop::Refused => "stop",
+        ScriptedStopReason::Calls => "tool_calls",
+        ScriptedStopReason::Length => "length",
+        ScriptedStopReason::Refused if !says_why => "content_filter",
+        ScriptedStopReason::Finished | ScriptedStopReason::Paused | ScriptedStopReason::Refused => "stop",
     }
 }
 
@@ -156,7 +157,7 @@ fn read_message(conversation: &mut Conversation, message: &Value) -> Result<(), 
     let text = plain_text(&message["content"]);
     match message["role"].as_str() {
         Some("system" | "developer") => conversation.instructions.push_str(&text),
-        Some("user") => conversation.said.push(Said::User(text)),
+        Some("user") => conversation.said.push(ConversationEntry::User(text)),
         Some("assistant") => {
             let calls = list(&message["tool_calls"]).iter().map(read_call).collect::<Result<Vec<_>, _>>()?;
             if calls.is_empty() && message["content"].is_null() && !message["refusal"].is_string() {
@@ -169,18 +170,18 @@ fn read_message(conversation: &mut Conversation, message: &Value) -> Result<(), 
             if id.is_none() {
                 return Err("a tool message must have a tool_call_id".into());
             }
-            conversation.add_result(Came { id, name: None, text });
+            conversation.add_result(ConversationResult { id, name: None, text });
         }
         _ => return Err("its role is unknown".into()),
     }
     Ok(())
 }
 
-fn read_call(call: &Value) -> Result<Made, String> {
+fn read_call(call: &Value) -> Result<ConversationCall, String> {
     let function = &call["function"];
     match (call["id"].as_str(), function["name"].as_str(), function["arguments"].as_str()) {
         (Some(id), Some(name), Some(arguments)) => {
-            Ok(Made { id: Some(id.into()), name: name.into(), arguments: arguments.into() })
+            Ok(ConversationCall { id: Some(id.into()), name: name.into(), arguments: arguments.into() })
         }
         _ => Err("a tool call must have an id, a name and arguments, which are a text".into()),
     }

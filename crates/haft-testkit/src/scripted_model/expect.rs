@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 
-use super::asked::Asked;
+use super::asked::ReplyRequest;
 
 /// What a request must have. What is left out is not looked at.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -46,7 +46,7 @@ impl Expect {
     }
 
     /// Returns everything that a request lacks, a sentence each.
-    pub(super) fn lacks(&self, asked: &Asked) -> Vec<String> {
+    pub(super) fn lacks(&self, asked: &ReplyRequest) -> Vec<String> {
         let mut lacks = Vec::new();
         let mut demand = |holds: bool, what: String| lacks.extend((!holds).then_some(what));
 

@@ -13,7 +13,7 @@ use serde::Deserialize;
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
     /// A status that is not 200, with the error in the form of the provider.
-    Status(Status),
+    Status(StatusFault),
     /// The conversation is longer than the model takes, in the words of the provider.
     TooLong,
     /// The connection is closed before anything of the answer comes.
@@ -45,10 +45,10 @@ pub enum Fault {
     Slow(u64),
 }
 
-/// An answer with a status.
+/// An answer with an HTTP status instead of the reply.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Status {
+pub struct StatusFault {
     /// The status: 429, 500, 529…
     pub code: u16,
     /// What `Retry-After` says.
@@ -75,12 +75,12 @@ pub enum RetryAfter {
 impl Fault {
     /// Answers with this status and nothing that is special about it.
     pub fn status(code: u16) -> Self {
-        Self::Status(Status { code, ..Status::default() })
+        Self::Status(StatusFault { code, ..StatusFault::default() })
     }
 
     /// Answers that there were too many requests, and when to come again.
     pub fn limited(retry_after: RetryAfter) -> Self {
-        Self::Status(Status { code: 429, retry_after: Some(retry_after), ..Status::default() })
+        Self::Status(StatusFault { code: 429, retry_after: Some(retry_after), ..StatusFault::default() })
     }
 
     /// Returns one of each sort, as early in the answer as they have a place, for tests that try them all.

@@ -6,13 +6,14 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{Came, Conversation, Made, Said};
-use super::script::{Part, Stop};
-use super::tongue::{Beat, Event, Speech, Tongue, images, list, object, signature};
+use super::asked::{Conversation, ConversationCall, ConversationEntry, ConversationResult};
+use super::script::{ScriptedPart, ScriptedStopReason};
+use super::tongue::{Beat, ScriptedEvent, ScriptedWire, Speech, images, list, object, signature};
 
-pub(super) struct Gemini;
+/// Speaks the Gemini form of requests and replies.
+pub(super) struct GeminiWire;
 
-impl Tongue for Gemini {
+impl ScriptedWire for GeminiWire {
     fn read(&self, body: &Value) -> Result<Conversation, String> {
         let declared = list(&body["tools"]).iter().flat_map(|tool| list(&tool["functionDeclarations"]));
         let tools = declared.filter_map(|tool| tool["name"].as_str()).map(str::to_owned);
@@ -36,27 +37,29 @@ impl Tongue for Gemini {
         Ok(conversation)
     }
 
-    fn stream(&self, speech: &Speech<'_>) -> Vec<Event> {
+    fn stream(&self, speech: &Speech<'_>) -> Vec<ScriptedEvent> {
         let mut parts: Vec<Value> = Vec::new();
         for beat in speech.beats() {
             match beat {
-                Beat::Piece(_, Part::Text(_) | Part::Refusal(_), text) => parts.push(json!({"text": text})),
-                Beat::Piece(_, Part::Thinking(_), text) => parts.push(json!({"text": text, "thought": true})),
-                Beat::Closes(index, part @ Part::Call(_)) => parts.extend(call(speech, index, part)),
-                Beat::Piece(_, Part::Call(_), _) | Beat::Opens(..) | Beat::Closes(..) => {}
+                Beat::Piece(_, ScriptedPart::Text(_) | ScriptedPart::Refusal(_), text) => {
+                    parts.push(json!({"text": text}))
+                }
+                Beat::Piece(_, ScriptedPart::Thinking(_), text) => parts.push(json!({"text": text, "thought": true})),
+                Beat::Closes(index, part @ ScriptedPart::Call(_)) => parts.extend(call(speech, index, part)),
+                Beat::Piece(_, ScriptedPart::Call(_), _) | Beat::Opens(..) | Beat::Closes(..) => {}
             }
         }
-        let mut events: Vec<Event> =
-            parts.iter().map(|part| Event::plain(&chunk(speech, &json!([part]), Ends::Later))).collect();
-        events.push(Event::plain(&chunk(speech, &json!([{"text": ""}]), Ends::Here)));
+        let mut events: Vec<ScriptedEvent> =
+            parts.iter().map(|part| ScriptedEvent::plain(&chunk(speech, &json!([part]), Ends::Later))).collect();
+        events.push(ScriptedEvent::plain(&chunk(speech, &json!([{"text": ""}]), Ends::Here)));
         events
     }
 
     fn whole(&self, speech: &Speech<'_>) -> Value {
         let parts = speech.parts.iter().enumerate().filter_map(|(index, part)| match part {
-            Part::Text(text) | Part::Refusal(text) => Some(json!({"text": text})),
-            Part::Thinking(text) => Some(json!({"text": text, "thought": true})),
-            Part::Call(_) => call(speech, index, part),
+            ScriptedPart::Text(text) | ScriptedPart::Refusal(text) => Some(json!({"text": text})),
+            ScriptedPart::Thinking(text) => Some(json!({"text": text, "thought": true})),
+            ScriptedPart::Call(_) => call(speech, index, part),
         });
         chunk(speech, &parts.collect(), Ends::Here)
     }
@@ -74,8 +77,8 @@ impl Tongue for Gemini {
         json!({"error": {"code": status, "message": message, "status": name}})
     }
 
-    fn error_in_stream(&self, _events_before: usize) -> Event {
-        Event::plain(&self.error(503, "The model is overloaded. Please try again later."))
+    fn error_in_stream(&self, _events_before: usize) -> ScriptedEvent {
+        ScriptedEvent::plain(&self.error(503, "The model is overloaded. Please try again later."))
     }
 
     fn too_long(&self) -> (u16, &'static str) {
@@ -113,17 +116,22 @@ fn chunk(speech: &Speech<'_>, parts: &Value, ends: Ends) -> Value {
 const MALFORMED: &str = "MALFORMED_FUNCTION_CALL";
 
 fn finish_reason(speech: &Speech<'_>) -> &'static str {
-    let is_malformed = |part: &Part| matches!(part, Part::Call(call) if object(&call.arguments).is_none());
+    let is_malformed =
+        |part: &ScriptedPart| matches!(part, ScriptedPart::Call(call) if object(&call.arguments).is_none());
     match speech.stop {
-        Stop::Length => "MAX_TOKENS",
-        Stop::Refused => "SAFETY",
-        Stop::Finished | Stop::Calls | Stop::Paused if speech.parts.iter().any(is_malformed) => MALFORMED,
-        Stop::Finished | Stop::Calls | Stop::Paused => "STOP",
+        ScriptedStopReason::Length => "MAX_TOKENS",
+        ScriptedStopReason::Refused => "SAFETY",
+        ScriptedStopReason::Finished | ScriptedStopReason::Calls | ScriptedStopReason::Paused
+            if speech.parts.iter().any(is_malformed) =>
+        {
+            MALFORMED
+        }
+        ScriptedStopReason::Finished | ScriptedStopReason::Calls | ScriptedStopReason::Paused => "STOP",
     }
 }
 
-fn call(speech: &Speech<'_>, index: usize, part: &Part) -> Option<Value> {
-    let Part::Call(call) = part else { return None };
+fn call(speech: &Speech<'_>, index: usize, part: &ScriptedPart) -> Option<Value> {
+    let ScriptedPart::Call(call) = part else { return None };
     let mut function = json!({"name": call.name, "args": object(&call.arguments)?});
     if let Some(id) = &call.id {
         function["id"] = json!(id);
@@ -147,13 +155,15 @@ fn read_user(conversation: &mut Conversation, part: &Value) -> Result<(), String
             None => value.to_string(),
         });
         let said: Vec<String> = said.collect();
-        conversation.add_result(Came { id: text("id"), name: text("name"), text: said.join("\n") });
+        conversation.add_result(ConversationResult { id: text("id"), name: text("name"), text: said.join("\n") });
         return Ok(());
     }
     match part["text"].as_str() {
         Some(text) => match conversation.said.last_mut() {
-            Some(Said::User(said)) => said.push_str(text),
-            Some(Said::Model(..) | Said::Results(_)) | None => conversation.said.push(Said::User(text.into())),
+            Some(ConversationEntry::User(said)) => said.push_str(text),
+            Some(ConversationEntry::Model(..) | ConversationEntry::Results(_)) | None => {
+                conversation.said.push(ConversationEntry::User(text.into()))
+            }
         },
         None if part["inlineData"].is_object() => {}
         None => return Err("a user cannot say this".into()),
@@ -166,7 +176,7 @@ fn read_model(conversation: &mut Conversation, part: &Value) -> Result<(), Strin
     match (call["name"].as_str(), part["text"].as_str()) {
         (Some(name), _) => {
             let id = call["id"].as_str().map(str::to_owned);
-            let made = Made { id, name: name.into(), arguments: call["args"].to_string() };
+            let made = ConversationCall { id, name: name.into(), arguments: call["args"].to_string() };
             conversation.add_model("", vec![made]);
         }
         (None, Some(text)) => conversation.add_model(if part["thought"] == true { "" } else { text }, Vec::new()),

@@ -5,29 +5,31 @@
 
 use std::collections::BTreeSet;
 
-use super::asked::{Came, Conversation, Made, Said};
+use super::asked::{Conversation, ConversationCall, ConversationEntry, ConversationResult};
 
 impl Conversation {
     /// Returns what is wrong with it, a sentence each.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         match self.said.first() {
-            Some(Said::User(_)) => {}
-            Some(Said::Model(..) | Said::Results(_)) => faults.push("the first to speak is not the user".into()),
+            Some(ConversationEntry::User(_)) => {}
+            Some(ConversationEntry::Model(..) | ConversationEntry::Results(_)) => {
+                faults.push("the first to speak is not the user".into())
+            }
             None => faults.push("there is no message".into()),
         }
         let mut ids = BTreeSet::new();
-        let mut open: Vec<&Made> = Vec::new();
+        let mut open: Vec<&ConversationCall> = Vec::new();
         for said in &self.said {
             match said {
-                Said::Results(results) => {
+                ConversationEntry::Results(results) => {
                     faults.extend(unpaired(&std::mem::take(&mut open), results));
                 }
-                Said::User(_) | Said::Model(..) => {
+                ConversationEntry::User(_) | ConversationEntry::Model(..) => {
                     faults.extend(std::mem::take(&mut open).iter().map(|call| unanswered(call)));
                 }
             }
-            if let Said::Model(_, calls) = said {
+            if let ConversationEntry::Model(_, calls) = said {
                 open = calls.iter().collect();
                 let again = calls.iter().filter_map(|call| call.id.as_deref()).filter(|id| !ids.insert(*id));
                 faults.extend(again.map(|id| format!("two calls have the id {id:?}")));
@@ -38,15 +40,15 @@ impl Conversation {
     }
 }
 
-fn unanswered(call: &Made) -> String {
+fn unanswered(call: &ConversationCall) -> String {
     format!("the call of {:?} with the id {:?} has no result right after it", call.name, call.id)
 }
 
-fn unpaired(calls: &[&Made], results: &[Came]) -> Vec<String> {
+fn unpaired(calls: &[&ConversationCall], results: &[ConversationResult]) -> Vec<String> {
     let mut faults = Vec::new();
-    let mut left: Vec<&Made> = calls.to_vec();
+    let mut left: Vec<&ConversationCall> = calls.to_vec();
     for result in results {
-        let fits = |call: &&Made| match (&call.id, &result.id) {
+        let fits = |call: &&ConversationCall| match (&call.id, &result.id) {
             (Some(made), Some(came)) => made == came,
             (None, _) | (_, None) => result.name.as_ref().is_none_or(|name| *name == call.name),
         };

@@ -10,9 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 const MOST_HEAD_BYTES: usize = 64 * 1024;
 const MOST_BODY_BYTES: usize = 64 * 1024 * 1024;
 
-/// A request.
+/// An HTTP request that a client sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Request {
+pub(crate) struct ParsedHttpRequest {
     pub method: String,
     pub path: String,
     pub headers: Vec<(String, String)>,
@@ -21,20 +21,20 @@ pub(crate) struct Request {
     pub is_last: bool,
 }
 
-/// A connection of a client, with what it sent ahead.
+/// A client's connection, with the bytes that the client sent ahead.
 #[expect(clippy::disallowed_types, reason = "a server on loopback for tests; nothing is reached by it")]
-pub(crate) struct Connection {
+pub(crate) struct BufferedConnection {
     stream: tokio::net::TcpStream,
     ahead: Vec<u8>,
 }
 
-impl Request {
+impl ParsedHttpRequest {
     fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-impl Connection {
+impl BufferedConnection {
     #[expect(clippy::disallowed_types, reason = "a server on loopback for tests; nothing is reached by it")]
     pub fn new(stream: tokio::net::TcpStream) -> Self {
         // A piece of a reply must not wait for the next one. Where this cannot be had, it is only slower.
@@ -43,7 +43,7 @@ impl Connection {
     }
 
     /// Reads the next request; nothing when the client has gone.
-    pub async fn request(&mut self) -> io::Result<Option<Request>> {
+    pub async fn request(&mut self) -> io::Result<Option<ParsedHttpRequest>> {
         let head_end = loop {
             if let Some(at) = find(&self.ahead, b"\r\n\r\n") {
                 break at;
@@ -154,7 +154,7 @@ impl Connection {
     }
 }
 
-fn parse_head(head: &str) -> io::Result<Request> {
+fn parse_head(head: &str) -> io::Result<ParsedHttpRequest> {
     let mut lines = head.split("\r\n");
     let first: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
     let [method, path, version @ ("HTTP/1.1" | "HTTP/1.0")] = first[..] else {
@@ -162,7 +162,8 @@ fn parse_head(head: &str) -> io::Result<Request> {
     };
     let headers = lines.filter_map(|line| line.split_once(':'));
     let headers = headers.map(|(name, value)| (name.trim().to_lowercase(), value.trim().to_owned())).collect();
-    let mut request = Request { method: method.into(), path: path.into(), headers, ..Request::default() };
+    let mut request =
+        ParsedHttpRequest { method: method.into(), path: path.into(), headers, ..ParsedHttpRequest::default() };
     let wants_end = request.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
     request.is_last = wants_end || version == "HTTP/1.0";
     Ok(request)

@@ -4,14 +4,14 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{Came, Conversation, Made, Said};
+use super::asked::{Conversation, ConversationCall, ConversationEntry, ConversationResult};
 use super::chat::{CREATED, Chat};
-use super::script::{Part, Stop};
-use super::tongue::{Beat, Event, Speech, Tongue, images, list, plain_text, signature};
+use super::script::{ScriptedPart, ScriptedStopReason};
+use super::tongue::{Beat, ScriptedEvent, ScriptedWire, Speech, images, list, plain_text, signature};
 
 pub(super) struct Responses;
 
-impl Tongue for Responses {
+impl ScriptedWire for Responses {
     fn read(&self, body: &Value) -> Result<Conversation, String> {
         if !body["model"].is_string() {
             return Err("Missing required parameter: 'model'.".into());
@@ -20,7 +20,7 @@ impl Tongue for Responses {
         let instructions = body["instructions"].as_str().unwrap_or_default().to_owned();
         let mut conversation = Conversation { instructions, tools: tools.collect(), ..Conversation::default() };
         if let Some(text) = body["input"].as_str() {
-            conversation.said.push(Said::User(text.into()));
+            conversation.said.push(ConversationEntry::User(text.into()));
         }
         let items = list(&body["input"]);
         for (number, item) in items.iter().enumerate() {
@@ -33,7 +33,7 @@ impl Tongue for Responses {
         Ok(conversation)
     }
 
-    fn stream(&self, speech: &Speech<'_>) -> Vec<Event> {
+    fn stream(&self, speech: &Speech<'_>) -> Vec<ScriptedEvent> {
         let begun = response(speech, "in_progress", json!([]));
         let mut said = vec![
             json!({"type": "response.created", "response": begun}),
@@ -47,13 +47,13 @@ impl Tongue for Responses {
         let numbered = said.into_iter().enumerate().map(|(number, mut data)| {
             data["sequence_number"] = json!(number);
             let name = data["type"].as_str().unwrap_or_default().to_owned();
-            Event::named(&name, &data)
+            ScriptedEvent::named(&name, &data)
         });
         numbered.collect()
     }
 
     fn whole(&self, speech: &Speech<'_>) -> Value {
-        let whole = speech.parts.iter().map(Part::text);
+        let whole = speech.parts.iter().map(ScriptedPart::text);
         let items = (0..).zip(speech.parts).zip(whole).map(|((index, part), text)| item(speech, (index, part), text));
         response(speech, status(speech), items.collect())
     }
@@ -62,7 +62,7 @@ impl Tongue for Responses {
         Chat.error(status, message)
     }
 
-    fn error_in_stream(&self, events_before: usize) -> Event {
+    fn error_in_stream(&self, events_before: usize) -> ScriptedEvent {
         let data = json!({
             "type": "error",
             "code": "server_error",
@@ -70,7 +70,7 @@ impl Tongue for Responses {
             "param": null,
             "sequence_number": events_before,
         });
-        Event::named("error", &data)
+        ScriptedEvent::named("error", &data)
     }
 
     fn too_long(&self) -> (u16, &'static str) {
@@ -79,17 +79,20 @@ impl Tongue for Responses {
 }
 
 fn status(speech: &Speech<'_>) -> &'static str {
-    let says_why = speech.parts.iter().any(|part| matches!(part, Part::Refusal(_)));
+    let says_why = speech.parts.iter().any(|part| matches!(part, ScriptedPart::Refusal(_)));
     match speech.stop {
-        Stop::Length => "incomplete",
-        Stop::Refused if !says_why => "incomplete",
-        Stop::Finished | Stop::Calls | Stop::Refused | Stop::Paused => "completed",
+        ScriptedStopReason::Length => "incomplete",
+        ScriptedStopReason::Refused if !says_why => "incomplete",
+        ScriptedStopReason::Finished
+        | ScriptedStopReason::Calls
+        | ScriptedStopReason::Refused
+        | ScriptedStopReason::Paused => "completed",
     }
 }
 
 fn response(speech: &Speech<'_>, status: &str, output: Value) -> Value {
     let usage = speech.usage;
-    let reason = if speech.stop == Stop::Length { "max_output_tokens" } else { "content_filter" };
+    let reason = if speech.stop == ScriptedStopReason::Length { "max_output_tokens" } else { "content_filter" };
     json!({
         "id": format!("resp_{}", speech.number),
         "object": "response",
@@ -116,11 +119,11 @@ fn response(speech: &Speech<'_>, status: &str, output: Value) -> Value {
 }
 
 /// Writes one part as an item with this much of its text; without any it is in progress.
-fn item(speech: &Speech<'_>, (index, part): (usize, &Part), text: &str) -> Value {
+fn item(speech: &Speech<'_>, (index, part): (usize, &ScriptedPart), text: &str) -> Value {
     let is_last = index + 1 == speech.parts.len();
     let state = match text.is_empty() {
         true => "in_progress",
-        false if is_last && speech.stop == Stop::Length => "incomplete",
+        false if is_last && speech.stop == ScriptedStopReason::Length => "incomplete",
         false => "completed",
     };
     let id = |prefix: &str| format!("{prefix}_{}_{index}", speech.number);
@@ -129,13 +132,13 @@ fn item(speech: &Speech<'_>, (index, part): (usize, &Part), text: &str) -> Value
         json!({"id": id("msg"), "type": "message", "status": state, "role": "assistant", "content": content})
     };
     match part {
-        Part::Text(_) | Part::Refusal(_) => message(content_part(part, text)),
-        Part::Thinking(_) => {
+        ScriptedPart::Text(_) | ScriptedPart::Refusal(_) => message(content_part(part, text)),
+        ScriptedPart::Thinking(_) => {
             let summary = if text.is_empty() { json!([]) } else { json!([{"type": "summary_text", "text": text}]) };
             let sealed = if text.is_empty() { Value::Null } else { json!(signature(text)) };
             json!({"id": id("rs"), "type": "reasoning", "summary": summary, "encrypted_content": sealed})
         }
-        Part::Call(call) => json!({
+        ScriptedPart::Call(call) => json!({
             "id": id("fc"),
             "type": "function_call",
             "status": if call.arguments.is_empty() { "completed" } else { state },
@@ -146,10 +149,10 @@ fn item(speech: &Speech<'_>, (index, part): (usize, &Part), text: &str) -> Value
     }
 }
 
-fn content_part(part: &Part, text: &str) -> Value {
+fn content_part(part: &ScriptedPart, text: &str) -> Value {
     match part {
-        Part::Refusal(_) => json!({"type": "refusal", "refusal": text}),
-        Part::Text(_) | Part::Thinking(_) | Part::Call(_) => {
+        ScriptedPart::Refusal(_) => json!({"type": "refusal", "refusal": text}),
+        ScriptedPart::Text(_) | ScriptedPart::Thinking(_) | ScriptedPart::Call(_) => {
             json!({"type": "output_text", "text": text, "annotations": [], "logprobs": []})
         }
     }
@@ -159,40 +162,40 @@ fn say(speech: &Speech<'_>, beat: &Beat<'_>) -> Vec<Value> {
     match beat {
         Beat::Opens(index, part) => {
             let begun = item(speech, (*index, part), "");
-            let place = Place { index: *index, id: begun["id"].clone() };
+            let place = OutputPosition { index: *index, id: begun["id"].clone() };
             let added = json!({"type": "response.output_item.added", "output_index": index, "item": begun});
             let inner = match part {
-                Part::Text(_) | Part::Refusal(_) => {
+                ScriptedPart::Text(_) | ScriptedPart::Refusal(_) => {
                     Some(place.of("response.content_part.added", ("content_index", "part"), content_part(part, "")))
                 }
-                Part::Thinking(_) => {
+                ScriptedPart::Thinking(_) => {
                     let part = json!({"type": "summary_text", "text": ""});
                     Some(place.of("response.reasoning_summary_part.added", ("summary_index", "part"), part))
                 }
-                Part::Call(_) => None,
+                ScriptedPart::Call(_) => None,
             };
             [added].into_iter().chain(inner).collect()
         }
         Beat::Piece(index, part, text) => {
-            let place = Place { index: *index, id: item(speech, (*index, part), "")["id"].clone() };
+            let place = OutputPosition { index: *index, id: item(speech, (*index, part), "")["id"].clone() };
             vec![place.piece(part, text)]
         }
         Beat::Closes(index, part) => {
             let whole = item(speech, (*index, part), part.text());
-            let place = Place { index: *index, id: whole["id"].clone() };
+            let place = OutputPosition { index: *index, id: whole["id"].clone() };
             let done = json!({"type": "response.output_item.done", "output_index": index, "item": whole});
             place.closing(part).into_iter().chain([done]).collect()
         }
     }
 }
 
-/// Where in the output something is said.
-struct Place {
+/// The index and the id of an item of the output.
+struct OutputPosition {
     index: usize,
     id: Value,
 }
 
-impl Place {
+impl OutputPosition {
     /// Says something about the only part of the item: which of its numbers is given, and under which key.
     fn of(&self, kind: &str, (number, key): (&str, &str), value: Value) -> Value {
         let mut data = json!({"type": kind, "item_id": self.id, "output_index": self.index, key: value});
@@ -202,45 +205,45 @@ impl Place {
         data
     }
 
-    fn piece(&self, part: &Part, text: &str) -> Value {
+    fn piece(&self, part: &ScriptedPart, text: &str) -> Value {
         match part {
-            Part::Text(_) => {
+            ScriptedPart::Text(_) => {
                 let mut data = self.of("response.output_text.delta", ("content_index", "delta"), json!(text));
                 data["logprobs"] = json!([]);
                 data
             }
-            Part::Refusal(_) => self.of("response.refusal.delta", ("content_index", "delta"), json!(text)),
-            Part::Thinking(_) => {
+            ScriptedPart::Refusal(_) => self.of("response.refusal.delta", ("content_index", "delta"), json!(text)),
+            ScriptedPart::Thinking(_) => {
                 self.of("response.reasoning_summary_text.delta", ("summary_index", "delta"), json!(text))
             }
-            Part::Call(_) => self.of("response.function_call_arguments.delta", ("", "delta"), json!(text)),
+            ScriptedPart::Call(_) => self.of("response.function_call_arguments.delta", ("", "delta"), json!(text)),
         }
     }
 
-    fn closing(&self, part: &Part) -> Vec<Value> {
+    fn closing(&self, part: &ScriptedPart) -> Vec<Value> {
         let text = json!(part.text());
         match part {
-            Part::Text(_) => {
+            ScriptedPart::Text(_) => {
                 let mut done = self.of("response.output_text.done", ("content_index", "text"), text);
                 done["logprobs"] = json!([]);
                 let whole = content_part(part, part.text());
                 vec![done, self.of("response.content_part.done", ("content_index", "part"), whole)]
             }
-            Part::Refusal(_) => {
+            ScriptedPart::Refusal(_) => {
                 let whole = content_part(part, part.text());
                 vec![
                     self.of("response.refusal.done", ("content_index", "refusal"), text),
                     self.of("response.content_part.done", ("content_index", "part"), whole),
                 ]
             }
-            Part::Thinking(_) => {
+            ScriptedPart::Thinking(_) => {
                 let whole = json!({"type": "summary_text", "text": text});
                 vec![
                     self.of("response.reasoning_summary_text.done", ("summary_index", "text"), text),
                     self.of("response.reasoning_summary_part.done", ("summary_index", "part"), whole),
                 ]
             }
-            Part::Call(_) => vec![self.of("response.function_call_arguments.done", ("", "arguments"), text)],
+            ScriptedPart::Call(_) => vec![self.of("response.function_call_arguments.done", ("", "arguments"), text)],
         }
     }
 }
@@ -253,7 +256,9 @@ fn is_said_by_model(item: Option<&Value>) -> bool {
 fn read_item(conversation: &mut Conversation, item: &Value) -> Result<(), String> {
     let text = |key: &str| item[key].as_str().map(str::to_owned);
     match (item["type"].as_str(), item["role"].as_str()) {
-        (Some("message") | None, Some("user")) => conversation.said.push(Said::User(plain_text(&item["content"]))),
+        (Some("message") | None, Some("user")) => {
+            conversation.said.push(ConversationEntry::User(plain_text(&item["content"])))
+        }
         (Some("message") | None, Some("system" | "developer")) => {
             conversation.instructions.push_str(&plain_text(&item["content"]));
         }
@@ -269,13 +274,17 @@ fn read_item(conversation: &mut Conversation, item: &Value) -> Result<(), String
         }
         (Some("function_call"), _) => match (text("call_id"), text("name"), text("arguments")) {
             (Some(id), Some(name), Some(arguments)) => {
-                conversation.add_model("", vec![Made { id: Some(id), name, arguments }]);
+                conversation.add_model("", vec![ConversationCall { id: Some(id), name, arguments }]);
             }
             _ => return Err("a function_call must have call_id, name and arguments, which are texts".into()),
         },
         (Some("function_call_output"), _) => {
             let text = plain_text(&item["output"]);
-            conversation.add_result(Came { id: item["call_id"].as_str().map(str::to_owned), name: None, text });
+            conversation.add_result(ConversationResult {
+                id: item["call_id"].as_str().map(str::to_owned),
+                name: None,
+                text,
+            });
         }
         _ => return Err("its type is unknown here".into()),
     }

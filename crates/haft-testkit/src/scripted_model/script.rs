@@ -11,29 +11,29 @@ use serde_json::Value;
 use super::expect::Expect;
 use super::fault::Fault;
 
-/// What a scripted model says, from the first request to the last.
+/// The replies of a scripted model, from the first request to the last.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Script {
+pub struct ModelScript {
     /// One for each reply, in order.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<ScriptedTurn>,
     /// How many characters of text, thought or arguments come at once.
     #[serde(default = "piece_chars")]
     pub piece_chars: usize,
 }
 
-/// One reply, and what stands before it.
+/// One reply, with the request that it expects and the faults that come before it.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Turn {
+pub struct ScriptedTurn {
     /// What the request must have, so that this is the reply.
     pub expect: Expect,
     /// What goes wrong: as many requests as there are entries get these instead of the reply, then it comes.
     pub faults: Vec<Fault>,
     /// What it says, in order.
-    pub reply: Vec<Part>,
+    pub reply: Vec<ScriptedPart>,
     /// Why it ends. Where nothing is said: for its calls, for its refusal, or because all is said.
-    pub stop: Option<Stop>,
+    pub stop: Option<ScriptedStopReason>,
     /// What it says to have cost. Where nothing is said: a fourth of the bytes.
     pub usage: Option<Usage>,
     /// Whether each event waits until it is released.
@@ -41,13 +41,13 @@ pub struct Turn {
     /// Whether pieces of calls that follow each other come in turns.
     pub interleaved: bool,
     /// The reply to a request that has not what is expected.
-    pub otherwise: Option<Box<Turn>>,
+    pub otherwise: Option<Box<ScriptedTurn>>,
 }
 
-/// One part of a reply.
+/// One part of a scripted reply.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum ScriptedPart {
     /// Text for the user.
     Text(String),
     /// What it thinks. It comes with a signature where the form has one, and must come back with it.
@@ -72,10 +72,10 @@ pub struct ScriptedCall {
     pub id: Option<String>,
 }
 
-/// Why a reply ends.
+/// The reason why a scripted reply ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stop {
+pub enum ScriptedStopReason {
     /// All is said.
     Finished,
     /// It waits for results.
@@ -102,9 +102,9 @@ pub struct Usage {
     pub cache_written: u64,
 }
 
-impl Script {
+impl ModelScript {
     /// Makes a script of these turns.
-    pub fn of(turns: impl IntoIterator<Item = Turn>) -> Self {
+    pub fn of(turns: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         Self { turns: turns.into_iter().collect(), piece_chars: piece_chars() }
     }
 
@@ -114,7 +114,7 @@ impl Script {
         if script.piece_chars == 0 {
             return Err("`piece_chars` is 0, so nothing would ever come; say at least 1, or leave it out".into());
         }
-        if script.turns.iter().any(Turn::goes_wrong_behind_its_reply) {
+        if script.turns.iter().any(ScriptedTurn::goes_wrong_behind_its_reply) {
             return Err("`slow` is the reply, so a fault after it would never happen; put `slow` last".into());
         }
         Ok(script)
@@ -130,15 +130,15 @@ impl Script {
     }
 }
 
-impl Turn {
+impl ScriptedTurn {
     /// Says this.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::default().then(Part::Text(text.into()))
+        Self::default().then(ScriptedPart::Text(text.into()))
     }
 
     /// Thinks this.
     pub fn thinking(thought: impl Into<String>) -> Self {
-        Self::default().then(Part::Thinking(thought.into()))
+        Self::default().then(ScriptedPart::Thinking(thought.into()))
     }
 
     /// Calls a tool with these arguments.
@@ -149,12 +149,12 @@ impl Turn {
     /// Calls a tool with arguments that are sent as they are written here.
     pub fn call_with_text(name: &str, arguments: &str) -> Self {
         let call = ScriptedCall { name: name.into(), arguments: arguments.into(), id: None };
-        Self::default().then(Part::Call(call))
+        Self::default().then(ScriptedPart::Call(call))
     }
 
     /// Goes on with this part.
     #[must_use]
-    pub fn then(mut self, part: Part) -> Self {
+    pub fn then(mut self, part: ScriptedPart) -> Self {
         self.reply.push(part);
         self
     }
@@ -162,13 +162,13 @@ impl Turn {
     /// Goes on with this text.
     #[must_use]
     pub fn and_text(self, text: impl Into<String>) -> Self {
-        self.then(Part::Text(text.into()))
+        self.then(ScriptedPart::Text(text.into()))
     }
 
     /// Goes on with a call.
     #[must_use]
     pub fn and_call(self, name: &str, arguments: Value) -> Self {
-        self.then(Part::Call(ScriptedCall { name: name.into(), arguments: arguments.to_string(), id: None }))
+        self.then(ScriptedPart::Call(ScriptedCall { name: name.into(), arguments: arguments.to_string(), id: None }))
     }
 
     /// Is the reply only to such a request.
@@ -187,7 +187,7 @@ impl Turn {
 
     /// Ends for this reason.
     #[must_use]
-    pub fn stop(mut self, stop: Stop) -> Self {
+    pub fn stop(mut self, stop: ScriptedStopReason) -> Self {
         self.stop = Some(stop);
         self
     }
@@ -208,7 +208,7 @@ impl Turn {
 
     /// Is replaced by this one when the request has not what is expected.
     #[must_use]
-    pub fn otherwise(mut self, turn: Turn) -> Self {
+    pub fn otherwise(mut self, turn: ScriptedTurn) -> Self {
         self.otherwise = Some(Box::new(turn));
         self
     }
@@ -221,13 +221,13 @@ impl Turn {
     }
 
     /// Returns why it ends, as said or as follows from what it says.
-    pub(super) fn end(&self) -> Stop {
-        let has = |wanted: fn(&Part) -> bool| self.reply.iter().any(wanted);
+    pub(super) fn end(&self) -> ScriptedStopReason {
+        let has = |wanted: fn(&ScriptedPart) -> bool| self.reply.iter().any(wanted);
         match self.stop {
             Some(stop) => stop,
-            None if has(|part| matches!(part, Part::Call(_))) => Stop::Calls,
-            None if has(|part| matches!(part, Part::Refusal(_))) => Stop::Refused,
-            None => Stop::Finished,
+            None if has(|part| matches!(part, ScriptedPart::Call(_))) => ScriptedStopReason::Calls,
+            None if has(|part| matches!(part, ScriptedPart::Refusal(_))) => ScriptedStopReason::Refused,
+            None => ScriptedStopReason::Finished,
         }
     }
 }

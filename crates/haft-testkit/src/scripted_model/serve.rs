@@ -8,15 +8,15 @@ use haft_model::wire::Wire;
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, watch};
 
-use super::answer::{self, Answer, Ending, Pace};
-use super::asked::{Asked, Conversation};
-use super::http::{Connection, Request};
-use super::state::State;
+use super::answer::{self, AnswerEnding, Pace, ScriptedAnswer};
+use super::asked::{Conversation, ReplyRequest};
+use super::http::{BufferedConnection, ParsedHttpRequest};
+use super::state::ScriptState;
 use super::tongue::tongue;
 
-/// What the server and whoever started it share.
-pub(super) struct Shared {
-    state: Mutex<State>,
+/// The state that the server shares with the code that started it.
+pub(super) struct SharedScriptState {
+    state: Mutex<ScriptState>,
     /// How many requests have come.
     pub count: watch::Sender<usize>,
     /// How many events of held replies may go. Closed when all may.
@@ -24,27 +24,27 @@ pub(super) struct Shared {
     began: Instant,
 }
 
-impl Shared {
-    pub fn new(state: State) -> Self {
+impl SharedScriptState {
+    pub fn new(state: ScriptState) -> Self {
         let (count, released) = (watch::Sender::new(0), Semaphore::new(0));
         Self { state: Mutex::new(state), count, released, began: Instant::now() }
     }
 
-    pub fn state(&self) -> MutexGuard<'_, State> {
+    pub fn state(&self) -> MutexGuard<'_, ScriptState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Serves everyone who connects, until it is dropped.
 #[expect(clippy::disallowed_types, reason = "a server on loopback for tests; nothing is reached by it")]
-pub(super) async fn listen(listener: std::net::TcpListener, shared: Arc<Shared>) {
+pub(super) async fn listen(listener: std::net::TcpListener, shared: Arc<SharedScriptState>) {
     let listener = tokio::net::TcpListener::from_std(listener).expect("it does not block, and this is a runtime");
     loop {
         // Who could not be accepted has gone again or will come again.
         let Ok((stream, _)) = listener.accept().await else { continue };
         let shared = shared.clone();
         tokio::spawn(async move {
-            let mut connection = Connection::new(stream);
+            let mut connection = BufferedConnection::new(stream);
             if let Err(error) = converse(&mut connection, &shared).await
                 && error.kind() == io::ErrorKind::InvalidData
             {
@@ -55,7 +55,7 @@ pub(super) async fn listen(listener: std::net::TcpListener, shared: Arc<Shared>)
     }
 }
 
-async fn converse(connection: &mut Connection, shared: &Shared) -> io::Result<()> {
+async fn converse(connection: &mut BufferedConnection, shared: &SharedScriptState) -> io::Result<()> {
     while let Some(request) = connection.request().await? {
         let is_last = request.is_last;
         let (answer, number) = decide(shared, request);
@@ -64,9 +64,9 @@ async fn converse(connection: &mut Connection, shared: &Shared) -> io::Result<()
             shared.state().answered(number);
         }
         match ending? {
-            Ending::Whole if !is_last => {}
-            Ending::Whole | Ending::Cut => return Ok(()),
-            Ending::Hang => {
+            AnswerEnding::Whole if !is_last => {}
+            AnswerEnding::Whole | AnswerEnding::Cut => return Ok(()),
+            AnswerEnding::Hang => {
                 connection.gone().await;
                 return Ok(());
             }
@@ -76,7 +76,7 @@ async fn converse(connection: &mut Connection, shared: &Shared) -> io::Result<()
 }
 
 /// Says what is answered, and the number of the request where it asks for a reply.
-fn decide(shared: &Shared, request: Request) -> (Answer, Option<usize>) {
+fn decide(shared: &SharedScriptState, request: ParsedHttpRequest) -> (ScriptedAnswer, Option<usize>) {
     let path = request.path.split('?').next().unwrap_or_default().to_owned();
     let query = request.path.split_once('?').map(|(_, query)| query.to_owned()).unwrap_or_default();
     if let (Some(wire), "POST") = (wire_of(&path), request.method.as_str()) {
@@ -89,15 +89,15 @@ fn decide(shared: &Shared, request: Request) -> (Answer, Option<usize>) {
         return (answer, Some(count - 1));
     }
     let answer = match (request.method.as_str(), path.as_str()) {
-        ("GET", "/script/requests") => Answer::json(200, &requests(shared)),
-        ("GET", "/script/verdict") => Answer::json(200, &verdict(&shared.state())),
+        ("GET", "/script/requests") => ScriptedAnswer::json(200, &requests(shared)),
+        ("GET", "/script/verdict") => ScriptedAnswer::json(200, &verdict(&shared.state())),
         ("POST", "/script/release") => release(shared, &query),
         ("GET", path) if path.ends_with("/models") => answer::models(),
-        ("GET", path) => Answer::json(404, &json!({"error": {"message": format!("nothing is at {path}")}})),
+        ("GET", path) => ScriptedAnswer::json(404, &json!({"error": {"message": format!("nothing is at {path}")}})),
         (method, path) => {
             let why = format!("{method} {path} is not a request for a reply in any of the four forms");
             shared.state().misfits.push(why.clone());
-            Answer::json(404, &json!({"error": {"message": why}}))
+            ScriptedAnswer::json(404, &json!({"error": {"message": why}}))
         }
     };
     (answer, None)
@@ -113,8 +113,8 @@ fn wire_of(path: &str) -> Option<Wire> {
     }
 }
 
-fn read(wire: Wire, request: Request) -> (Asked, Result<(), String>) {
-    let Request { method, path, headers, body, is_last: _ } = request;
+fn read(wire: Wire, request: ParsedHttpRequest) -> (ReplyRequest, Result<(), String>) {
+    let ParsedHttpRequest { method, path, headers, body, is_last: _ } = request;
     let text = String::from_utf8_lossy(&body).into_owned();
     let parsed = serde_json::from_str::<Value>(&text).map_err(|error| format!("the body is not JSON: {error}"));
     let (body, parsed) = match parsed {
@@ -127,27 +127,31 @@ fn read(wire: Wire, request: Request) -> (Asked, Result<(), String>) {
         Err(why) => (Conversation::default(), Err(why)),
     };
     let at = Instant::now();
-    (Asked { wire, method, path, headers, text, body, conversation, at, answered_at: None }, read)
+    (ReplyRequest { wire, method, path, headers, text, body, conversation, at, answered_at: None }, read)
 }
 
-async fn write(connection: &mut Connection, shared: &Shared, answer: Answer) -> io::Result<Ending> {
+async fn write(
+    connection: &mut BufferedConnection,
+    shared: &SharedScriptState,
+    answer: ScriptedAnswer,
+) -> io::Result<AnswerEnding> {
     match answer {
-        Answer::Nothing(ending) => Ok(ending),
-        Answer::Whole { status, headers, body } => {
+        ScriptedAnswer::Nothing(ending) => Ok(ending),
+        ScriptedAnswer::Whole { status, headers, body } => {
             let headers: Vec<(&str, &str)> =
                 headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             connection.answer(status, &headers, &body).await?;
-            Ok(Ending::Whole)
+            Ok(AnswerEnding::Whole)
         }
-        Answer::Stream { chunks, ending, pace } => {
+        ScriptedAnswer::Stream { chunks, ending, pace } => {
             connection.begin(&[("content-type", "text/event-stream"), ("cache-control", "no-cache")]).await?;
             for chunk in chunks {
                 if wait(connection, shared, pace).await == Client::Gone {
-                    return Ok(Ending::Cut);
+                    return Ok(AnswerEnding::Cut);
                 }
                 connection.chunk(&chunk).await?;
             }
-            if ending == Ending::Whole {
+            if ending == AnswerEnding::Whole {
                 connection.end().await?;
             }
             Ok(ending)
@@ -162,7 +166,7 @@ enum Client {
 }
 
 /// Waits until one more event may come, or the client has gone.
-async fn wait(connection: &mut Connection, shared: &Shared, pace: Pace) -> Client {
+async fn wait(connection: &mut BufferedConnection, shared: &SharedScriptState, pace: Pace) -> Client {
     match pace {
         Pace::AtOnce => Client::There,
         Pace::Slow(pause) => match tokio::time::timeout(pause, connection.gone()).await {
@@ -182,27 +186,27 @@ async fn wait(connection: &mut Connection, shared: &Shared, pace: Pace) -> Clien
     }
 }
 
-fn release(shared: &Shared, query: &str) -> Answer {
+fn release(shared: &SharedScriptState, query: &str) -> ScriptedAnswer {
     match query.strip_prefix("events=").unwrap_or("1") {
         "all" => shared.released.close(),
         count => match count.parse::<u16>() {
             Ok(count) => shared.released.add_permits(usize::from(count)),
             Err(_) => {
                 let what = "events: say a number up to 65535, or all";
-                return Answer::json(400, &json!({"error": {"message": what}}));
+                return ScriptedAnswer::json(400, &json!({"error": {"message": what}}));
             }
         },
     }
-    Answer::json(200, &json!({"released": true}))
+    ScriptedAnswer::json(200, &json!({"released": true}))
 }
 
 /// Says whether everything went as the script says.
-fn verdict(state: &State) -> Value {
+fn verdict(state: &ScriptState) -> Value {
     let left = state.turns_left();
     json!({"ok": left == 0 && state.misfits.is_empty(), "turns_left": left, "misfits": state.misfits})
 }
 
-fn requests(shared: &Shared) -> Value {
+fn requests(shared: &SharedScriptState) -> Value {
     let since = |at: Instant| u64::try_from(at.duration_since(shared.began).as_micros()).unwrap_or(u64::MAX);
     let state = shared.state();
     let requests = state.asked.iter().map(|asked| {

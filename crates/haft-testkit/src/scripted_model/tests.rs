@@ -8,10 +8,12 @@ use std::net::TcpStream;
 use haft_model::wire::Wire;
 use serde_json::{Value, json};
 
-use super::{Expect, Fault, Part, RetryAfter, Script, ScriptedModel, Status, Stop, Turn};
+use super::{
+    Expect, Fault, ModelScript, RetryAfter, ScriptedModel, ScriptedPart, ScriptedStopReason, ScriptedTurn, StatusFault,
+};
 
-/// What came back, byte for byte; whatever is read until the connection ends.
-struct Answered {
+/// A response, byte for byte, as far as it was read before the connection ended.
+struct RawHttpResponse {
     status: Option<u16>,
     head: String,
     body: String,
@@ -50,7 +52,7 @@ fn post(path: &str, body: &str) -> Vec<u8> {
     format!("POST {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-fn rest(mut stream: TcpStream) -> Answered {
+fn rest(mut stream: TcpStream) -> RawHttpResponse {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).expect("the server closes in order");
     let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -58,14 +60,14 @@ fn rest(mut stream: TcpStream) -> Answered {
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
     let is_chunked = head.contains("transfer-encoding: chunked");
     let is_whole = if is_chunked { body.ends_with("0\r\n\r\n") } else { !head.is_empty() };
-    Answered { status, head: head.into(), body: body.into(), is_whole }
+    RawHttpResponse { status, head: head.into(), body: body.into(), is_whole }
 }
 
-fn ask(model: &ScriptedModel, wire: Wire, body: &Value) -> Answered {
+fn ask(model: &ScriptedModel, wire: Wire, body: &Value) -> RawHttpResponse {
     rest(send(model, &post(path(wire), &body.to_string())))
 }
 
-fn events(answered: &Answered) -> usize {
+fn events(answered: &RawHttpResponse) -> usize {
     answered.body.matches("data: ").count()
 }
 
@@ -77,7 +79,8 @@ fn a_reply_comes_in_pieces_and_ends_as_the_provider_ends_it() {
         (Wire::Responses, "event: response.completed"),
         (Wire::Gemini, r#""finishReason":"STOP""#),
     ] {
-        let model = ScriptedModel::start(Script::of([Turn::text("One text that is longer than one piece.")]));
+        let model =
+            ScriptedModel::start(ModelScript::of([ScriptedTurn::text("One text that is longer than one piece.")]));
 
         let answered = ask(&model, wire, &begins(wire));
 
@@ -92,7 +95,7 @@ fn a_reply_comes_in_pieces_and_ends_as_the_provider_ends_it() {
 fn each_fault_is_met_once_and_then_the_reply_comes() {
     for wire in Wire::ALL {
         for fault in Fault::one_of_each() {
-            let model = ScriptedModel::start(Script::of([Turn::text("done")]).fault(0, fault.clone()));
+            let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("done")]).fault(0, fault.clone()));
 
             let faulty = ask(&model, wire, &begins(wire));
             let whole = ask(&model, wire, &begins(wire));
@@ -122,7 +125,7 @@ fn each_fault_is_met_once_and_then_the_reply_comes() {
 
 #[test]
 fn a_cut_comes_after_exactly_so_many_bytes() {
-    let model = ScriptedModel::start(Script::of([Turn::text("done").fault(Fault::CutAfterBytes(10))]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("done").fault(Fault::CutAfterBytes(10))]));
 
     let answered = ask(&model, Wire::Chat, &begins(Wire::Chat));
 
@@ -131,14 +134,14 @@ fn a_cut_comes_after_exactly_so_many_bytes() {
 
 #[test]
 fn retry_after_is_a_number_or_a_date_and_other_headers_come_along() {
-    let limited = Status {
+    let limited = StatusFault {
         code: 429,
         retry_after: Some(RetryAfter::Seconds(7)),
         headers: [("x-ratelimit-reset".into(), "3s".into())].into(),
         message: Some("slower".into()),
     };
-    let turn = Turn::text("done").fault(Fault::Status(limited)).fault(Fault::limited(RetryAfter::Date(0)));
-    let model = ScriptedModel::start(Script::of([turn]));
+    let turn = ScriptedTurn::text("done").fault(Fault::Status(limited)).fault(Fault::limited(RetryAfter::Date(0)));
+    let model = ScriptedModel::start(ModelScript::of([turn]));
 
     let number = ask(&model, Wire::Chat, &begins(Wire::Chat));
     let date = ask(&model, Wire::Chat, &begins(Wire::Chat));
@@ -151,7 +154,7 @@ fn retry_after_is_a_number_or_a_date_and_other_headers_come_along() {
 #[test]
 fn who_hangs_stays_until_the_client_goes() {
     for fault in [Fault::HangBeforeHeaders, Fault::HangAfterEvents(1)] {
-        let model = ScriptedModel::start(Script::of([Turn::text("done").fault(fault)]));
+        let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("done").fault(fault)]));
 
         let stream = send(&model, &post(path(Wire::Chat), &begins(Wire::Chat).to_string()));
         model.wait_until_asked(1);
@@ -165,9 +168,9 @@ fn who_hangs_stays_until_the_client_goes() {
 #[test]
 fn a_slow_reply_is_whole_and_each_of_its_events_takes_its_time() {
     for wire in Wire::ALL {
-        let turn = Turn::text("One text that is longer than one piece.");
+        let turn = ScriptedTurn::text("One text that is longer than one piece.");
         let slow = turn.clone().fault(Fault::status(500)).fault(Fault::Slow(3));
-        let model = ScriptedModel::start(Script::of([turn, slow]));
+        let model = ScriptedModel::start(ModelScript::of([turn, slow]));
 
         let at_once = ask(&model, wire, &begins(wire));
         let broken = ask(&model, wire, &begins(wire));
@@ -185,7 +188,7 @@ fn a_slow_reply_is_whole_and_each_of_its_events_takes_its_time() {
 
 #[test]
 fn a_held_reply_comes_event_by_event_as_they_are_released() {
-    let model = ScriptedModel::start(Script::of([Turn::text("done").held()]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("done").held()]));
     let mut stream = send(&model, &post(path(Wire::Anthropic), &begins(Wire::Anthropic).to_string()));
     model.wait_until_asked(1);
 
@@ -206,8 +209,8 @@ fn a_held_reply_comes_event_by_event_as_they_are_released() {
 
 #[test]
 fn the_script_goes_where_the_request_leads_it() {
-    let turn = Turn::text("yes").expect(Expect::user_says("stay")).otherwise(Turn::text("no"));
-    let model = ScriptedModel::start(Script::of([turn.clone(), turn]));
+    let turn = ScriptedTurn::text("yes").expect(Expect::user_says("stay")).otherwise(ScriptedTurn::text("no"));
+    let model = ScriptedModel::start(ModelScript::of([turn.clone(), turn]));
 
     let other = ask(&model, Wire::Chat, &begins(Wire::Chat));
     let stay = json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "stay"}]});
@@ -218,7 +221,8 @@ fn the_script_goes_where_the_request_leads_it() {
 
 #[test]
 fn what_does_not_fit_is_answered_with_the_reason_and_told_to_the_test() {
-    let model = ScriptedModel::start(Script::of([Turn::text("x").expect(Expect::tool_result_contains("42"))]));
+    let model =
+        ScriptedModel::start(ModelScript::of([ScriptedTurn::text("x").expect(Expect::tool_result_contains("42"))]));
 
     let answered = ask(&model, Wire::Anthropic, &begins(Wire::Anthropic));
 
@@ -236,7 +240,7 @@ fn what_does_not_fit_is_answered_with_the_reason_and_told_to_the_test() {
 #[test]
 #[should_panic(expected = "all 1 turns of the script have been used")]
 fn a_request_too_many_makes_the_test_fail() {
-    let model = ScriptedModel::start(Script::of([Turn::text("done")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("done")]));
 
     ask(&model, Wire::Chat, &begins(Wire::Chat));
     ask(&model, Wire::Chat, &begins(Wire::Chat));
@@ -278,7 +282,7 @@ fn a_call_without_its_result_is_taken_in_no_form() {
         ),
     ];
     for (wire, body) in unanswered {
-        let model = ScriptedModel::start(Script::of([Turn::text("done")]));
+        let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("done")]));
 
         let answered = ask(&model, wire, &body);
 
@@ -290,7 +294,7 @@ fn a_call_without_its_result_is_taken_in_no_form() {
 
 #[test]
 fn results_come_back_with_the_thoughts_that_led_to_the_calls() {
-    let turns = || [Turn::thinking("hm").and_call("a", json!({})), Turn::text("done")];
+    let turns = || [ScriptedTurn::thinking("hm").and_call("a", json!({})), ScriptedTurn::text("done")];
     let reply = |thought: &[Value]| {
         let call = json!({"type": "tool_use", "id": "call_0_1", "name": "a", "input": {}});
         let content = [thought, &[call]].concat();
@@ -303,7 +307,7 @@ fn results_come_back_with_the_thoughts_that_led_to_the_calls() {
     let thought = json!({"type": "thinking", "thinking": "hm", "signature": super::tongue::signature("hm")});
     let other = json!({"type": "thinking", "thinking": "hmm", "signature": super::tongue::signature("hm")});
     for (thoughts, status) in [(vec![thought], 200), (vec![other], 400), (vec![], 400)] {
-        let model = ScriptedModel::start(Script::of(turns()));
+        let model = ScriptedModel::start(ModelScript::of(turns()));
         ask(&model, Wire::Anthropic, &begins(Wire::Anthropic));
 
         let answered = ask(&model, Wire::Anthropic, &reply(&thoughts));
@@ -335,7 +339,7 @@ fn a_reply_that_ends_with_a_thought_is_not_taken_by_those_who_refuse_it() {
         ),
     ];
     for (wire, body, why) in bodies {
-        let model = ScriptedModel::start(Script::of([Turn::text("done")]));
+        let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("done")]));
 
         let answered = ask(&model, wire, &body);
 
@@ -346,7 +350,7 @@ fn a_reply_that_ends_with_a_thought_is_not_taken_by_those_who_refuse_it() {
 
 #[test]
 fn several_requests_go_over_one_connection_with_bodies_in_chunks_too() {
-    let model = ScriptedModel::start(Script::of([Turn::text("one"), Turn::text("two")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("one"), ScriptedTurn::text("two")]));
     let body = begins(Wire::Chat).to_string();
     let (front, back) = body.split_at(9);
     let chunked = format!(
@@ -363,7 +367,7 @@ fn several_requests_go_over_one_connection_with_bodies_in_chunks_too() {
 
 #[test]
 fn what_is_no_http_and_what_nobody_speaks_is_refused() {
-    let model = ScriptedModel::start(Script::of([]));
+    let model = ScriptedModel::start(ModelScript::of([]));
 
     let noise = rest(send(&model, b"\x16\x03\x01 hello\r\n\r\n"));
     let endless = rest(send(&model, b"POST /v1/messages HTTP/1.1\r\ncontent-length: 99999999999\r\n\r\n"));
@@ -377,7 +381,7 @@ fn what_is_no_http_and_what_nobody_speaks_is_refused() {
 
 #[test]
 fn others_read_through_http_what_was_asked_and_how_it_went() {
-    let model = ScriptedModel::start(Script::of([Turn::text("done")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("done")]));
     ask(&model, Wire::Gemini, &begins(Wire::Gemini));
     let look = |path: &str| {
         let answered = rest(send(&model, format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()));
@@ -395,7 +399,7 @@ fn others_read_through_http_what_was_asked_and_how_it_went() {
 
 #[test]
 fn a_script_is_read_from_yaml() {
-    let script = Script::from_yaml(
+    let script = ModelScript::from_yaml(
         "turns:\n- faults: [cut_before_headers, {status: {code: 429, retry_after: {date: 3}}}, {cut_after_events: 2}]\n  \
          reply:\n  - text: hi\n  - call: {name: a, arguments: {b: 1, a: 2}}\n  - call: {name: b, arguments: '{\"x\": '}\n  \
          stop: length\n  expect: {user_says: go, tool_results: 0}\n",
@@ -405,14 +409,14 @@ fn a_script_is_read_from_yaml() {
     let turn = &script.turns[0];
     let limited = Fault::limited(RetryAfter::Date(3));
     assert_eq!(turn.faults, [Fault::CutBeforeHeaders, limited, Fault::CutAfterEvents(2)]);
-    let arguments: Vec<&str> = turn.reply.iter().map(Part::text).collect();
+    let arguments: Vec<&str> = turn.reply.iter().map(ScriptedPart::text).collect();
     assert_eq!(arguments, ["hi", r#"{"b":1,"a":2}"#, r#"{"x": "#]);
-    assert_eq!((turn.stop, turn.expect.tool_results), (Some(Stop::Length), Some(0)));
+    assert_eq!((turn.stop, turn.expect.tool_results), (Some(ScriptedStopReason::Length), Some(0)));
 }
 
 #[test]
 fn a_script_that_is_wrong_says_where() {
-    let wrong = |text: &str| Script::from_yaml(text).expect_err("it is wrong");
+    let wrong = |text: &str| ModelScript::from_yaml(text).expect_err("it is wrong");
 
     assert!(wrong("turns:\n- replies: []\n").contains("replies"));
     assert!(wrong("turns: [{faults: [explode]}]").contains("explode"));
@@ -426,14 +430,14 @@ fn the_scripts_of_the_guide_are_right() {
     let guide = include_str!("../../../../docs/guide/scripted-model.md");
     let blocks = guide.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
 
-    let scripts: Vec<Script> = blocks.map(|block| Script::from_yaml(block).expect(block)).collect();
+    let scripts: Vec<ModelScript> = blocks.map(|block| ModelScript::from_yaml(block).expect(block)).collect();
 
     assert_eq!(scripts.iter().map(|script| script.turns.len()).collect::<Vec<_>>(), [2, 3]);
 }
 
 #[tokio::test]
 async fn a_test_that_is_asynchronous_starts_it_and_waits_for_requests() {
-    let model = ScriptedModel::start(Script::of([Turn::text("done")]));
+    let model = ScriptedModel::start(ModelScript::of([ScriptedTurn::text("done")]));
     let stream = send(&model, &post(path(Wire::Chat), &begins(Wire::Chat).to_string()));
 
     model.when_asked(1).await;

@@ -7,16 +7,16 @@ use haft_model::wire::Wire;
 use serde_json::Value;
 
 use super::asked::Conversation;
-use super::script::{Part, Stop, Usage};
-use super::{anthropic::Anthropic, chat::Chat, gemini::Gemini, responses::Responses};
+use super::script::{ScriptedPart, ScriptedStopReason, Usage};
+use super::{anthropic::Anthropic, chat::Chat, gemini::GeminiWire, responses::Responses};
 
-/// One form, as its server speaks it.
-pub(super) trait Tongue: Sync {
+/// Reads and writes one provider's form, as its server does.
+pub(super) trait ScriptedWire: Sync {
     /// Reads a request; what is wrong with it is the error.
     fn read(&self, body: &Value) -> Result<Conversation, String>;
 
     /// Says a reply as a stream.
-    fn stream(&self, speech: &Speech<'_>) -> Vec<Event>;
+    fn stream(&self, speech: &Speech<'_>) -> Vec<ScriptedEvent>;
 
     /// Says a reply as one value.
     fn whole(&self, speech: &Speech<'_>) -> Value;
@@ -25,19 +25,19 @@ pub(super) trait Tongue: Sync {
     fn error(&self, status: u16, message: &str) -> Value;
 
     /// Says in the middle of a stream that the provider has too much to do.
-    fn error_in_stream(&self, events_before: usize) -> Event;
+    fn error_in_stream(&self, events_before: usize) -> ScriptedEvent;
 
     /// Returns the status and the words for a conversation that is longer than the model takes.
     fn too_long(&self) -> (u16, &'static str);
 }
 
 /// Returns the form.
-pub(super) fn tongue(wire: Wire) -> &'static dyn Tongue {
+pub(super) fn tongue(wire: Wire) -> &'static dyn ScriptedWire {
     match wire {
         Wire::Anthropic => &Anthropic,
         Wire::Responses => &Responses,
         Wire::Chat => &Chat,
-        Wire::Gemini => &Gemini,
+        Wire::Gemini => &GeminiWire,
     }
 }
 
@@ -47,8 +47,8 @@ pub(super) struct Speech<'a> {
     pub number: usize,
     /// The model that was asked for.
     pub model: &'a str,
-    pub parts: &'a [Part],
-    pub stop: Stop,
+    pub parts: &'a [ScriptedPart],
+    pub stop: ScriptedStopReason,
     pub usage: Usage,
     pub piece_chars: usize,
     pub interleaved: bool,
@@ -56,14 +56,14 @@ pub(super) struct Speech<'a> {
     pub request: &'a Value,
 }
 
-/// One event of a stream.
+/// One server-sent event of a streamed reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Event {
+pub(super) struct ScriptedEvent {
     pub name: Option<String>,
     pub data: String,
 }
 
-impl Event {
+impl ScriptedEvent {
     pub fn named(name: &str, data: &Value) -> Self {
         Self { name: Some(name.into()), data: data.to_string() }
     }
@@ -80,9 +80,9 @@ impl Event {
 
 /// One step of a reply that comes in pieces. The number is that of the part.
 pub(super) enum Beat<'a> {
-    Opens(usize, &'a Part),
-    Piece(usize, &'a Part, &'a str),
-    Closes(usize, &'a Part),
+    Opens(usize, &'a ScriptedPart),
+    Piece(usize, &'a ScriptedPart, &'a str),
+    Closes(usize, &'a ScriptedPart),
 }
 
 impl Speech<'_> {
@@ -91,9 +91,9 @@ impl Speech<'_> {
         let mut beats = Vec::new();
         let mut next = 0;
         while next < self.parts.len() {
-            let calls = self.parts[next..].iter().take_while(|part| matches!(part, Part::Call(_))).count();
+            let calls = self.parts[next..].iter().take_while(|part| matches!(part, ScriptedPart::Call(_))).count();
             let together = if self.interleaved { calls.max(1) } else { 1 };
-            let group: Vec<(usize, &Part)> = (next..).zip(&self.parts[next..next + together]).collect();
+            let group: Vec<(usize, &ScriptedPart)> = (next..).zip(&self.parts[next..next + together]).collect();
             beats.extend(group.iter().map(|(index, part)| Beat::Opens(*index, part)));
             let pieces: Vec<Vec<&str>> = group.iter().map(|(_, part)| cut(part.text(), self.piece_chars)).collect();
             let most = pieces.iter().map(Vec::len).max().unwrap_or(0);
@@ -112,31 +112,33 @@ impl Speech<'_> {
     /// Returns the id of the call that is this part.
     pub fn id(&self, index: usize) -> String {
         match &self.parts[index] {
-            Part::Call(call) => call.id.clone().unwrap_or_else(|| format!("call_{}_{index}", self.number)),
-            Part::Text(_) | Part::Thinking(_) | Part::Refusal(_) => format!("part_{}_{index}", self.number),
+            ScriptedPart::Call(call) => call.id.clone().unwrap_or_else(|| format!("call_{}_{index}", self.number)),
+            ScriptedPart::Text(_) | ScriptedPart::Thinking(_) | ScriptedPart::Refusal(_) => {
+                format!("part_{}_{index}", self.number)
+            }
         }
     }
 
     /// Returns what it thinks first, where it thinks.
     pub fn thought(&self) -> Option<&str> {
         self.parts.iter().find_map(|part| match part {
-            Part::Thinking(thought) => Some(thought.as_str()),
-            Part::Text(_) | Part::Refusal(_) | Part::Call(_) => None,
+            ScriptedPart::Thinking(thought) => Some(thought.as_str()),
+            ScriptedPart::Text(_) | ScriptedPart::Refusal(_) | ScriptedPart::Call(_) => None,
         })
     }
 
     /// Returns how many calls stand before this part.
     pub fn calls_before(&self, index: usize) -> usize {
-        self.parts[..index].iter().filter(|part| matches!(part, Part::Call(_))).count()
+        self.parts[..index].iter().filter(|part| matches!(part, ScriptedPart::Call(_))).count()
     }
 }
 
-impl Part {
+impl ScriptedPart {
     /// Returns what comes of it in pieces.
     pub(super) fn text(&self) -> &str {
         match self {
-            Part::Text(text) | Part::Thinking(text) | Part::Refusal(text) => text,
-            Part::Call(call) => &call.arguments,
+            ScriptedPart::Text(text) | ScriptedPart::Thinking(text) | ScriptedPart::Refusal(text) => text,
+            ScriptedPart::Call(call) => &call.arguments,
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use haft_contract::job::NewJob;
-use haft_contract::page_style::Arguments;
+use haft_contract::page_style::ContinuationArguments;
 use haft_contract::prelude::*;
-use haft_contract::process::{Command, Ran, Settle, Settlement};
+use haft_contract::process::{CommandSpec, Disposition, Ran, Settlement};
 use serde_json::json;
 
 use crate::jobs::{facts_of, job_data};
@@ -48,7 +48,7 @@ pub(super) fn seen_late(line: &str, ran: &Ran, cx: &RunContext<'_>) -> Option<St
         let path = changed.target.place().path();
         changed.change != Change::Create && !path.iter().any(|part| NEVER_LOADED.iter().any(|folder| part == *folder))
     };
-    if !asks_server || !ran.settled.changes.iter().any(may_be_loaded) || ran.how != Settle::Keep {
+    if !asks_server || !ran.settled.changes.iter().any(may_be_loaded) || ran.how != Disposition::Commit {
         return None;
     }
     let running = cx.jobs().all().into_iter().find(|job| job.end.is_none())?;
@@ -67,7 +67,7 @@ fn is_number(name: &str) -> bool {
 
 /// Starts a job, and says what came of it so far.
 pub(crate) async fn start(
-    command: Command,
+    command: CommandSpec,
     name: Option<String>,
     mut notes: Vec<String>,
     cx: &RunContext<'_>,
@@ -96,8 +96,8 @@ pub(crate) async fn start(
 
 fn about(cx: &RunContext<'_>) -> &'static str {
     match cx.limits().page_style.arguments {
-        Arguments::Own => ABOUT,
-        Arguments::Shared => ABOUT_SHARED,
+        ContinuationArguments::Own => ABOUT,
+        ContinuationArguments::Shared => ABOUT_SHARED,
     }
 }
 

@@ -45,8 +45,8 @@ struct Ear {
     live: PlainText,
 }
 
-/// What was heard of both streams.
-pub(crate) struct Heard {
+/// The output that was heard on both streams of a command.
+pub(crate) struct CapturedStreams {
     pub(crate) out: HeardStream,
     pub(crate) err: HeardStream,
 }
@@ -54,15 +54,15 @@ pub(crate) struct Heard {
 /// What was heard of one stream.
 pub(crate) struct HeardStream {
     pub(crate) text: HeadAndTail,
-    pub(crate) kept: Kept,
+    pub(crate) kept: StreamSpill,
     /// How many bytes were heard as text.
     heard: u64,
     /// How many bytes were not looked at.
     pub(crate) skipped: u64,
 }
 
-/// The whole of a stream on disk.
-pub(crate) enum Kept {
+/// The copy of a whole stream on disk.
+pub(crate) enum StreamSpill {
     /// It was not necessary so far.
     No,
     /// It is being kept.
@@ -103,7 +103,7 @@ impl<'a> Listening<'a> {
     }
 
     /// Returns everything that was heard.
-    pub(crate) fn end(self) -> Heard {
+    pub(crate) fn end(self) -> CapturedStreams {
         let cx = self.cx;
         let ears = self.ears.into_inner().unwrap_or_else(PoisonError::into_inner);
         let [out, err] = [ears.out, ears.err].map(|mut ear| {
@@ -115,7 +115,7 @@ impl<'a> Listening<'a> {
             }
             ear.end(cx)
         });
-        Heard { out, err }
+        CapturedStreams { out, err }
     }
 
     fn ears(&self) -> MutexGuard<'_, Ears> {
@@ -131,7 +131,7 @@ impl Ear {
             hiding: cx.hiding(),
             heard: HeardStream {
                 text: HeadAndTail::new(limits.result_whole, limits.result_tail),
-                kept: Kept::No,
+                kept: StreamSpill::No,
                 heard: 0,
                 skipped: 0,
             },
@@ -179,15 +179,15 @@ impl HeardStream {
         self.text.push(text);
         self.heard += text.len() as u64;
         let is_more = self.text.characters() > cx.limits().result_whole as u64;
-        if is_more && matches!(self.kept, Kept::No) {
-            self.kept = Kept::begun(cx);
+        if is_more && matches!(self.kept, StreamSpill::No) {
+            self.kept = StreamSpill::begun(cx);
             // Until now everything was in the head.
             let earlier = &self.text.head()[..before];
-            if let Kept::Open(spilling) = &mut self.kept {
+            if let StreamSpill::Open(spilling) = &mut self.kept {
                 spilling.keep(earlier);
             }
         }
-        if let Kept::Open(spilling) = &mut self.kept {
+        if let StreamSpill::Open(spilling) = &mut self.kept {
             spilling.keep(text);
         }
     }
@@ -203,14 +203,14 @@ impl HeardStream {
     }
 }
 
-impl Kept {
+impl StreamSpill {
     /// Begins to keep a stream.
     pub(super) fn begun(cx: &RunContext<'_>) -> Self {
-        cx.spilling().map_or_else(|error| Kept::Failed(error.what.clone()), Kept::Open)
+        cx.spilling().map_or_else(|error| StreamSpill::Failed(error.what.clone()), StreamSpill::Open)
     }
 }
 
-impl Heard {
+impl CapturedStreams {
     /// Returns whether nothing was printed.
     pub(super) fn is_silent(&self) -> bool {
         self.out.text.characters() == 0 && self.err.text.characters() == 0

@@ -1,6 +1,6 @@
 //! Other shapes in which models write a command.
 
-use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
+use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments};
 use serde_json::{Value, json};
 
 use crate::shapes::texts;
@@ -9,23 +9,23 @@ const VARIABLES: &str = "write variables before the command: NAME=value command"
 const NEW_SHELL: &str = "each call is a new shell already: send the \"command\"";
 
 /// What models write instead of `command`, and what commands cannot do here.
-pub(super) const SHAPES: &[Shape] = &[
-    Shape::new("args", Meaning::Code(with_arguments)),
-    Shape::new("argv", Meaning::Code(words)),
-    Shape::new("command", Meaning::Code(words)),
-    Shape::new("command", Meaning::Glob(words)),
-    Shape::new("cmd", Meaning::Code(words)),
-    Shape::new("restart", Meaning::Anyway(&["false"])),
-    Shape::new("restart", Meaning::Without(NEW_SHELL)),
-    Shape::new("env", Meaning::Anyway(&["{}"])),
-    Shape::new("env", Meaning::Instead(VARIABLES)),
+pub(super) const SHAPES: &[ArgumentShape] = &[
+    ArgumentShape::new("args", Meaning::Code(with_arguments)),
+    ArgumentShape::new("argv", Meaning::Code(words)),
+    ArgumentShape::new("command", Meaning::Code(words)),
+    ArgumentShape::new("command", Meaning::Glob(words)),
+    ArgumentShape::new("cmd", Meaning::Code(words)),
+    ArgumentShape::new("restart", Meaning::Anyway(&["false"])),
+    ArgumentShape::new("restart", Meaning::Without(NEW_SHELL)),
+    ArgumentShape::new("env", Meaning::Anyway(&["{}"])),
+    ArgumentShape::new("env", Meaning::Instead(VARIABLES)),
 ];
 
 /// Words that mean something to a shell, and nothing to a program.
 const OPERATORS: [&str; 12] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "<<", "2>&1", "2>", "|&"];
 
 /// Reads the words of a command as a command line.
-fn words(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
+fn words(value: &Value, _: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let words = texts(value)?;
     let line = match words[..] {
         [line] => line.to_owned(),
@@ -38,7 +38,7 @@ fn words(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
 }
 
 /// Reads a program and the list of its arguments as a command line.
-fn with_arguments(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn with_arguments(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let (name, program) = given.first_of(&["command", "cmd"])?;
     let program = program.as_str().filter(|program| !program.contains(char::is_whitespace))?;
     let mut list = vec![program];
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn words_become_a_line_that_a_shell_reads_back() {
-        let read = |value: Value| words(&value, &Given(&serde_json::Map::new())).map(|set| set[0].1.clone());
+        let read = |value: Value| words(&value, &ArgumentLookup(&serde_json::Map::new())).map(|set| set[0].1.clone());
         assert_eq!(read(json!(["ls", "-la"])), Some(json!("ls -la")));
         assert_eq!(read(json!(["grep", "it's", "*.rs", ""])), Some(json!(r"grep 'it'\''s' '*.rs' ''")));
         assert_eq!(read(json!(["bash", "-lc", "ls | wc"])), Some(json!("bash -lc 'ls | wc'")));

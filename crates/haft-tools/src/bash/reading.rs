@@ -4,10 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use haft_command::{CommandReader, CommandScene, Locate, Located};
+use haft_command::{CommandReader, CommandScene, Locate, PathLocation};
 use haft_contract::door::Look;
 use haft_contract::effect::Effect;
-use haft_contract::path::{Extent, Place, RawPath, Target};
+use haft_contract::path::{Extent, FileLocation, RawPath, Target};
 use haft_policy::effect_kind::EffectKind;
 
 /// Returns what a command would do, part by part.
@@ -29,7 +29,7 @@ const SOME_HOME: &str = "/home/user";
 
 /// Says where a command that starts in this folder would run; nothing where the workspace has no real path.
 pub fn scene(look: &dyn Look, folder: &Path) -> Option<CommandScene> {
-    let workspace = look.real_path(&Target::Inside(Place::new("", Extent::Tree)))?;
+    let workspace = look.real_path(&Target::Inside(FileLocation::new("", Extent::Tree)))?;
     let home = look.home().unwrap_or_else(|| SOME_HOME.into());
     let user = home.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     // The components alone: a slash at the end would make `${PWD%/*}` the folder itself.
@@ -43,13 +43,13 @@ const LARGEST_TEXT: u64 = 64 * 1024;
 struct AtTheDoor<'a>(&'a dyn Look);
 
 impl Locate for AtTheDoor<'_> {
-    fn locate(&self, path: &str) -> Located {
+    fn locate(&self, path: &str) -> PathLocation {
         // What the door cannot locate is none of the workspace's files.
-        let outside = |_| Target::Outside(Place::new(path, Extent::Entry));
+        let outside = |_| Target::Outside(FileLocation::new(path, Extent::Entry));
         let target = self.0.locate(&RawPath::new(path), Extent::Entry).unwrap_or_else(outside);
         // The stamp comes first because it is cheap where nothing is there: the facts would look for near names.
         let kind = self.0.stamp(&target).and_then(|_| self.0.facts(&target).ok()).map(|facts| facts.kind);
-        Located { target, kind }
+        PathLocation { target, kind }
     }
 
     fn real_path(&self, folder: &str) -> Option<String> {

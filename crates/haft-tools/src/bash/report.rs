@@ -3,15 +3,15 @@
 //! First what it printed, then short lines in brackets: how it ended, what it changed, and whatever is not as one would
 //! expect. Nothing that was refused, left out or kept aside goes unsaid.
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
-use haft_contract::process::{Conflict, HowEnded, Ran, Settle};
+use haft_contract::process::{Conflict, Disposition, HowEnded, Ran};
 use haft_contract::signals::signal_words;
 use serde_json::json;
 
 use super::data;
-use super::listening::Heard;
+use super::listening::CapturedStreams;
 use super::shown::ShownStreams;
 
 /// Most changed files that are named.
@@ -27,16 +27,16 @@ const KEEP: &str = "to keep a program running, start it with \"background\": tru
 /// Most lines of all differences, where a command is only tried.
 const MOST_DIFF_LINES: usize = 200;
 
-/// Says what came of a command.
-pub(crate) struct Report<'a> {
-    heard: Heard,
+/// Reports the outcome of a command.
+pub(crate) struct CommandReport<'a> {
+    heard: CapturedStreams,
     notes: Vec<String>,
     cx: &'a RunContext<'a>,
 }
 
-impl<'a> Report<'a> {
+impl<'a> CommandReport<'a> {
     /// Begins a report with what was heard, and with what is to be said of the call itself.
-    pub(crate) fn new(heard: Heard, notes: Vec<String>, cx: &'a RunContext<'a>) -> Self {
+    pub(crate) fn new(heard: CapturedStreams, notes: Vec<String>, cx: &'a RunContext<'a>) -> Self {
         Self { heard, notes, cx }
     }
 
@@ -46,7 +46,7 @@ impl<'a> Report<'a> {
         if cx.streams().is_some() {
             return beside_streams(ran, self.notes, cx);
         }
-        let Said { notes, text: said, beside } = said(ran, self.notes, cx);
+        let CommandNotes { notes, text: said, beside } = said(ran, self.notes, cx);
         let shown = ShownStreams::of(self.heard, said.chars().count(), cx);
         let printed = if shown.is_silent() { "(no output)\n".to_owned() } else { shown.text() };
         let data = data::of(ran, &notes, (&shown.out, &shown.err), cx);
@@ -82,8 +82,8 @@ fn beside_streams(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> ToolOutp
 /// Room that is left for what is said behind an output whose end is not known yet, in characters.
 pub(crate) const ROOM_FOR_NOTES: usize = 1_000;
 
-/// What is said of a run behind its output.
-pub(crate) struct Said {
+/// The notes about a run that follow its output.
+pub(crate) struct CommandNotes {
     /// A sentence each.
     pub(crate) notes: Vec<String>,
     /// The sentences as lines in brackets, and how files would differ where nothing was kept.
@@ -93,7 +93,7 @@ pub(crate) struct Said {
 }
 
 /// Says how a run ended, what it changed and what else is worth knowing.
-pub(crate) fn said(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> Said {
+pub(crate) fn said(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> CommandNotes {
     let uncovered = ran.uncovered.as_ref();
     let mut notes: Vec<String> = exit_code(ran).into_iter().collect();
     let of_exit_code = notes.len();
@@ -109,7 +109,7 @@ pub(crate) fn said(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> Said {
     let room = cx.limits().result_whole / 2;
     let differences = differences(ran, room, cx);
     let text = |notes: &[String]| bounded(&(in_brackets(notes) + &differences), room);
-    Said { text: text(&notes), beside: text(&notes[of_exit_code..]), notes }
+    CommandNotes { text: text(&notes), beside: text(&notes[of_exit_code..]), notes }
 }
 
 fn in_brackets(notes: &[String]) -> String {
@@ -156,17 +156,17 @@ fn changes(ran: &Ran, cx: &RunContext<'_>) -> Option<String> {
     let changes = &ran.settled.changes;
     if changes.is_empty() {
         return match (ran.how, ran.ended.how) {
-            (Settle::Keep, _) | (Settle::Show, HowEnded::Stopped) => None,
-            (Settle::Show, _) => Some("it would change no file".to_owned()),
+            (Disposition::Commit, _) | (Disposition::Discard, HowEnded::Stopped) => None,
+            (Disposition::Discard, _) => Some("it would change no file".to_owned()),
         };
     }
     let summary = ran.settled.summary().sentence(MOST_FILES);
     Some(match (ran.how, cx.change_set()) {
-        (Settle::Show, _) => format!("nothing was kept; it would have: {summary}"),
+        (Disposition::Discard, _) => format!("nothing was kept; it would have: {summary}"),
         // Files that git makes for itself are not worth a name.
-        (Settle::Keep, Some(number)) if summary.is_empty() => format!("change set {number}"),
-        (Settle::Keep, Some(number)) => format!("change set {number}: {summary}"),
-        (Settle::Keep, None) => summary,
+        (Disposition::Commit, Some(number)) if summary.is_empty() => format!("change set {number}"),
+        (Disposition::Commit, Some(number)) => format!("change set {number}: {summary}"),
+        (Disposition::Commit, None) => summary,
     })
 }
 
@@ -175,7 +175,7 @@ fn differences(ran: &Ran, room: usize, cx: &RunContext<'_>) -> String {
     let mut shown = String::new();
     let mut lines = MOST_DIFF_LINES;
     let differing = ran.settled.changes.iter().filter_map(|change| Some((change, change.diff.as_ref()?)));
-    for (change, diff) in differing.filter(|_| ran.how == Settle::Show) {
+    for (change, diff) in differing.filter(|_| ran.how == Disposition::Discard) {
         if lines == 0 || shown.len() > room {
             shown.push_str("[more differences are not shown]\n");
             break;
@@ -192,7 +192,7 @@ fn differences(ran: &Ran, room: usize, cx: &RunContext<'_>) -> String {
 fn few(notes: &[String]) -> Vec<String> {
     let mut few: Vec<String> = notes.iter().take(MOST_NOTES).cloned().collect();
     if notes.len() > MOST_NOTES {
-        few.push(format!("{} more of this kind", Grouped((notes.len() - MOST_NOTES) as u64)));
+        few.push(format!("{} more of this kind", GroupedNumber((notes.len() - MOST_NOTES) as u64)));
     }
     few
 }

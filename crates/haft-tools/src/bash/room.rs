@@ -1,6 +1,6 @@
 //! How two streams share the room of one result.
 
-use haft_contract::head_and_tail::{Cut, HeadAndTail};
+use haft_contract::head_and_tail::{HeadAndTail, TruncatedText};
 use haft_contract::limits::Limits;
 
 /// Room that the words about a cut need, in characters.
@@ -18,7 +18,7 @@ pub(super) fn shares(lengths: (u64, u64), room: usize) -> (usize, usize) {
 }
 
 /// Cuts a stream to its share, with the beginning and the end in the proportion of the limits.
-pub(super) fn cut(text: &HeadAndTail, share: usize, limits: &Limits) -> Cut {
+pub(super) fn cut(text: &HeadAndTail, share: usize, limits: &Limits) -> TruncatedText {
     let wanted = limits.result_head + limits.result_tail;
     let room = wanted.min(share.saturating_sub(CUT_WORDS));
     let head = (room * limits.result_head).checked_div(wanted).unwrap_or(0);

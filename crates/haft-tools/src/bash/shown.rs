@@ -1,11 +1,11 @@
 //! What a model is shown of the two streams of a command.
 
-use haft_contract::grouped::Grouped;
-use haft_contract::head_and_tail::Cut;
+use haft_contract::grouped::GroupedNumber;
+use haft_contract::head_and_tail::TruncatedText;
 use haft_contract::prelude::*;
 use haft_contract::wrapping::wrapped;
 
-use super::listening::{Heard, HeardStream, Kept};
+use super::listening::{CapturedStreams, HeardStream, StreamSpill};
 use super::room::{cut, shares};
 
 /// Characters that labels and line ends need.
@@ -21,7 +21,7 @@ pub(crate) struct ShownStreams {
 
 impl ShownStreams {
     /// Cuts both streams to the room that is left beside what else is said.
-    pub(crate) fn of(heard: Heard, said: usize, cx: &RunContext<'_>) -> Self {
+    pub(crate) fn of(heard: CapturedStreams, said: usize, cx: &RunContext<'_>) -> Self {
         let room = cx.limits().result_whole.saturating_sub(said + LABELS);
         let (out_share, err_share) = shares((heard.out.text.characters(), heard.err.text.characters()), room);
         let (out, out_spill) = shown(heard.out, out_share, cx);
@@ -47,7 +47,7 @@ fn with_line_end(text: &str) -> String {
 
 /// Returns what is shown of a stream, and names the whole where something was left out.
 fn shown(stream: HeardStream, share: usize, cx: &RunContext<'_>) -> (String, Option<String>) {
-    let Cut { head, left_out, tail } = cut(&stream.text, share, cx.limits());
+    let TruncatedText { head, left_out, tail } = cut(&stream.text, share, cx.limits());
     if left_out == 0 {
         return (head + &tail, None);
     }
@@ -60,13 +60,13 @@ fn shown(stream: HeardStream, share: usize, cx: &RunContext<'_>) -> (String, Opt
     let (how, spilled) = match finished(stream, cx) {
         Ok((id, 0)) => (format!("the whole is at {}", rest_of(&id)), Some(id)),
         Ok((id, lost)) => {
-            let lost = Grouped(lost);
+            let lost = GroupedNumber(lost);
             let how = format!("all but its last {lost} bytes is at {}; those were not kept", rest_of(&id));
             (how, Some(id))
         }
         Err(why) => (why, None),
     };
-    let left_out = Grouped(left_out);
+    let left_out = GroupedNumber(left_out);
     let gap = if head.is_empty() { "" } else { "\n" };
     (format!("{head}{gap}[… {about}{left_out} characters left out; {how} …]\n{tail}"), spilled)
 }
@@ -75,21 +75,21 @@ fn shown(stream: HeardStream, share: usize, cx: &RunContext<'_>) -> (String, Opt
 fn finished(stream: HeardStream, cx: &RunContext<'_>) -> Result<(String, u64), String> {
     let kept = match stream.kept {
         // It would have fitted alone, and shares its room with the other one.
-        Kept::No => match Kept::begun(cx) {
-            Kept::Open(mut spilling) => {
+        StreamSpill::No => match StreamSpill::begun(cx) {
+            StreamSpill::Open(mut spilling) => {
                 spilling.keep(stream.text.head());
-                Kept::Open(spilling)
+                StreamSpill::Open(spilling)
             }
             failed => failed,
         },
         kept => kept,
     };
     match kept {
-        Kept::Open(spilling) => match spilling.finish() {
+        StreamSpill::Open(spilling) => match spilling.finish() {
             Ok((id, lost)) => Ok((id, lost + stream.skipped)),
             Err(error) => Err(error.what.clone()),
         },
-        Kept::Failed(why) => Err(why),
-        Kept::No => Err("the whole was not kept".to_owned()),
+        StreamSpill::Failed(why) => Err(why),
+        StreamSpill::No => Err("the whole was not kept".to_owned()),
     }
 }

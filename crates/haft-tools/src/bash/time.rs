@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use haft_contract::limits::Limits;
-use haft_contract::page_style::Arguments;
+use haft_contract::page_style::ContinuationArguments;
 
 /// The time of one command.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Time {
         let too_long = || {
             let mut time = other(most, "is over the maximum");
             // Other systems call their arguments otherwise.
-            if looks_like_milliseconds(asked) && limits.page_style.arguments == Arguments::Own {
+            if looks_like_milliseconds(asked) && limits.page_style.arguments == ContinuationArguments::Own {
                 time.note =
                     time.note.map(|note| format!("{note}. \"timeout\" is in seconds, \"timeout_ms\" in milliseconds"));
             }

@@ -1,6 +1,6 @@
 //! What a tool answers, as a result: checked against what it promised, with errors taken for what they are.
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::prelude::*;
 use haft_contract::process::{HowEnded, Ran};
 use haft_contract::signals::signal_words;
@@ -188,7 +188,7 @@ fn shortened(words: &str) -> String {
     match words.char_indices().nth(LONGEST_WORDS) {
         None => words.to_owned(),
         Some((end, _)) => {
-            let left = Grouped(words[end..].chars().count() as u64);
+            let left = GroupedNumber(words[end..].chars().count() as u64);
             format!("{}[… {left} characters left out]", &words[..end])
         }
     }
@@ -207,21 +207,21 @@ pub(super) fn defect() -> Next {
 mod tests {
     use std::time::Duration;
 
-    use haft_contract::process::{Ended, Level, Settle, Settled};
+    use haft_contract::process::{CommandEnd, CommitReport, ConfinementLevel, Disposition};
     use serde_json::json;
 
     use super::*;
 
     fn ended(how: HowEnded, log: &str) -> bool {
-        let ended = Ended {
+        let ended = CommandEnd {
             how,
             took: Duration::ZERO,
-            level: Level::Full,
+            level: ConfinementLevel::Full,
             left_behind: 0,
             notes: Vec::new(),
             refused_hosts: Vec::new(),
         };
-        let ran = Ran { ended, settled: Settled::default(), uncovered: None, how: Settle::Keep };
+        let ran = Ran { ended, settled: CommitReport::default(), uncovered: None, how: Disposition::Commit };
         ending("t", &ran, Duration::from_secs(1), log).expect("it is an error").about.is_defect
     }
 

@@ -6,11 +6,11 @@ use haft_contract::BoxFuture;
 use haft_contract::prelude::*;
 use haft_contract::result::ToolResult;
 use haft_contract::spec::Spec;
-use haft_contract::tool::{AnyTool, Bound};
+use haft_contract::tool::{AnyTool, ToolInvocation};
 use serde_json::Value;
 
 use super::{Home, claims, error};
-use crate::definition::{Definition, Problem};
+use crate::definition::{Definition, DefinitionProblem};
 
 /// Calls another tool; the arguments go by their names.
 pub(super) struct Builtin {
@@ -20,7 +20,7 @@ pub(super) struct Builtin {
 }
 
 impl Builtin {
-    pub(super) fn new(definition: Definition, tool: Arc<dyn AnyTool>, home: &Home) -> Result<Self, Problem> {
+    pub(super) fn new(definition: Definition, tool: Arc<dyn AnyTool>, home: &Home) -> Result<Self, DefinitionProblem> {
         check(&definition, tool.spec(), &home.preset)?;
         let mut spec = definition.spec();
         spec.does = tool.spec().does;
@@ -32,7 +32,7 @@ impl Builtin {
 }
 
 /// Refuses a definition whose calls the tool could never take.
-fn check(definition: &Definition, native: &Spec, preset: &[String]) -> Result<(), Problem> {
+fn check(definition: &Definition, native: &Spec, preset: &[String]) -> Result<(), DefinitionProblem> {
     let properties = |schema: &Value| -> Vec<String> {
         schema.get("properties").and_then(Value::as_object).into_iter().flat_map(|all| all.keys().cloned()).collect()
     };
@@ -61,7 +61,7 @@ impl AnyTool for Builtin {
         &self.spec
     }
 
-    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn ToolInvocation>, ToolError> {
         let bound = Arc::clone(&self.tool).bind(args)?;
         Ok(Box::new(BuiltinCall { builtin: self, bound }))
     }
@@ -73,10 +73,10 @@ impl AnyTool for Builtin {
 
 struct BuiltinCall {
     builtin: Arc<Builtin>,
-    bound: Box<dyn Bound>,
+    bound: Box<dyn ToolInvocation>,
 }
 
-impl Bound for BuiltinCall {
+impl ToolInvocation for BuiltinCall {
     fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
         Box::pin(async move { Ok(claims::marked(self.bound.plan(cx).await?, &self.builtin.definition)) })
     }

@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_contract::effect::{Does, Step};
-use haft_contract::grouped::Grouped;
-use haft_contract::path::Place;
+use haft_contract::effect::{CommandStep, StepEffect};
+use haft_contract::grouped::GroupedNumber;
+use haft_contract::path::FileLocation;
 use haft_contract::prelude::*;
 use haft_contract::process::Keeps;
 use serde_json::{Map, Value};
 
 use crate::bash::exposures;
-use crate::definition::{Declared, Definition};
+use crate::definition::{DeclaredEffect, Definition};
 
 /// Longest value of an argument in the line of a call, in characters.
 const LONGEST_VALUE: usize = 400;
@@ -44,25 +44,25 @@ pub(super) fn plan(
     words: Vec<String>,
     cx: &PlanContext<'_>,
 ) -> Result<(Plan, Draft), ToolError> {
-    let root = Target::Inside(Place::new("", Extent::Tree));
+    let root = Target::Inside(FileLocation::new("", Extent::Tree));
     let none = || ToolError::of(ErrorKind::Unavailable, "Tools cannot be run here: the workspace has no real path.");
     let folder = cx.look().real_path(&root).ok_or_else(none)?;
     let deeds = deeds(definition, arguments, cx)?;
     let line = words.join(" ");
-    let changed = |does: &Does| match does {
-        Does::Change(target, _) => Some(target.clone()),
+    let changed = |does: &StepEffect| match does {
+        StepEffect::Change(target, _) => Some(target.clone()),
         _ => None,
     };
     let keeps = match definition.effects {
         Some(_) => Keeps::Only(deeds.iter().filter_map(changed).collect()),
         None => Keeps::All,
     };
-    let outside = |does: &Does| match does {
-        Does::Read(Target::Outside(place)) => Some(place.path().to_owned()),
+    let outside = |does: &StepEffect| match does {
+        StepEffect::Read(Target::Outside(place)) => Some(place.path().to_owned()),
         _ => None,
     };
-    let inside = |does: &Does| match does {
-        Does::Read(target @ Target::Inside(_)) | Does::Change(target @ Target::Inside(_), _) => {
+    let inside = |does: &StepEffect| match does {
+        StepEffect::Read(target @ Target::Inside(_)) | StepEffect::Change(target @ Target::Inside(_), _) => {
             cx.look().real_path(target)
         }
         _ => None,
@@ -73,13 +73,18 @@ pub(super) fn plan(
         time: definition.timeout.unwrap_or(cx.limits().command_time).min(cx.limits().time_within_call()),
         keeps,
         outside: deeds.iter().filter_map(outside).collect(),
-        network: deeds.iter().any(|does| matches!(does, Does::Connect(_))),
+        network: deeds.iter().any(|does| matches!(does, StepEffect::Connect(_))),
         line: line.clone(),
     };
     let mut effects = vec![Effect::Run(CommandLine(line.clone()))];
     let (command, words): (Arc<str>, Arc<[String]>) = (line.as_str().into(), words.into());
-    let step =
-        |does| Step { command: command.clone(), folder: "".into(), part: (0, line.len()), words: words.clone(), does };
+    let step = |does| CommandStep {
+        command: command.clone(),
+        folder: "".into(),
+        part: (0, line.len()),
+        words: words.clone(),
+        does,
+    };
     effects.extend(deeds.into_iter().map(step).map(Effect::Step));
     effects.extend(exposures(cx).into_iter().map(Effect::Expose));
     Ok((marked(Plan::new(effects), definition), draft))
@@ -103,28 +108,28 @@ fn deeds(
     definition: &Definition,
     arguments: &Map<String, Value>,
     cx: &PlanContext<'_>,
-) -> Result<Vec<Does>, ToolError> {
-    let Some(declared) = &definition.effects else { return Ok(vec![Does::Program(definition.name.clone())]) };
+) -> Result<Vec<StepEffect>, ToolError> {
+    let Some(declared) = &definition.effects else { return Ok(vec![StepEffect::Program(definition.name.clone())]) };
     let mut deeds = Vec::new();
     for effect in declared {
         match effect {
-            Declared::Read(template) => {
+            DeclaredEffect::Read(template) => {
                 for path in template.fill(arguments)? {
-                    deeds.push(Does::Read(located(&path, cx)?));
+                    deeds.push(StepEffect::Read(located(&path, cx)?));
                 }
             }
-            Declared::Change(template) => {
+            DeclaredEffect::Change(template) => {
                 for path in template.fill(arguments)? {
-                    deeds.push(Does::Change(located(&path, cx)?, Change::Replace));
+                    deeds.push(StepEffect::Change(located(&path, cx)?, Change::Replace));
                 }
             }
-            Declared::Connect(host) => deeds.push(Does::Connect(Some(Host(host.clone())))),
+            DeclaredEffect::Connect(host) => deeds.push(StepEffect::Connect(Some(Host(host.clone())))),
         }
     }
     if deeds.is_empty() {
-        deeds.push(Does::Nothing);
+        deeds.push(StepEffect::Nothing);
     }
-    deeds.push(Does::NothingElse);
+    deeds.push(StepEffect::NothingElse);
     Ok(deeds)
 }
 
@@ -155,7 +160,7 @@ pub(super) fn shown(value: &Value) -> String {
         // Whoever agrees to this line agrees to this value and no other.
         Some((end, _)) => {
             let hash = blake3::hash(text.as_bytes()).to_hex();
-            let all = Grouped(text.chars().count() as u64);
+            let all = GroupedNumber(text.chars().count() as u64);
             format!("{}…[{all} characters, blake3 {}]", &text[..end], &hash[..16])
         }
     }

@@ -7,19 +7,19 @@ use std::sync::{Mutex, PoisonError};
 use haft_contract::BoxFuture;
 use haft_contract::door::{Doors, Look};
 use haft_contract::prelude::*;
-use haft_contract::process::{Command, Reads, Stream};
+use haft_contract::process::{CommandSpec, ReadScope, Stream};
 use haft_contract::spec::Spec;
 use serde_json::{Map, Value};
 
 use super::answer::{self, Promise};
 use super::claims::Draft;
-use super::log::Log;
+use super::log::BoundToolLog;
 use super::planned::Works;
 use super::{Home, ToolOwner, error};
 use crate::bash::listening::Listening;
 use crate::bash::report;
 use crate::bash::shown::ShownStreams;
-use crate::definition::{Definition, Problem};
+use crate::definition::{Definition, DefinitionProblem};
 
 /// Longest output that is looked at as JSON; a longer one is text.
 const MOST_JSON: usize = 16 * 1024 * 1024;
@@ -27,7 +27,7 @@ const MOST_JSON: usize = 16 * 1024 * 1024;
 const DEPENDENCIES: [&str; 3] = [".venv", "venv", "node_modules"];
 
 /// A program that does the work of a tool.
-pub(super) struct Program {
+pub(super) struct ToolProgram {
     spec: Spec,
     definition: Definition,
     words: Vec<String>,
@@ -35,8 +35,8 @@ pub(super) struct Program {
     promise: Promise,
 }
 
-impl Program {
-    pub(super) fn new(definition: Definition, words: Vec<String>, home: Home) -> Result<Self, Problem> {
+impl ToolProgram {
+    pub(super) fn new(definition: Definition, words: Vec<String>, home: Home) -> Result<Self, DefinitionProblem> {
         if words.first().is_none_or(|program| program.trim().is_empty()) {
             return Err(error("the command names no program", "write command: [PROGRAM, ARGUMENT]"));
         }
@@ -45,7 +45,12 @@ impl Program {
         Ok(Self { spec: definition.spec(), definition, words, home, promise })
     }
 
-    fn command(&self, arguments: &Map<String, Value>, draft: Draft, cx: &RunContext<'_>) -> Result<Command, ToolError> {
+    fn command(
+        &self,
+        arguments: &Map<String, Value>,
+        draft: Draft,
+        cx: &RunContext<'_>,
+    ) -> Result<CommandSpec, ToolError> {
         let mut words = found(&self.words, &self.home, cx.look())?;
         // What is nowhere in the folder is found as commands find it, or refused by the sandbox.
         if let Some(program) =
@@ -58,7 +63,15 @@ impl Program {
         let readable = self.home.readable(outside);
         let reads = self.home.reads(inside, &words);
         let (code, environment) = (self.home.code.clone(), self.home.environment());
-        Ok(Command { input, environment, keeps, readable, reads, code, ..Command::new(words, line, folder, time) })
+        Ok(CommandSpec {
+            input,
+            environment,
+            keeps,
+            readable,
+            reads,
+            code,
+            ..CommandSpec::new(words, line, folder, time)
+        })
     }
 }
 
@@ -80,8 +93,8 @@ impl Home {
     /// Returns which files of the workspace a tool can read: what it declares, its own code, and what that is made of.
     ///
     /// A tool that declares nothing is judged as an unknown program, and reads everything.
-    pub(super) fn reads(&self, declared: Option<Vec<PathBuf>>, words: &[OsString]) -> Reads {
-        let Some(mut paths) = declared else { return Reads::All };
+    pub(super) fn reads(&self, declared: Option<Vec<PathBuf>>, words: &[OsString]) -> ReadScope {
+        let Some(mut paths) = declared else { return ReadScope::All };
         paths.extend(words.iter().map(|word| self.workspace.join(word)));
         match (self.owner, &self.code) {
             (ToolOwner::User, _) => {}
@@ -90,9 +103,9 @@ impl Home {
                 paths.extend(code.places.iter().map(|place| code.workspace.join(place)));
             }
             // Nobody knows which files of the workspace are its code.
-            (ToolOwner::Workspace, None) => return Reads::All,
+            (ToolOwner::Workspace, None) => return ReadScope::All,
         }
-        Reads::Only(paths.into())
+        ReadScope::Only(paths.into())
     }
 }
 
@@ -122,7 +135,7 @@ fn found(words: &[String], home: &Home, look: &dyn Look) -> Result<Vec<OsString>
 }
 
 /// Says what is missing of a program before it is called.
-pub(super) fn missing(words: &[String], home: &Home, doors: &Doors) -> Option<Problem> {
+pub(super) fn missing(words: &[String], home: &Home, doors: &Doors) -> Option<DefinitionProblem> {
     let program = match found(words, home, &*doors.look) {
         Ok(words) => words[0].to_string_lossy().into_owned(),
         Err(why) => return Some(error(why.what.clone(), "create it, or fix the path")),
@@ -139,7 +152,7 @@ pub(super) fn missing(words: &[String], home: &Home, doors: &Doors) -> Option<Pr
     })
 }
 
-impl Works for Program {
+impl Works for ToolProgram {
     fn spec(&self) -> &Spec {
         &self.spec
     }
@@ -163,7 +176,7 @@ impl Works for Program {
 
 /// Runs a program and returns what it answers, or why it failed.
 pub(super) async fn carry_out(
-    command: &Command,
+    command: &CommandSpec,
     (tool, promise): (&str, &Promise),
     cx: &RunContext<'_>,
 ) -> Result<ToolOutput, ToolError> {
@@ -201,14 +214,14 @@ fn said(output: ToolOutput) -> ToolOutput {
 /// Hears a program: its output as text and, while it is short enough, as bytes; its errors as a log.
 struct Hearing<'a> {
     text: Listening<'a>,
-    log: Log<'a>,
+    log: BoundToolLog<'a>,
     /// The output from its beginning; nothing once it is too long to be looked at as JSON.
     bytes: Mutex<Option<Vec<u8>>>,
 }
 
 impl<'a> Hearing<'a> {
     fn new(cx: &'a RunContext<'a>) -> Self {
-        Self { text: Listening::new(cx), log: Log::new(cx), bytes: Mutex::new(Some(Vec::new())) }
+        Self { text: Listening::new(cx), log: BoundToolLog::new(cx), bytes: Mutex::new(Some(Vec::new())) }
     }
 
     fn hear(&self, stream: Stream, piece: &[u8]) {

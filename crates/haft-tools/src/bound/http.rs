@@ -7,16 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
-use haft_contract::net::Request;
+use haft_contract::net::HttpRequest;
 use haft_contract::plan::Preview;
 use haft_contract::prelude::*;
 use haft_contract::spec::Spec;
-use haft_contract::tool::{AnyTool, Bound};
+use haft_contract::tool::{AnyTool, ToolInvocation};
 use serde_json::{Map, Value};
 
 use super::answer::Promise;
 use super::{claims, error};
-use crate::definition::{Definition, HttpCall, Problem};
+use crate::definition::{Definition, DefinitionProblem, HttpCall};
 
 /// Most bytes of an answer that are read.
 const MOST_ANSWER: usize = 4 * 1024 * 1024;
@@ -32,7 +32,7 @@ pub(super) struct Fetching {
 }
 
 impl Fetching {
-    pub(super) fn new(definition: Definition, call: HttpCall) -> Result<Self, Problem> {
+    pub(super) fn new(definition: Definition, call: HttpCall) -> Result<Self, DefinitionProblem> {
         if let Some((what, fix)) = call.unknown_argument(&definition.input_schema) {
             return Err(error(what, fix));
         }
@@ -47,7 +47,7 @@ impl AnyTool for Fetching {
         &self.spec
     }
 
-    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn ToolInvocation>, ToolError> {
         let arguments = args.as_object().cloned().unwrap_or_default();
         Ok(Box::new(FetchingCall { tool: self, arguments, request: None }))
     }
@@ -56,17 +56,17 @@ impl AnyTool for Fetching {
 struct FetchingCall {
     tool: Arc<Fetching>,
     arguments: Map<String, Value>,
-    request: Option<Request>,
+    request: Option<HttpRequest>,
 }
 
-impl Bound for FetchingCall {
+impl ToolInvocation for FetchingCall {
     fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
         Box::pin(async move {
             let Fetching { call, definition, .. } = &*self.tool;
             let limit = cx.limits().time_within_call();
             let time = definition.timeout.unwrap_or(USUAL_TIME).min(limit);
             let request = filled::request(call, &definition.input_schema, &self.arguments)?;
-            let request = Request { time, most: MOST_ANSWER, ..request };
+            let request = HttpRequest { time, most: MOST_ANSWER, ..request };
             let preview = Preview::Request(filled::shown(&request));
             self.request = Some(request);
             let plan = Plan::new([Effect::Connect(Host(call.host.clone()))]).preview(preview);

@@ -13,8 +13,8 @@ const LAST_OF_PIECE: usize = 2 * 1024;
 /// How many bytes of the end are kept.
 const KEPT: usize = 3_000;
 
-/// Hears both streams.
-pub(super) struct Log<'a> {
+/// Collects what a tool prints on both streams beside its answer.
+pub(super) struct BoundToolLog<'a> {
     cx: &'a RunContext<'a>,
     heard: Mutex<HeardSoFar>,
 }
@@ -26,7 +26,7 @@ struct HeardSoFar {
     told: usize,
 }
 
-impl<'a> Log<'a> {
+impl<'a> BoundToolLog<'a> {
     pub(super) fn new(cx: &'a RunContext<'a>) -> Self {
         let (out, err) = (PlainText::line_by_line(), PlainText::line_by_line());
         Self { cx, heard: Mutex::new(HeardSoFar { out, err, last: String::new(), told: 0 }) }

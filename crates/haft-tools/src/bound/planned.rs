@@ -5,7 +5,7 @@ use std::sync::Arc;
 use haft_contract::BoxFuture;
 use haft_contract::prelude::*;
 use haft_contract::spec::Spec;
-use haft_contract::tool::{AnyTool, Bound};
+use haft_contract::tool::{AnyTool, ToolInvocation};
 use serde_json::{Map, Value};
 
 use super::claims::{self, Draft};
@@ -34,26 +34,26 @@ pub(super) trait Works: Send + Sync + 'static {
 }
 
 /// A tool that is planned by its definition.
-pub(super) struct Planned<T>(pub(super) T);
+pub(super) struct DefinedTool<T>(pub(super) T);
 
-impl<T: Works> AnyTool for Planned<T> {
+impl<T: Works> AnyTool for DefinedTool<T> {
     fn spec(&self) -> &Spec {
         self.0.spec()
     }
 
-    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn ToolInvocation>, ToolError> {
         let arguments = args.as_object().cloned().unwrap_or_default();
         Ok(Box::new(PlannedCall { tool: self, arguments, draft: None }))
     }
 }
 
 struct PlannedCall<T> {
-    tool: Arc<Planned<T>>,
+    tool: Arc<DefinedTool<T>>,
     arguments: Map<String, Value>,
     draft: Option<Draft>,
 }
 
-impl<T: Works> Bound for PlannedCall<T> {
+impl<T: Works> ToolInvocation for PlannedCall<T> {
     fn plan<'a>(&'a mut self, cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
         Box::pin(async move {
             let works = &self.tool.0;

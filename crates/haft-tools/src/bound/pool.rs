@@ -63,7 +63,7 @@ struct Idle {
 }
 
 /// The right to use one worker.
-pub(super) struct Turn {
+pub(super) struct WorkerSlot {
     pool: Arc<Pool>,
     _slot: OwnedSemaphorePermit,
 }
@@ -80,14 +80,14 @@ impl Default for Pools {
 
 impl Pools {
     /// Waits until there is a worker free, or room for a new one.
-    pub(super) async fn turn(&self, profile: Profile, cx: &RunContext<'_>) -> Result<Turn, ToolError> {
+    pub(super) async fn turn(&self, profile: Profile, cx: &RunContext<'_>) -> Result<WorkerSlot, ToolError> {
         let pool = self.pool(&cx.idle_workers(), profile);
         tokio::select! {
             biased;
             () = cx.stopped() => Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped while it waited.")),
             slot = Arc::clone(&pool.room).acquire_owned() => {
                 let closed = |_| ToolError::of(ErrorKind::Bug, "The workers are gone.");
-                Ok(Turn { _slot: slot.map_err(closed)?, pool })
+                Ok(WorkerSlot { _slot: slot.map_err(closed)?, pool })
             }
         }
     }
@@ -126,7 +126,7 @@ impl PlacePools {
     }
 }
 
-impl Turn {
+impl WorkerSlot {
     /// Takes a worker that waits, if there is one.
     pub(super) fn idle_worker(&self) -> Option<Box<dyn Worker>> {
         self.pool.idle().workers.pop().map(|(worker, _)| worker)
@@ -187,48 +187,48 @@ mod tests {
 
     use haft_contract::BoxFuture;
     use haft_contract::door::Permit;
-    use haft_contract::process::{Ended, Ground, Heard, Level, NotRun};
+    use haft_contract::process::{CommandEnd, ConfinementLevel, NotRun, OutputListener, Staging};
 
     use super::*;
 
-    /// A worker that does nothing but count those that are alive.
-    struct Counted(Arc<AtomicUsize>);
+    /// A worker that does nothing but count the workers that are alive.
+    struct CountedWorker(Arc<AtomicUsize>);
 
-    impl Counted {
+    impl CountedWorker {
         fn boxed(alive: &Arc<AtomicUsize>) -> Box<dyn Worker> {
             alive.fetch_add(1, Ordering::SeqCst);
             Box::new(Self(Arc::clone(alive)))
         }
     }
 
-    impl Drop for Counted {
+    impl Drop for CountedWorker {
         fn drop(&mut self) {
             self.0.fetch_sub(1, Ordering::SeqCst);
         }
     }
 
-    impl Worker for Counted {
-        fn enter<'a>(&'a mut self, _: &'a Permit, _: &'a dyn Ground) -> BoxFuture<'a, Result<(), NotRun>> {
+    impl Worker for CountedWorker {
+        fn enter<'a>(&'a mut self, _: &'a Permit, _: &'a dyn Staging) -> BoxFuture<'a, Result<(), NotRun>> {
             Box::pin(async { Ok(()) })
         }
 
-        fn send<'a>(&'a mut self, _: &'a [u8], _: Heard<'a>) -> BoxFuture<'a, Result<(), Ended>> {
+        fn send<'a>(&'a mut self, _: &'a [u8], _: OutputListener<'a>) -> BoxFuture<'a, Result<(), CommandEnd>> {
             Box::pin(async { Ok(()) })
         }
 
-        fn receive<'a>(&'a mut self, _: Heard<'a>) -> BoxFuture<'a, Result<Vec<u8>, Ended>> {
+        fn receive<'a>(&'a mut self, _: OutputListener<'a>) -> BoxFuture<'a, Result<Vec<u8>, CommandEnd>> {
             Box::pin(std::future::pending())
         }
 
-        fn leave(&mut self) -> BoxFuture<'_, Result<usize, Ended>> {
+        fn leave(&mut self) -> BoxFuture<'_, Result<usize, CommandEnd>> {
             Box::pin(async { Ok(0) })
         }
 
-        fn end(self: Box<Self>, how: HowEnded) -> BoxFuture<'static, Ended> {
-            let (took, level) = (Duration::ZERO, Level::None);
-            Box::pin(
-                async move { Ended { how, took, level, left_behind: 0, notes: Vec::new(), refused_hosts: Vec::new() } },
-            )
+        fn end(self: Box<Self>, how: HowEnded) -> BoxFuture<'static, CommandEnd> {
+            let (took, level) = (Duration::ZERO, ConfinementLevel::None);
+            Box::pin(async move {
+                CommandEnd { how, took, level, left_behind: 0, notes: Vec::new(), refused_hosts: Vec::new() }
+            })
         }
     }
 
@@ -241,16 +241,16 @@ mod tests {
     async fn a_worker_that_nobody_needs_is_ended_and_the_others_wait_on() {
         let alive = Arc::default();
         let pool = Arc::new(Pool::new());
-        pool.put(Counted::boxed(&alive), IDLE);
+        pool.put(CountedWorker::boxed(&alive), IDLE);
         advance(200).await;
-        pool.put(Counted::boxed(&alive), IDLE);
+        pool.put(CountedWorker::boxed(&alive), IDLE);
         advance(99).await;
         assert_eq!(alive.load(Ordering::SeqCst), 2);
         advance(2).await;
         assert_eq!(alive.load(Ordering::SeqCst), 1);
         advance(200).await;
         assert_eq!((alive.load(Ordering::SeqCst), pool.idle().is_watched), (0, false));
-        pool.put(Counted::boxed(&alive), IDLE);
+        pool.put(CountedWorker::boxed(&alive), IDLE);
         advance(301).await;
         assert_eq!(alive.load(Ordering::SeqCst), 0, "the watch begins again");
     }
@@ -271,7 +271,7 @@ mod tests {
         for (definitions, place) in [(&before, &here), (&before, &there), (&after, &here)] {
             let pool = definitions.pool(place, profile());
             assert!(pool.idle().workers.is_empty());
-            pool.put(Counted::boxed(&alive), IDLE);
+            pool.put(CountedWorker::boxed(&alive), IDLE);
             assert_eq!(definitions.pool(place, profile()).idle().workers.len(), 1);
         }
         tokio::task::yield_now().await;

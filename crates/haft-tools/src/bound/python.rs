@@ -13,23 +13,23 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use haft_contract::BoxFuture;
-use haft_contract::context::Broken;
+use haft_contract::context::WorkerFailure;
 use haft_contract::prelude::*;
-use haft_contract::process::{Command, HowEnded, Ran, Worker};
+use haft_contract::process::{CommandSpec, HowEnded, Ran, Worker};
 use haft_contract::spec::Spec;
 use serde_json::{Map, Value};
 
 use super::answer::{self, Promise};
 use super::claims::Draft;
-use super::log::{Log, last_of};
+use super::log::{BoundToolLog, last_of};
 use super::planned::Works;
 use super::pool::{Pools, Profile};
 use super::{Home, error};
-use crate::definition::{Definition, Problem};
+use crate::definition::{Definition, DefinitionProblem};
 pub(super) use describe::describe;
 pub(crate) use interpreter::Interpreter;
-pub use signature::{Description, Parameter};
-use talk::{Answer, Failure, Order, Talk};
+pub use signature::{Description, PythonParameter};
+use talk::{FunctionFailure, Order, Talk, WorkerAnswer};
 
 /// What the interpreter is given to run.
 const WORKER: &str = concat!(include_str!("other_systems.py"), include_str!("worker.py"));
@@ -56,7 +56,7 @@ impl Function {
         (module, function): (String, String),
         home: Home,
         pools: Arc<Pools>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, DefinitionProblem> {
         let fix = "fix \"output_schema\"";
         let promise = Promise::of(&definition).map_err(|why| error(format!("output_schema: {why}"), fix))?;
         let mut spec = definition.spec();
@@ -68,7 +68,7 @@ impl Function {
     }
 
     /// Returns how a worker for this call is started, and with whom it can be shared.
-    fn command(&self, draft: Draft, cx: &RunContext<'_>) -> Result<(Command, Profile), ToolError> {
+    fn command(&self, draft: Draft, cx: &RunContext<'_>) -> Result<(CommandSpec, Profile), ToolError> {
         let Interpreter { program: interpreter, parts } = Interpreter::find(&self.home, cx).ok_or_else(|| {
             let what = format!("There is no Python here to run \"{}\".", self.spec.name);
             let next = "ask the user to install Python 3.8 or later, or to make a virtual environment in .venv";
@@ -88,13 +88,13 @@ impl Function {
             network: draft.network,
             path: self.home.code_folders(),
         };
-        let command = Command::new(words, draft.line, draft.folder, draft.time);
+        let command = CommandSpec::new(words, draft.line, draft.folder, draft.time);
         let environment = self.home.environment();
-        Ok((Command { environment, keeps: draft.keeps, readable, reads, code, ..command }, profile))
+        Ok((CommandSpec { environment, keeps: draft.keeps, readable, reads, code, ..command }, profile))
     }
 
     /// Begins an order: which function, where.
-    fn order<'a>(&'a self, command: &'a Command) -> Order<'a> {
+    fn order<'a>(&'a self, command: &'a CommandSpec) -> Order<'a> {
         let path = self.home.code_folders().iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
         let place = |place: &PathBuf| self.home.workspace.join(place).to_string_lossy().into_owned();
         let code = self.home.code.as_ref().map(|code| code.places.iter().map(place).collect());
@@ -109,19 +109,24 @@ impl Function {
     }
 
     /// Lets a worker serve one call from its beginning to its end.
-    async fn serve(&self, draft: Draft, wish: Wish<'_>, cx: &RunContext<'_>) -> Result<Served, ToolError> {
+    async fn serve(
+        &self,
+        draft: Draft,
+        wish: FunctionRequest<'_>,
+        cx: &RunContext<'_>,
+    ) -> Result<FunctionOutcome, ToolError> {
         let (command, profile) = self.command(draft, cx)?;
         let turn = self.pools.turn(profile, cx).await?;
         let interpreter = Path::new(&command.words[0]);
         let serving = cx.serve(&command, turn.idle_worker()).await;
         let mut serving = serving.map_err(|error| interpreter::not_started(error, interpreter, cx.look()))?;
-        let log = Log::new(cx);
+        let log = BoundToolLog::new(cx);
         let talk = Talk { order: self.order(&command), log: &log, cx };
         let said = tokio::select! {
             biased;
-            () = cx.stopped() => Err(Broken::ToBeEnded(HowEnded::Stopped)),
+            () = cx.stopped() => Err(WorkerFailure::ToBeEnded(HowEnded::Stopped)),
             said = tokio::time::timeout(command.time, self.said(&mut *serving.worker, talk, wish)) =>
-                said.unwrap_or(Err(Broken::ToBeEnded(HowEnded::TimedOut))),
+                said.unwrap_or(Err(WorkerFailure::ToBeEnded(HowEnded::TimedOut))),
         };
         let (answer, ran) = match said {
             Ok(answer) => {
@@ -133,39 +138,46 @@ impl Function {
             }
             Err(broken) => (None, cx.broken(serving, broken).await?),
         };
-        Ok(Served { answer, ran, log: log.end(), time: command.time })
+        Ok(FunctionOutcome { answer, ran, log: log.end(), time: command.time })
     }
 
-    async fn said(&self, worker: &mut dyn Worker, mut talk: Talk<'_>, wish: Wish<'_>) -> Result<Answer, Broken> {
+    async fn said(
+        &self,
+        worker: &mut dyn Worker,
+        mut talk: Talk<'_>,
+        wish: FunctionRequest<'_>,
+    ) -> Result<WorkerAnswer, WorkerFailure> {
         let arguments = match wish {
-            Wish::Description => return talk.describe(worker).await,
-            Wish::Call(arguments) => arguments,
+            FunctionRequest::Description => return talk.describe(worker).await,
+            FunctionRequest::Call(arguments) => arguments,
         };
         if self.described.get().is_none() {
             match talk.describe(worker).await? {
-                Answer::Description(description) => drop(self.described.set(description)),
+                WorkerAnswer::Description(description) => drop(self.described.set(description)),
                 other => return Ok(other),
             }
             talk.order.call = self.pools.number();
         }
         match self.described.get().and_then(|description| description.cannot_take(&self.function, arguments)) {
-            Some(error) => Ok(Answer::Failed(Failure::Mismatch(error))),
+            Some(error) => Ok(WorkerAnswer::Failed(FunctionFailure::Mismatch(error))),
             None => talk.call(worker, arguments).await,
         }
     }
 
     /// Makes a result of what was said.
-    fn result(&self, served: Served, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
+    fn result(&self, served: FunctionOutcome, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
         let tool = &self.spec.name;
-        let is_not_permitted = served.answer.as_ref().is_some_and(Answer::is_not_permitted);
+        let is_not_permitted = served.answer.as_ref().is_some_and(WorkerAnswer::is_not_permitted);
         let output = match served.answer {
             None => Err(self.broken(&served)),
-            Some(Answer::Failed(failure)) => Err(failure.into_error(tool)),
-            Some(Answer::Description(_)) => Err(ToolError::of(ErrorKind::Bug, "A call was answered by a description.")),
-            Some(Answer::Text(text)) => {
+            Some(WorkerAnswer::Failed(failure)) => Err(failure.into_error(tool)),
+            Some(WorkerAnswer::Description(_)) => {
+                Err(ToolError::of(ErrorKind::Bug, "A call was answered by a description."))
+            }
+            Some(WorkerAnswer::Text(text)) => {
                 self.promise.check(tool, &Value::String(text.clone())).map(|()| ToolOutput::text(text))
             }
-            Some(Answer::Data(value)) => match answer::advised_error_in(tool, &value) {
+            Some(WorkerAnswer::Data(value)) => match answer::advised_error_in(tool, &value) {
                 Some(error) => Err(error),
                 None => self.promise.check(tool, &value).map(|()| answer::of_value(value)),
             },
@@ -184,7 +196,7 @@ impl Function {
         }
     }
 
-    fn broken(&self, served: &Served) -> ToolError {
+    fn broken(&self, served: &FunctionOutcome) -> ToolError {
         let tool = &self.spec.name;
         let how = served.ran.ended.how;
         let HowEnded::Exited(status) = how else {
@@ -196,16 +208,16 @@ impl Function {
     }
 }
 
-/// What is wanted of a worker.
-enum Wish<'a> {
+/// The request to a worker: a call of its function, or a description of it.
+enum FunctionRequest<'a> {
     Call(&'a Map<String, Value>),
     Description,
 }
 
-/// What came of it.
-struct Served {
+/// The outcome of a request to a worker.
+struct FunctionOutcome {
     /// Nothing where the worker broke.
-    answer: Option<Answer>,
+    answer: Option<WorkerAnswer>,
     ran: Ran,
     log: String,
     time: std::time::Duration,
@@ -227,7 +239,7 @@ impl Works for Function {
         cx: &'a RunContext<'a>,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let served = self.serve(draft, Wish::Call(arguments), cx).await?;
+            let served = self.serve(draft, FunctionRequest::Call(arguments), cx).await?;
             self.result(served, cx)
         })
     }

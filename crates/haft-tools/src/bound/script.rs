@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use haft_contract::BoxFuture;
 use haft_contract::prelude::*;
-use haft_contract::process::Command;
+use haft_contract::process::CommandSpec;
 use haft_contract::spec::Spec;
 use haft_contract::tool::AnyTool;
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use super::answer::Promise;
 use super::claims::{self, Draft};
 use super::command::carry_out;
-use super::planned::{Planned, Works};
+use super::planned::{DefinedTool, Works};
 use super::{Home, ToolOwner};
 use crate::definition::{Definition, SkillFile, script_schema};
 
@@ -66,7 +66,7 @@ pub fn script_tool(skill: &SkillFile, run: ScriptRun, home: Home) -> Result<Arc<
         version: String::new(),
     };
     let spec = definition.spec();
-    Ok(Arc::new(Planned(Script { spec, definition, run, interpreters, home })))
+    Ok(Arc::new(DefinedTool(SkillScript { spec, definition, run, interpreters, home })))
 }
 
 impl ScriptRun {
@@ -96,7 +96,7 @@ fn interpreters_of(run: &ScriptRun) -> Result<&'static [&'static str], ToolError
     }
 }
 
-struct Script {
+struct SkillScript {
     spec: Spec,
     definition: Definition,
     run: ScriptRun,
@@ -105,8 +105,8 @@ struct Script {
     home: Home,
 }
 
-impl Script {
-    fn command(&self, draft: Draft, cx: &RunContext<'_>) -> Result<Command, ToolError> {
+impl SkillScript {
+    fn command(&self, draft: Draft, cx: &RunContext<'_>) -> Result<CommandSpec, ToolError> {
         let path = self.home.folder.join(&self.run.script);
         let mut words: Vec<OsString> = Vec::new();
         if !self.interpreters.is_empty() {
@@ -124,7 +124,15 @@ impl Script {
         words.extend(self.run.arguments.iter().map(OsString::from));
         let input = self.run.input.clone().into_bytes().into();
         let (code, environment) = (self.home.code.clone(), self.environment(&path));
-        Ok(Command { input, environment, keeps, readable, reads, code, ..Command::new(words, line, folder, time) })
+        Ok(CommandSpec {
+            input,
+            environment,
+            keeps,
+            readable,
+            reads,
+            code,
+            ..CommandSpec::new(words, line, folder, time)
+        })
     }
 
     /// Returns the variables of a script. One of the user imports what lies beside it, and nothing of the workspace.
@@ -135,7 +143,7 @@ impl Script {
     }
 }
 
-impl Works for Script {
+impl Works for SkillScript {
     fn spec(&self) -> &Spec {
         &self.spec
     }

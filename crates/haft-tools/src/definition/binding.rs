@@ -4,7 +4,7 @@
 
 use super::fields::Problems;
 use super::http::{self, HttpCall};
-use super::node::{Key, Kind, Node};
+use super::node::{DefinitionKey, DefinitionNode, DefinitionValue};
 
 const FORMS: &str =
     "write \"package.module:function\", {command: [PROGRAM, ARGUMENT]}, {http: {method, url}} or {builtin: NAME}";
@@ -28,11 +28,11 @@ pub enum Binding {
 }
 
 /// Reads a binding, or notes what is wrong with it.
-pub(super) fn read(entry: (&Key, &Node), problems: &mut Problems) -> Option<Binding> {
+pub(super) fn read(entry: (&DefinitionKey, &DefinitionNode), problems: &mut Problems) -> Option<Binding> {
     let (key, node) = entry;
     match &node.value {
-        Kind::Text(text) => python(text, key.line, problems),
-        Kind::Map(entries) => match entries.as_slice() {
+        DefinitionValue::Text(text) => python(text, key.line, problems),
+        DefinitionValue::Map(entries) => match entries.as_slice() {
             [(kind, inner)] => of_kind(kind, inner, problems),
             _ => {
                 problems.error(key.line, format!("\"binding\" has {} keys, but it has one", entries.len()), FORMS);
@@ -46,12 +46,14 @@ pub(super) fn read(entry: (&Key, &Node), problems: &mut Problems) -> Option<Bind
     }
 }
 
-fn of_kind(kind: &Key, inner: &Node, problems: &mut Problems) -> Option<Binding> {
+fn of_kind(kind: &DefinitionKey, inner: &DefinitionNode, problems: &mut Problems) -> Option<Binding> {
     match (kind.name.as_str(), &inner.value) {
-        ("python", Kind::Text(text)) => python(text, kind.line, problems),
-        ("builtin", Kind::Text(name)) if !name.trim().is_empty() => Some(Binding::Builtin(name.trim().to_owned())),
-        ("command", Kind::List(words)) => command(kind, words, problems),
-        ("command", Kind::Text(line)) => {
+        ("python", DefinitionValue::Text(text)) => python(text, kind.line, problems),
+        ("builtin", DefinitionValue::Text(name)) if !name.trim().is_empty() => {
+            Some(Binding::Builtin(name.trim().to_owned()))
+        }
+        ("command", DefinitionValue::List(words)) => command(kind, words, problems),
+        ("command", DefinitionValue::Text(line)) => {
             let words: Vec<String> = line.split_whitespace().map(|word| format!("{word:?}")).collect();
             let what = "\"command\" is text, but it is a list: no shell splits it";
             problems.error(kind.line, what, format!("write command: [{}]", words.join(", ")));
@@ -82,7 +84,7 @@ fn of_kind(kind: &Key, inner: &Node, problems: &mut Problems) -> Option<Binding>
     }
 }
 
-fn command(kind: &Key, words: &[Node], problems: &mut Problems) -> Option<Binding> {
+fn command(kind: &DefinitionKey, words: &[DefinitionNode], problems: &mut Problems) -> Option<Binding> {
     let texts: Option<Vec<String>> = words.iter().map(|word| word.text().map(str::to_owned)).collect();
     match texts {
         Some(texts) if texts.iter().any(|text| text.contains('\0')) => {

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::fields::{Fields, Problems};
 use super::function_form::unfolded;
-use super::node::{Kind, Node};
-use super::{Binding, Definition, Problem, binding, effects, schema};
+use super::node::{DefinitionNode, DefinitionValue};
+use super::{Binding, Definition, DefinitionProblem, binding, effects, schema};
 
 /// Most seconds of one call.
 const LONGEST_CALL: u64 = 24 * 60 * 60;
@@ -43,34 +43,34 @@ const MOVED: [(&str, &str); 5] = [
     ("properties", "write them below input_schema"),
 ];
 
-/// A definition that was looked through.
+/// The result of checking a definition.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct CheckedDefinition {
     /// The definition, where nothing but warnings was found.
     pub definition: Option<Definition>,
     /// Everything that was found, in the order of the text.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<DefinitionProblem>,
 }
 
-impl Checked {
-    pub(super) fn into_result(self) -> Result<Definition, Vec<Problem>> {
+impl CheckedDefinition {
+    pub(super) fn into_result(self) -> Result<Definition, Vec<DefinitionProblem>> {
         self.definition.ok_or(self.problems)
     }
 }
 
 /// Looks through the text of a definition file, for warnings too.
-pub fn check(text: &str) -> Checked {
+pub fn check(text: &str) -> CheckedDefinition {
     let version = || blake3::hash(text.as_bytes()).to_hex().to_string();
-    checked(Node::from_yaml(text), version)
+    checked(DefinitionNode::from_yaml(text), version)
 }
 
 /// Looks through a definition that is a JSON value.
-pub(super) fn check_value(value: Value) -> Checked {
+pub(super) fn check_value(value: Value) -> CheckedDefinition {
     let text = value.to_string();
-    checked(Node::from_value(value), || blake3::hash(text.as_bytes()).to_hex().to_string())
+    checked(DefinitionNode::from_value(value), || blake3::hash(text.as_bytes()).to_hex().to_string())
 }
 
-fn checked(node: Result<Node, Problem>, version: impl FnOnce() -> String) -> Checked {
+fn checked(node: Result<DefinitionNode, DefinitionProblem>, version: impl FnOnce() -> String) -> CheckedDefinition {
     let mut problems = Problems::default();
     let definition = match node.and_then(unfolded) {
         Ok(node) => read(&node, &mut problems).map(|definition| Definition { version: version(), ..definition }),
@@ -82,11 +82,11 @@ fn checked(node: Result<Node, Problem>, version: impl FnOnce() -> String) -> Che
     let definition = definition.filter(|_| !problems.has_errors());
     // What is found later in the checks may stand earlier in the text.
     problems.0.sort_by_key(|problem| problem.line);
-    Checked { definition, problems: problems.0 }
+    CheckedDefinition { definition, problems: problems.0 }
 }
 
-fn read(node: &Node, problems: &mut Problems) -> Option<Definition> {
-    if !matches!(node.value, Kind::Map(_)) {
+fn read(node: &DefinitionNode, problems: &mut Problems) -> Option<Definition> {
+    if !matches!(node.value, DefinitionValue::Map(_)) {
         let what = match node.is_null() {
             true => "it is empty".to_owned(),
             false => format!("it is {}, but a definition is a map", node.sort()),
@@ -142,7 +142,7 @@ fn check_type(fields: &Fields<'_>, problems: &mut Problems) {
     }
 }
 
-fn name(fields: &Fields<'_>, node: &Node, problems: &mut Problems) -> String {
+fn name(fields: &Fields<'_>, node: &DefinitionNode, problems: &mut Problems) -> String {
     let found = problems.0.len();
     let Some(name) = fields.text("name", problems) else {
         if problems.0.len() == found {
@@ -192,7 +192,7 @@ fn examples(fields: &Fields<'_>, validator: Option<&Validator>, problems: &mut P
     for item in items {
         let inner = Fields::of(item, &["arguments", "contains"], &[], problems);
         let arguments = inner.entry("arguments").map(|(_, node)| node);
-        let Some(arguments) = arguments.filter(|node| matches!(node.value, Kind::Map(_))) else {
+        let Some(arguments) = arguments.filter(|node| matches!(node.value, DefinitionValue::Map(_))) else {
             let fix = "write {arguments: {NAME: VALUE}, contains: TEXT}";
             problems.error(item.line, "the example has no map of arguments", fix);
             continue;
@@ -208,7 +208,7 @@ fn examples(fields: &Fields<'_>, validator: Option<&Validator>, problems: &mut P
 }
 
 /// A function brings its own words along; nothing else does.
-fn check_words(definition: &Definition, node: &Node, problems: &mut Problems) {
+fn check_words(definition: &Definition, node: &DefinitionNode, problems: &mut Problems) {
     if definition.description.is_some() {
         return;
     }

@@ -5,15 +5,15 @@ use std::fmt;
 use serde_json::Value;
 
 use super::fields::{Fields, Problems};
-use super::node::{Key, Kind, Node};
+use super::node::{DefinitionKey, DefinitionNode, DefinitionValue};
 use super::template::PathTemplate;
 
 const FORM: &str = "write a list such as [{read: \"{path}\"}, {connect: api.example.com}], or [] when it only computes";
 const KINDS: [&str; 3] = ["read", "change", "connect"];
 
-/// One thing that a tool says it does.
+/// One thing that a tool declares to do.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Declared {
+pub enum DeclaredEffect {
     /// It reads what lies at a path.
     Read(PathTemplate),
     /// It makes, changes or removes what lies at a path.
@@ -23,20 +23,20 @@ pub enum Declared {
 }
 
 /// Says what is declared, as its file does.
-impl fmt::Display for Declared {
+impl fmt::Display for DeclaredEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Declared::Read(path) => write!(f, "read {path}"),
-            Declared::Change(path) => write!(f, "change {path}"),
-            Declared::Connect(host) => write!(f, "connect to {host}"),
+            DeclaredEffect::Read(path) => write!(f, "read {path}"),
+            DeclaredEffect::Change(path) => write!(f, "change {path}"),
+            DeclaredEffect::Connect(host) => write!(f, "connect to {host}"),
         }
     }
 }
 
 /// Reads the declared effects; nothing when nothing is declared.
-pub(super) fn read(fields: &Fields<'_>, schema: &Value, problems: &mut Problems) -> Option<Vec<Declared>> {
+pub(super) fn read(fields: &Fields<'_>, schema: &Value, problems: &mut Problems) -> Option<Vec<DeclaredEffect>> {
     let (key, node) = fields.entry("effects")?;
-    let Kind::List(items) = &node.value else {
+    let DefinitionValue::List(items) = &node.value else {
         problems.error(key.line, format!("\"effects\" is {}, but it is a list", node.sort()), FORM);
         return None;
     };
@@ -53,14 +53,21 @@ pub(super) fn read(fields: &Fields<'_>, schema: &Value, problems: &mut Problems)
             continue;
         }
         match &inner.value {
-            Kind::List(several) => several.iter().for_each(|one| declared.extend(effect(kind, one, schema, problems))),
+            DefinitionValue::List(several) => {
+                several.iter().for_each(|one| declared.extend(effect(kind, one, schema, problems)))
+            }
             _ => declared.extend(effect(kind, inner, schema, problems)),
         }
     }
     Some(declared)
 }
 
-fn effect(kind: &Key, inner: &Node, schema: &Value, problems: &mut Problems) -> Option<Declared> {
+fn effect(
+    kind: &DefinitionKey,
+    inner: &DefinitionNode,
+    schema: &Value,
+    problems: &mut Problems,
+) -> Option<DeclaredEffect> {
     let line = inner.line.or(kind.line);
     let Some(text) = inner.text() else {
         let name = &kind.name;
@@ -80,8 +87,8 @@ fn effect(kind: &Key, inner: &Node, schema: &Value, problems: &mut Problems) -> 
         problems.warn(line, what, "for everything in a folder write its name and a slash, such as out/");
     }
     match PathTemplate::read(text, schema) {
-        Ok(template) if kind.name == "read" => Some(Declared::Read(template)),
-        Ok(template) => Some(Declared::Change(template)),
+        Ok(template) if kind.name == "read" => Some(DeclaredEffect::Read(template)),
+        Ok(template) => Some(DeclaredEffect::Change(template)),
         Err((what, fix)) => {
             problems.error(line, what, fix);
             None
@@ -90,13 +97,13 @@ fn effect(kind: &Key, inner: &Node, schema: &Value, problems: &mut Problems) -> 
 }
 
 /// A host is written as in an address, without scheme, port and path.
-fn host(text: &str, line: Option<usize>, problems: &mut Problems) -> Option<Declared> {
+fn host(text: &str, line: Option<usize>, problems: &mut Problems) -> Option<DeclaredEffect> {
     let host = text.trim().to_ascii_lowercase();
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
     let is_host = host.starts_with(|first: char| first.is_ascii_alphanumeric()) && host.chars().all(is_letter);
     let is_address = host.parse::<std::net::IpAddr>().is_ok();
     if is_host || is_address {
-        return Some(Declared::Connect(host));
+        return Some(DeclaredEffect::Connect(host));
     }
     let bare = host.split_once("://").map_or(&*host, |(_, rest)| rest).split(['/', ':']).next().unwrap_or_default();
     let fix = match bare.chars().all(is_letter) && !bare.is_empty() {

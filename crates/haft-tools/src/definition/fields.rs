@@ -4,20 +4,20 @@ use std::time::Duration;
 
 use haft_contract::closest::closest;
 
-use super::node::{Key, Kind, Node};
-use super::problem::Problem;
+use super::node::{DefinitionKey, DefinitionNode, DefinitionValue};
+use super::problem::DefinitionProblem;
 
 /// What is wrong, as far as it was found.
 #[derive(Debug, Default)]
-pub(super) struct Problems(pub(super) Vec<Problem>);
+pub(super) struct Problems(pub(super) Vec<DefinitionProblem>);
 
 impl Problems {
     pub(super) fn error(&mut self, line: Option<usize>, what: impl Into<String>, fix: impl Into<String>) {
-        self.0.push(Problem::error(line, what, fix));
+        self.0.push(DefinitionProblem::error(line, what, fix));
     }
 
     pub(super) fn warn(&mut self, line: Option<usize>, what: impl Into<String>, fix: impl Into<String>) {
-        self.0.push(Problem::warning(line, what, fix));
+        self.0.push(DefinitionProblem::warning(line, what, fix));
     }
 
     pub(super) fn has_errors(&self) -> bool {
@@ -25,7 +25,7 @@ impl Problems {
     }
 
     /// Says that a value is not what belongs there.
-    fn wrong(&mut self, (key, node): (&Key, &Node), wanted: &str) {
+    fn wrong(&mut self, (key, node): (&DefinitionKey, &DefinitionNode), wanted: &str) {
         let what = format!("\"{}\" is {}, but it must be {wanted}", key.name, node.sort());
         self.error(key.line, what, format!("write {wanted}"));
     }
@@ -33,14 +33,19 @@ impl Problems {
 
 /// The entries of one map.
 pub(super) struct Fields<'n> {
-    node: &'n Node,
+    node: &'n DefinitionNode,
 }
 
 impl<'n> Fields<'n> {
     /// Takes a map whose keys are all known, or notes those that are not.
     ///
     /// `moved` has keys that people look for here and what to write instead.
-    pub(super) fn of(node: &'n Node, known: &[&str], moved: &[(&str, &str)], problems: &mut Problems) -> Self {
+    pub(super) fn of(
+        node: &'n DefinitionNode,
+        known: &[&str],
+        moved: &[(&str, &str)],
+        problems: &mut Problems,
+    ) -> Self {
         for (key, _) in node.entries().iter().filter(|(key, _)| !known.contains(&key.name.as_str())) {
             let instead = moved.iter().find(|(name, _)| *name == key.name).map(|(_, instead)| (*instead).to_owned());
             let fix = instead.unwrap_or_else(|| match closest(&key.name, known.iter().copied()) {
@@ -53,7 +58,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Returns an entry that is there and is not null.
-    pub(super) fn entry(&self, name: &str) -> Option<(&'n Key, &'n Node)> {
+    pub(super) fn entry(&self, name: &str) -> Option<(&'n DefinitionKey, &'n DefinitionNode)> {
         self.node.entry(name).filter(|(_, node)| !node.is_null())
     }
 
@@ -74,7 +79,7 @@ impl<'n> Fields<'n> {
     pub(super) fn flag(&self, name: &str, problems: &mut Problems) -> bool {
         match self.entry(name) {
             None => false,
-            Some((_, Node { value: Kind::Bool(flag), .. })) => *flag,
+            Some((_, DefinitionNode { value: DefinitionValue::Bool(flag), .. })) => *flag,
             Some(entry) => {
                 problems.wrong(entry, "true or false");
                 false
@@ -86,7 +91,7 @@ impl<'n> Fields<'n> {
     pub(super) fn seconds(&self, name: &str, most: u64, problems: &mut Problems) -> Option<Duration> {
         let entry = self.entry(name)?;
         let wanted = format!("a number of seconds above 0, at most {most}");
-        let Kind::Number(number) = &entry.1.value else {
+        let DefinitionValue::Number(number) = &entry.1.value else {
             problems.wrong(entry, &wanted);
             return None;
         };
@@ -101,10 +106,10 @@ impl<'n> Fields<'n> {
     }
 
     /// Returns the items of a list.
-    pub(super) fn list(&self, name: &str, of: &str, problems: &mut Problems) -> Option<&'n [Node]> {
+    pub(super) fn list(&self, name: &str, of: &str, problems: &mut Problems) -> Option<&'n [DefinitionNode]> {
         let entry = self.entry(name)?;
         match &entry.1.value {
-            Kind::List(items) => Some(items),
+            DefinitionValue::List(items) => Some(items),
             _ => {
                 problems.wrong(entry, &format!("a list of {of}"));
                 None

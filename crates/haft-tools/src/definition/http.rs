@@ -10,8 +10,8 @@ use haft_contract::net::Method;
 use serde_json::Value;
 
 use super::fields::{Fields, Problems};
-use super::node::{Key, Kind, Node};
-use crate::in_braces::{ALONE, InBraces, Piece};
+use super::node::{DefinitionKey, DefinitionNode, DefinitionValue};
+use crate::in_braces::{ALONE, InBraces, TemplatePiece};
 
 const KEYS: [&str; 5] = ["method", "url", "headers", "query", "body"];
 const FORM: &str = "write http: {method: GET, url: \"https://api.example.com/items/{id}\"}";
@@ -69,8 +69,8 @@ fn arguments_in(body: &Value, used: &mut Vec<String>) {
 }
 
 /// Reads what a request is, or notes what is wrong with it.
-pub(super) fn read((kind, node): (&Key, &Node), problems: &mut Problems) -> Option<HttpCall> {
-    if !matches!(node.value, Kind::Map(_)) {
+pub(super) fn read((kind, node): (&DefinitionKey, &DefinitionNode), problems: &mut Problems) -> Option<HttpCall> {
+    if !matches!(node.value, DefinitionValue::Map(_)) {
         problems.error(kind.line, format!("\"http\" is {}, but it is a map", node.sort()), FORM);
         return None;
     }
@@ -182,7 +182,7 @@ fn host(authority: &str) -> Option<String> {
 
 fn texts(fields: &Fields<'_>, name: &str, problems: &mut Problems) -> Vec<(String, InBraces)> {
     let Some((key, node)) = fields.entry(name) else { return Vec::new() };
-    if !matches!(node.value, Kind::Map(_)) {
+    if !matches!(node.value, DefinitionValue::Map(_)) {
         problems.error(
             key.line,
             format!("\"{name}\" is {}, but it is a map", node.sort()),
@@ -193,9 +193,9 @@ fn texts(fields: &Fields<'_>, name: &str, problems: &mut Problems) -> Vec<(Strin
     let mut texts = Vec::new();
     for (entry, value) in node.entries() {
         let written = match &value.value {
-            Kind::Text(text) => text.clone(),
-            Kind::Number(number) => number.to_string(),
-            Kind::Bool(flag) => flag.to_string(),
+            DefinitionValue::Text(text) => text.clone(),
+            DefinitionValue::Number(number) => number.to_string(),
+            DefinitionValue::Bool(flag) => flag.to_string(),
             _ => {
                 let what = format!("{:?} of \"{name}\" is {}, but it is text", entry.name, value.sort());
                 problems.error(entry.line, what, "put it in quotes");
@@ -219,8 +219,7 @@ fn check_headers(headers: &[(String, InBraces)], line: Option<usize>, problems: 
         } else if TAKEN.contains(&name.to_ascii_lowercase().as_str()) {
             problems.error(line, format!("the header \"{name}\" belongs to the connection"), "remove it");
         }
-        let is_plain =
-            |piece: &Piece| !matches!(piece, Piece::Plain(text) if text.chars().any(|c| !(' '..='~').contains(&c)));
+        let is_plain = |piece: &TemplatePiece| !matches!(piece, TemplatePiece::Plain(text) if text.chars().any(|c| !(' '..='~').contains(&c)));
         if !text.0.iter().all(is_plain) {
             problems.error(
                 line,

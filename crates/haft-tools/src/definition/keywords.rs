@@ -3,7 +3,7 @@
 use haft_contract::closest::closest;
 
 use super::fields::Problems;
-use super::node::{Kind, Node};
+use super::node::{DefinitionNode, DefinitionValue};
 
 /// Keywords whose value is a schema.
 const SCHEMA: [&str; 10] = [
@@ -61,13 +61,15 @@ const PLAIN: [&str; 34] = [
 ];
 
 /// Warns about keywords that are near a known one.
-pub(super) fn check(schema: &Node, problems: &mut Problems) {
+pub(super) fn check(schema: &DefinitionNode, problems: &mut Problems) {
     for (key, inner) in schema.entries() {
         let name = key.name.as_str();
         match &inner.value {
-            Kind::Map(_) if SCHEMA.contains(&name) => check(inner, problems),
-            Kind::List(items) if LIST.contains(&name) => items.iter().for_each(|item| check(item, problems)),
-            Kind::Map(entries) if MAP.contains(&name) => entries.iter().for_each(|(_, part)| check(part, problems)),
+            DefinitionValue::Map(_) if SCHEMA.contains(&name) => check(inner, problems),
+            DefinitionValue::List(items) if LIST.contains(&name) => items.iter().for_each(|item| check(item, problems)),
+            DefinitionValue::Map(entries) if MAP.contains(&name) => {
+                entries.iter().for_each(|(_, part)| check(part, problems))
+            }
             _ => {}
         }
         let known = || SCHEMA.into_iter().chain(LIST).chain(MAP).chain(PLAIN);

@@ -9,10 +9,10 @@ use haft_contract::schema_rules::is_safe_name;
 
 use super::check::nearest_fit;
 use super::fields::{Fields, Problems};
-use super::node::{Key, Kind, Node};
+use super::node::{DefinitionKey, DefinitionNode, DefinitionValue};
 use super::placeholders::{Environment, Filling};
-use super::presets::{self, Given};
-use super::{Binding, Definition, Presets, Problem, binding};
+use super::presets::{self, WrittenPresets};
+use super::{Binding, Definition, DefinitionProblem, Presets, binding};
 
 const KEYS: [&str; 5] = ["name", "yaml_path", "binding", "extra_kwargs", "as_skill"];
 const FORM: &str = "write a list of {name, yaml_path, binding, extra_kwargs}";
@@ -31,7 +31,7 @@ const MOVED: [(&str, &str); 8] = [
 
 /// One entry of a list of tools.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+pub struct ToolListEntry {
     /// The name that calls use.
     pub name: String,
     /// What people call the tool, where the list says so.
@@ -46,25 +46,25 @@ pub struct Listed {
     pub presets: Presets,
     /// The line of the entry.
     pub line: Option<usize>,
-    given: Given,
+    given: WrittenPresets,
 }
 
 /// A list of tools that was looked through.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CheckedList {
     /// The entries in which nothing is wrong.
-    pub listed: Vec<Listed>,
+    pub listed: Vec<ToolListEntry>,
     /// Everything that was found, in the order of the text.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<DefinitionProblem>,
 }
 
-impl Listed {
+impl ToolListEntry {
     /// Gives a definition the name, the title and the binding of this entry, and says what is given to it beforehand.
     ///
     /// # Errors
     ///
     /// Returns the presets that are no arguments of the tool or do not fit, with their lines in the list.
-    pub fn apply(&self, definition: Definition) -> Result<(Definition, Presets), Vec<Problem>> {
+    pub fn apply(&self, definition: Definition) -> Result<(Definition, Presets), Vec<DefinitionProblem>> {
         let problems = self.problems_with(&definition);
         if problems.iter().any(|problem| !problem.is_warning) {
             return Err(problems);
@@ -80,7 +80,7 @@ impl Listed {
     }
 
     /// Says what is wrong between this entry and the definition it names, warnings too.
-    pub fn problems_with(&self, definition: &Definition) -> Vec<Problem> {
+    pub fn problems_with(&self, definition: &Definition) -> Vec<DefinitionProblem> {
         let mut problems = Problems::default();
         self.given.clone().fitted(definition).check(definition, &mut problems);
         if self.binding.is_none() && definition.binding.is_none() {
@@ -97,14 +97,14 @@ impl Listed {
 
 /// Returns whether a text is a list of tools and no definition. What cannot be read is neither.
 pub fn is_list(text: &str) -> bool {
-    Node::from_yaml(text).is_ok_and(|node| node.entry("tools").is_some())
+    DefinitionNode::from_yaml(text).is_ok_and(|node| node.entry("tools").is_some())
 }
 
 /// Looks through the text of a list of tools.
 pub fn check_list(text: &str, environment: Environment<'_>) -> CheckedList {
     let mut problems = Problems::default();
-    let mut listed: Vec<Listed> = Vec::new();
-    match Node::from_yaml(text) {
+    let mut listed: Vec<ToolListEntry> = Vec::new();
+    match DefinitionNode::from_yaml(text) {
         Ok(node) => read(&node, environment, &mut listed, &mut problems),
         Err(problem) => problems.0.push(problem),
     }
@@ -112,15 +112,18 @@ pub fn check_list(text: &str, environment: Environment<'_>) -> CheckedList {
     CheckedList { listed, problems: problems.0 }
 }
 
-fn read(node: &Node, environment: Environment<'_>, listed: &mut Vec<Listed>, problems: &mut Problems) {
-    if !matches!(node.value, Kind::Map(_)) {
+fn read(node: &DefinitionNode, environment: Environment<'_>, listed: &mut Vec<ToolListEntry>, problems: &mut Problems) {
+    if !matches!(node.value, DefinitionValue::Map(_)) {
         let what = if node.is_null() { "it is empty".to_owned() } else { format!("it is {}", node.sort()) };
         return problems.error(node.line, what, format!("write tools: and below it {FORM}"));
     }
     let fields = Fields::of(node, &["tools"], &[], problems);
-    let entries: Vec<(Option<&Key>, &Node)> = match fields.entry("tools").map(|(_, node)| &node.value) {
-        Some(Kind::List(items)) => items.iter().map(|item| (None, item)).collect(),
-        Some(Kind::Map(entries)) => entries.iter().map(|(key, entry)| (Some(key), entry)).collect(),
+    let entries: Vec<(Option<&DefinitionKey>, &DefinitionNode)> = match fields
+        .entry("tools")
+        .map(|(_, node)| &node.value)
+    {
+        Some(DefinitionValue::List(items)) => items.iter().map(|item| (None, item)).collect(),
+        Some(DefinitionValue::Map(entries)) => entries.iter().map(|(key, entry)| (Some(key), entry)).collect(),
         Some(_) => return problems.error(node.line, "\"tools\" is neither a list nor a map", FORM),
         // `tools:` with nothing below it names no tools.
         None if node.entry("tools").is_some() => return,
@@ -128,7 +131,7 @@ fn read(node: &Node, environment: Environment<'_>, listed: &mut Vec<Listed>, pro
     };
     for (key, item) in entries {
         let mut found = Problems::default();
-        let entry = Entry { key, item }.read(environment, &mut found);
+        let entry = ListEntryNode { key, item }.read(environment, &mut found);
         let is_good = !found.has_errors();
         problems.0.append(&mut found.0);
         let Some(entry) = entry.filter(|_| is_good) else { continue };
@@ -143,16 +146,16 @@ fn read(node: &Node, environment: Environment<'_>, listed: &mut Vec<Listed>, pro
     }
 }
 
-/// One entry as it was written, with its key where the list is a map.
-struct Entry<'n> {
-    key: Option<&'n Key>,
-    item: &'n Node,
+/// An entry of a list of tools as it was written, with its key where the list is a map.
+struct ListEntryNode<'n> {
+    key: Option<&'n DefinitionKey>,
+    item: &'n DefinitionNode,
 }
 
-impl Entry<'_> {
-    fn read(&self, environment: Environment<'_>, problems: &mut Problems) -> Option<Listed> {
+impl ListEntryNode<'_> {
+    fn read(&self, environment: Environment<'_>, problems: &mut Problems) -> Option<ToolListEntry> {
         let line = self.key.map_or(self.item.line, |key| key.line);
-        if !matches!(self.item.value, Kind::Map(_)) {
+        if !matches!(self.item.value, DefinitionValue::Map(_)) {
             let what = format!("an entry of \"tools\" is {}, but it is a map", self.item.sort());
             problems.error(line, what, FORM);
             return None;
@@ -172,7 +175,7 @@ impl Entry<'_> {
         let mut filling = Filling::from(environment);
         let path = fields.text("yaml_path", problems).map(|path| filling.text(&path, line, problems));
         let given = presets::read(fields.entry("extra_kwargs"), environment, problems);
-        Some(Listed {
+        Some(ToolListEntry {
             name,
             title,
             yaml_path: path.map(PathBuf::from),

@@ -12,7 +12,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use serde_saphyr::{DuplicateKeyPolicy, Spanned};
 
-use super::problem::Problem;
+use super::problem::DefinitionProblem;
 use super::unreadable::explain;
 
 /// Most bytes of a file.
@@ -27,36 +27,36 @@ pub(super) const MOST_ALIASED: usize = 10_000;
 
 /// A value and its line.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Node {
+pub(super) struct DefinitionNode {
     /// The line, from 1, where it comes from a text.
     pub(super) line: Option<usize>,
-    pub(super) value: Kind,
+    pub(super) value: DefinitionValue,
 }
 
-/// What a value is.
+/// A value of a definition, without its line.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum DefinitionValue {
     Null,
     Bool(bool),
     Number(Number),
     Text(String),
-    List(Vec<Node>),
-    Map(Vec<(Key, Node)>),
+    List(Vec<DefinitionNode>),
+    Map(Vec<(DefinitionKey, DefinitionNode)>),
 }
 
 /// A key of a map and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Key {
+pub(super) struct DefinitionKey {
     pub(super) name: String,
     pub(super) line: Option<usize>,
 }
 
-impl Node {
+impl DefinitionNode {
     /// Reads a text that holds one document.
-    pub(super) fn from_yaml(text: &str) -> Result<Self, Problem> {
+    pub(super) fn from_yaml(text: &str) -> Result<Self, DefinitionProblem> {
         if text.len() > MOST_BYTES {
             let what = format!("it has {} bytes, more than 1 MiB", text.len());
-            return Err(Problem::error(None, what, "keep data in a file that the tool reads"));
+            return Err(DefinitionProblem::error(None, what, "keep data in a file that the tool reads"));
         }
         let options = serde_saphyr::options! {
             budget: serde_saphyr::budget! {
@@ -79,25 +79,25 @@ impl Node {
     }
 
     /// Takes a JSON value, which has no lines.
-    pub(super) fn from_value(value: Value) -> Result<Self, Problem> {
+    pub(super) fn from_value(value: Value) -> Result<Self, DefinitionProblem> {
         Self::at_depth(value, 0)
     }
 
-    fn at_depth(value: Value, depth: usize) -> Result<Self, Problem> {
+    fn at_depth(value: Value, depth: usize) -> Result<Self, DefinitionProblem> {
         if depth > DEEPEST {
-            return Err(Problem::error(None, TOO_DEEP, "use fewer levels, or a `$ref` in a schema"));
+            return Err(DefinitionProblem::error(None, TOO_DEEP, "use fewer levels, or a `$ref` in a schema"));
         }
         let value = match value {
-            Value::Null => Kind::Null,
-            Value::Bool(flag) => Kind::Bool(flag),
-            Value::Number(number) => Kind::Number(number),
-            Value::String(text) => Kind::Text(text),
-            Value::Array(items) => {
-                Kind::List(items.into_iter().map(|item| Self::at_depth(item, depth + 1)).collect::<Result<_, _>>()?)
-            }
+            Value::Null => DefinitionValue::Null,
+            Value::Bool(flag) => DefinitionValue::Bool(flag),
+            Value::Number(number) => DefinitionValue::Number(number),
+            Value::String(text) => DefinitionValue::Text(text),
+            Value::Array(items) => DefinitionValue::List(
+                items.into_iter().map(|item| Self::at_depth(item, depth + 1)).collect::<Result<_, _>>()?,
+            ),
             Value::Object(fields) => {
-                let entry = |(name, value)| Ok((Key { name, line: None }, Self::at_depth(value, depth + 1)?));
-                Kind::Map(fields.into_iter().map(entry).collect::<Result<_, _>>()?)
+                let entry = |(name, value)| Ok((DefinitionKey { name, line: None }, Self::at_depth(value, depth + 1)?));
+                DefinitionValue::Map(fields.into_iter().map(entry).collect::<Result<_, _>>()?)
             }
         };
         Ok(Self { line: None, value })
@@ -106,12 +106,12 @@ impl Node {
     /// Returns the value without its lines.
     pub(super) fn to_value(&self) -> Value {
         match &self.value {
-            Kind::Null => Value::Null,
-            Kind::Bool(flag) => Value::Bool(*flag),
-            Kind::Number(number) => Value::Number(number.clone()),
-            Kind::Text(text) => Value::String(text.clone()),
-            Kind::List(items) => items.iter().map(Node::to_value).collect(),
-            Kind::Map(_) => Value::Object(self.to_map()),
+            DefinitionValue::Null => Value::Null,
+            DefinitionValue::Bool(flag) => Value::Bool(*flag),
+            DefinitionValue::Number(number) => Value::Number(number.clone()),
+            DefinitionValue::Text(text) => Value::String(text.clone()),
+            DefinitionValue::List(items) => items.iter().map(DefinitionNode::to_value).collect(),
+            DefinitionValue::Map(_) => Value::Object(self.to_map()),
         }
     }
 
@@ -120,26 +120,26 @@ impl Node {
         self.entries().iter().map(|(key, node)| (key.name.clone(), node.to_value())).collect()
     }
 
-    pub(super) fn entries(&self) -> &[(Key, Node)] {
+    pub(super) fn entries(&self) -> &[(DefinitionKey, DefinitionNode)] {
         match &self.value {
-            Kind::Map(entries) => entries,
+            DefinitionValue::Map(entries) => entries,
             _ => &[],
         }
     }
 
     pub(super) fn text(&self) -> Option<&str> {
         match &self.value {
-            Kind::Text(text) => Some(text),
+            DefinitionValue::Text(text) => Some(text),
             _ => None,
         }
     }
 
     pub(super) fn is_null(&self) -> bool {
-        self.value == Kind::Null
+        self.value == DefinitionValue::Null
     }
 
     /// Returns the entry of a map by its name.
-    pub(super) fn entry(&self, name: &str) -> Option<(&Key, &Node)> {
+    pub(super) fn entry(&self, name: &str) -> Option<(&DefinitionKey, &DefinitionNode)> {
         self.entries().iter().find(|(key, _)| key.name == name).map(|(key, node)| (key, node))
     }
 
@@ -150,7 +150,9 @@ impl Node {
         for step in pointer.split('/').skip(1) {
             let step = step.replace("~1", "/").replace("~0", "~");
             let next = match &node.value {
-                Kind::List(items) => step.parse().ok().and_then(|index: usize| items.get(index)).map(|n| (n.line, n)),
+                DefinitionValue::List(items) => {
+                    step.parse().ok().and_then(|index: usize| items.get(index)).map(|n| (n.line, n))
+                }
                 _ => node.entry(&step).map(|(key, node)| (key.line, node)),
             };
             let Some((found, inner)) = next else { break };
@@ -162,24 +164,24 @@ impl Node {
     /// Says what the value is, for errors.
     pub(super) fn sort(&self) -> &'static str {
         match &self.value {
-            Kind::Null => "nothing",
-            Kind::Bool(_) => "true or false",
-            Kind::Number(_) => "a number",
-            Kind::Text(_) => "text",
-            Kind::List(_) => "a list",
-            Kind::Map(_) => "a map",
+            DefinitionValue::Null => "nothing",
+            DefinitionValue::Bool(_) => "true or false",
+            DefinitionValue::Number(_) => "a number",
+            DefinitionValue::Text(_) => "text",
+            DefinitionValue::List(_) => "a list",
+            DefinitionValue::Map(_) => "a map",
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Node {
+impl<'de> Deserialize<'de> for DefinitionNode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let spanned = Spanned::<Kind>::deserialize(deserializer)?;
+        let spanned = Spanned::<DefinitionValue>::deserialize(deserializer)?;
         Ok(Self { line: Some(line(&spanned)), value: spanned.value })
     }
 }
 
-impl<'de> Deserialize<'de> for Key {
+impl<'de> Deserialize<'de> for DefinitionKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned = Spanned::<String>::deserialize(deserializer)?;
         Ok(Self { line: Some(line(&spanned)), name: spanned.value })
@@ -190,7 +192,7 @@ fn line<T>(spanned: &Spanned<T>) -> usize {
     usize::try_from(spanned.referenced.line()).unwrap_or(usize::MAX)
 }
 
-impl<'de> Deserialize<'de> for Kind {
+impl<'de> Deserialize<'de> for DefinitionValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(KindVisitor)
     }
@@ -199,57 +201,57 @@ impl<'de> Deserialize<'de> for Kind {
 struct KindVisitor;
 
 impl<'de> Visitor<'de> for KindVisitor {
-    type Value = Kind;
+    type Value = DefinitionValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value that JSON has too")
     }
 
-    fn visit_unit<E: de::Error>(self) -> Result<Kind, E> {
-        Ok(Kind::Null)
+    fn visit_unit<E: de::Error>(self) -> Result<DefinitionValue, E> {
+        Ok(DefinitionValue::Null)
     }
 
-    fn visit_none<E: de::Error>(self) -> Result<Kind, E> {
-        Ok(Kind::Null)
+    fn visit_none<E: de::Error>(self) -> Result<DefinitionValue, E> {
+        Ok(DefinitionValue::Null)
     }
 
-    fn visit_bool<E: de::Error>(self, flag: bool) -> Result<Kind, E> {
-        Ok(Kind::Bool(flag))
+    fn visit_bool<E: de::Error>(self, flag: bool) -> Result<DefinitionValue, E> {
+        Ok(DefinitionValue::Bool(flag))
     }
 
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Kind, E> {
-        Ok(Kind::Number(number.into()))
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<DefinitionValue, E> {
+        Ok(DefinitionValue::Number(number.into()))
     }
 
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Kind, E> {
-        Ok(Kind::Number(number.into()))
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<DefinitionValue, E> {
+        Ok(DefinitionValue::Number(number.into()))
     }
 
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Kind, E> {
-        Number::from_f64(number).map(Kind::Number).ok_or_else(|| E::custom("JSON has no such number"))
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<DefinitionValue, E> {
+        Number::from_f64(number).map(DefinitionValue::Number).ok_or_else(|| E::custom("JSON has no such number"))
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Kind, E> {
-        Ok(Kind::Text(text.to_owned()))
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<DefinitionValue, E> {
+        Ok(DefinitionValue::Text(text.to_owned()))
     }
 
-    fn visit_string<E: de::Error>(self, text: String) -> Result<Kind, E> {
-        Ok(Kind::Text(text))
+    fn visit_string<E: de::Error>(self, text: String) -> Result<DefinitionValue, E> {
+        Ok(DefinitionValue::Text(text))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Kind, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<DefinitionValue, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element()? {
             list.push(item);
         }
-        Ok(Kind::List(list))
+        Ok(DefinitionValue::List(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Kind, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<DefinitionValue, A::Error> {
         let mut map = Vec::new();
         while let Some(entry) = entries.next_entry()? {
             map.push(entry);
         }
-        Ok(Kind::Map(map))
+        Ok(DefinitionValue::Map(map))
     }
 }

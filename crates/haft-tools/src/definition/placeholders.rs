@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::fields::Problems;
-use super::node::{Kind, Node};
+use super::node::{DefinitionNode, DefinitionValue};
 
 const START: &str = "${env.";
 
@@ -26,14 +26,14 @@ impl<'e> Filling<'e> {
     }
 
     /// Fills in all texts of a value.
-    pub(super) fn value(&mut self, node: &Node, problems: &mut Problems) -> Value {
+    pub(super) fn value(&mut self, node: &DefinitionNode, problems: &mut Problems) -> Value {
         match &node.value {
-            Kind::Text(text) => Value::String(self.text(text, node.line, problems)),
-            Kind::List(items) => items.iter().map(|item| self.value(item, problems)).collect(),
-            Kind::Map(entries) => {
+            DefinitionValue::Text(text) => Value::String(self.text(text, node.line, problems)),
+            DefinitionValue::List(items) => items.iter().map(|item| self.value(item, problems)).collect(),
+            DefinitionValue::Map(entries) => {
                 entries.iter().map(|(key, inner)| (key.name.clone(), self.value(inner, problems))).collect()
             }
-            Kind::Null | Kind::Bool(_) | Kind::Number(_) => node.to_value(),
+            DefinitionValue::Null | DefinitionValue::Bool(_) | DefinitionValue::Number(_) => node.to_value(),
         }
     }
 
@@ -64,12 +64,12 @@ impl<'e> Filling<'e> {
 }
 
 /// Returns whether a value has placeholders.
-pub(super) fn has_any(node: &Node) -> bool {
+pub(super) fn has_any(node: &DefinitionNode) -> bool {
     match &node.value {
-        Kind::Text(text) => text.contains(START),
-        Kind::List(items) => items.iter().any(has_any),
-        Kind::Map(entries) => entries.iter().any(|(_, inner)| has_any(inner)),
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) => false,
+        DefinitionValue::Text(text) => text.contains(START),
+        DefinitionValue::List(items) => items.iter().any(has_any),
+        DefinitionValue::Map(entries) => entries.iter().any(|(_, inner)| has_any(inner)),
+        DefinitionValue::Null | DefinitionValue::Bool(_) | DefinitionValue::Number(_) => false,
     }
 }
 

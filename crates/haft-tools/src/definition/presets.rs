@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::Definition;
 use super::check::near;
 use super::fields::Problems;
-use super::node::{Key, Kind, Node};
+use super::node::{DefinitionKey, DefinitionNode, DefinitionValue};
 use super::placeholders::{Environment, Filling, has_any};
 use super::schema::{self, INJECTED};
 
@@ -27,7 +27,7 @@ pub struct Presets {
 
 /// The presets of one tool as they were written.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Given {
+pub(super) struct WrittenPresets {
     presets: Vec<Preset>,
     secrets: Vec<String>,
 }
@@ -42,9 +42,9 @@ struct Preset {
     is_from_environment: bool,
 }
 
-impl Given {
+impl WrittenPresets {
     /// Reads the map of presets, with the values of the environment filled in.
-    pub(super) fn read(node: &Node, environment: Environment<'_>, problems: &mut Problems) -> Self {
+    pub(super) fn read(node: &DefinitionNode, environment: Environment<'_>, problems: &mut Problems) -> Self {
         let reserved: Vec<_> =
             node.entries().iter().map(|(key, _)| key).filter(|key| INJECTED.contains(&key.name.as_str())).collect();
         if let Some(first) = reserved.first() {
@@ -134,14 +134,20 @@ impl Preset {
 }
 
 /// Reads presets that must be a map.
-pub(super) fn read(entry: Option<(&Key, &Node)>, environment: Environment<'_>, problems: &mut Problems) -> Given {
+pub(super) fn read(
+    entry: Option<(&DefinitionKey, &DefinitionNode)>,
+    environment: Environment<'_>,
+    problems: &mut Problems,
+) -> WrittenPresets {
     match entry {
-        None => Given::default(),
-        Some((_, node)) if matches!(node.value, Kind::Map(_)) => Given::read(node, environment, problems),
+        None => WrittenPresets::default(),
+        Some((_, node)) if matches!(node.value, DefinitionValue::Map(_)) => {
+            WrittenPresets::read(node, environment, problems)
+        }
         Some((key, node)) => {
             let what = format!("\"{}\" is {}, but it is a map", key.name, node.sort());
             problems.error(key.line, what, "write NAME: VALUE, one argument per line");
-            Given::default()
+            WrittenPresets::default()
         }
     }
 }

@@ -5,9 +5,9 @@ use std::fmt;
 /// Most characters of each of the two sentences: what they quote may be as long as the file.
 const LONGEST: usize = 400;
 
-/// One thing that is wrong.
+/// One thing that is wrong with a definition or a list of tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct DefinitionProblem {
     /// The line, from 1; nothing where it is about the whole, or where there are no lines.
     pub line: Option<usize>,
     /// What is wrong.
@@ -18,7 +18,7 @@ pub struct Problem {
     pub is_warning: bool,
 }
 
-impl Problem {
+impl DefinitionProblem {
     pub(crate) fn error(line: Option<usize>, what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { line, what: one_line(what.into()), fix: one_line(fix.into()), is_warning: false }
     }
@@ -39,7 +39,7 @@ fn one_line(sentence: String) -> String {
 }
 
 /// Shows the line where there is one, what is wrong, and the fix.
-impl fmt::Display for Problem {
+impl fmt::Display for DefinitionProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(line) = self.line {
             write!(f, "line {line}: ")?;
@@ -49,4 +49,4 @@ impl fmt::Display for Problem {
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for DefinitionProblem {}

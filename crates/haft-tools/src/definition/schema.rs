@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::Problems;
 use super::keywords;
-use super::node::{Key, Kind, Node};
+use super::node::{DefinitionKey, DefinitionNode, DefinitionValue};
 
 /// Arguments that haft fills in itself where a function asks for them.
 pub(super) const INJECTED: [&str; 2] = ["agent_state", "global_storage"];
@@ -15,9 +15,9 @@ pub(super) const INJECTED: [&str; 2] = ["agent_state", "global_storage"];
 const DRAFTS: [&str; 2] = ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"];
 
 /// Reads the schema of the arguments. Nothing, or a schema without a type, is that of an object.
-pub(super) fn read_input(entry: Option<(&Key, &Node)>, problems: &mut Problems) -> Value {
+pub(super) fn read_input(entry: Option<(&DefinitionKey, &DefinitionNode)>, problems: &mut Problems) -> Value {
     let Some((key, node)) = entry else { return json!({ "type": "object", "properties": {} }) };
-    let Kind::Map(entries) = &node.value else {
+    let DefinitionValue::Map(entries) = &node.value else {
         let what = format!("\"{}\" is {}, but it is a JSON Schema", key.name, node.sort());
         problems.error(key.line, what, "write type: object and the properties below it");
         return json!({ "type": "object", "properties": {} });
@@ -44,9 +44,9 @@ pub(super) fn read_input(entry: Option<(&Key, &Node)>, problems: &mut Problems) 
 }
 
 /// Reads the schema of what the tool returns.
-pub(super) fn read_output(entry: Option<(&Key, &Node)>, problems: &mut Problems) -> Option<Value> {
+pub(super) fn read_output(entry: Option<(&DefinitionKey, &DefinitionNode)>, problems: &mut Problems) -> Option<Value> {
     let (key, node) = entry?;
-    let Kind::Map(_) = &node.value else {
+    let DefinitionValue::Map(_) = &node.value else {
         let what = format!("\"{}\" is {}, but it is a JSON Schema", key.name, node.sort());
         problems.error(key.line, what, "write a schema such as {type: string}, or leave it out");
         return None;
@@ -57,7 +57,7 @@ pub(super) fn read_output(entry: Option<(&Key, &Node)>, problems: &mut Problems)
     compile(&schema, (key, node), problems).map(|_| schema)
 }
 
-fn check_draft(node: &Node, problems: &mut Problems) {
+fn check_draft(node: &DefinitionNode, problems: &mut Problems) {
     let Some((key, draft)) = node.entry("$schema") else { return };
     let written = draft.text().unwrap_or_default().trim_end_matches('#');
     if !DRAFTS.iter().any(|known| known.trim_end_matches('#') == written) {
@@ -66,12 +66,16 @@ fn check_draft(node: &Node, problems: &mut Problems) {
     }
 }
 
-fn properties(schema: &Node) -> &[(Key, Node)] {
+fn properties(schema: &DefinitionNode) -> &[(DefinitionKey, DefinitionNode)] {
     schema.entry("properties").map_or(&[], |(_, properties)| properties.entries())
 }
 
 /// Makes the schema of the arguments ready for checking them, or notes everything that is wrong with it.
-pub(super) fn usable(spec: &Spec, entry: Option<(&Key, &Node)>, problems: &mut Problems) -> Option<Validator> {
+pub(super) fn usable(
+    spec: &Spec,
+    entry: Option<(&DefinitionKey, &DefinitionNode)>,
+    problems: &mut Problems,
+) -> Option<Validator> {
     let mut found = Problems::default();
     check_rules(spec, entry, &mut found);
     // What breaks a rule is mostly no valid schema either, and is told once.
@@ -82,7 +86,11 @@ pub(super) fn usable(spec: &Spec, entry: Option<(&Key, &Node)>, problems: &mut P
 }
 
 /// Makes a schema ready for checking values, or notes where it cannot be used.
-fn compile(schema: &Value, (key, node): (&Key, &Node), problems: &mut Problems) -> Option<Validator> {
+fn compile(
+    schema: &Value,
+    (key, node): (&DefinitionKey, &DefinitionNode),
+    problems: &mut Problems,
+) -> Option<Validator> {
     match jsonschema::options().offline().build(schema) {
         Ok(validator) => Some(validator),
         Err(error) => {
@@ -101,7 +109,7 @@ fn compile(schema: &Value, (key, node): (&Key, &Node), problems: &mut Problems) 
 }
 
 /// Notes which rules for shown schemas a definition breaks.
-fn check_rules(spec: &Spec, schema: Option<(&Key, &Node)>, problems: &mut Problems) {
+fn check_rules(spec: &Spec, schema: Option<(&DefinitionKey, &DefinitionNode)>, problems: &mut Problems) {
     for BrokenRule { at, rule, fix, is_advice, .. } in schema_rules::check(spec) {
         // The name and the words are checked where they are read.
         let Some(pointer) = at.strip_prefix('#') else { continue };

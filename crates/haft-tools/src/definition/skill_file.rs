@@ -13,8 +13,8 @@ use haft_contract::visible::{is_deceptive, visible};
 use serde_json::{Value, json};
 
 use super::fields::{Fields, Problems};
-use super::node::{Kind, Node};
-use super::{Declared, Problem, effects};
+use super::node::{DefinitionNode, DefinitionValue};
+use super::{DeclaredEffect, DefinitionProblem, effects};
 
 /// Most characters of a name.
 const LONGEST_NAME: usize = 64;
@@ -62,7 +62,7 @@ pub struct SkillFile {
     /// Tools that other programs let it use without a question. They grant nothing here.
     pub allowed_tools: Vec<String>,
     /// What its scripts touch: nothing when the list is empty, and nobody knows when there is none.
-    pub effects: Option<Vec<Declared>>,
+    pub effects: Option<Vec<DeclaredEffect>>,
     /// How long a script may run.
     pub timeout: Option<Duration>,
     /// Whether it is left out of the list that a model gets. Its name works all the same.
@@ -78,7 +78,7 @@ impl SkillFile {
             None => "They declare no effects, so haft judges each run as an unknown program.".to_owned(),
             Some([]) => "They only compute: they read and change no file of the workspace.".to_owned(),
             Some(effects) => {
-                let told: Vec<String> = effects.iter().map(Declared::to_string).collect();
+                let told: Vec<String> = effects.iter().map(DeclaredEffect::to_string).collect();
                 format!("They can {}, and nothing else.", told.join(", "))
             }
         }
@@ -91,7 +91,7 @@ pub struct CheckedSkill {
     /// The skill, where nothing but warnings was found.
     pub skill: Option<SkillFile>,
     /// Everything that was found, in the order of the text.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<DefinitionProblem>,
 }
 
 /// Looks through the text of a `SKILL.md`. The folder that holds it gives the name where the file has none.
@@ -110,14 +110,14 @@ pub(crate) fn script_schema() -> Value {
 fn read(text: &str, folder: &str, problems: &mut Problems) -> Option<SkillFile> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (frontmatter, body) = parts(text, problems)?;
-    let node = match Node::from_yaml(&frontmatter) {
+    let node = match DefinitionNode::from_yaml(&frontmatter) {
         Ok(node) => node,
         Err(problem) => {
             problems.0.push(problem);
             return None;
         }
     };
-    if !matches!(node.value, Kind::Map(_)) {
+    if !matches!(node.value, DefinitionValue::Map(_)) {
         let what = format!("the frontmatter is {}, but it is a map", node.sort());
         problems.error(Some(node.line.unwrap_or(1).max(2)), what, "write name: NAME and description: TEXT");
         return None;
@@ -166,7 +166,7 @@ fn parts<'t>(text: &'t str, problems: &mut Problems) -> Option<(String, &'t str)
 }
 
 /// Finds unknown keys. One that is nearly a key that haft enforces must not be passed over.
-fn check_keys(node: &Node, problems: &mut Problems) {
+fn check_keys(node: &DefinitionNode, problems: &mut Problems) {
     let is_known = |name: &str| KEYS.contains(&name) || OF_OTHERS.contains(&name);
     for (key, _) in node.entries().iter().filter(|(key, _)| !is_known(&key.name)) {
         let what = format!("there is no key {:?}", key.name);
@@ -235,7 +235,7 @@ fn description(fields: &Fields<'_>, problems: &mut Problems) -> String {
 /// Reads a list of texts, or the same as one text with commas or blanks.
 fn allowed_tools(fields: &Fields<'_>, problems: &mut Problems) -> Vec<String> {
     match fields.entry("allowed-tools").map(|(_, node)| &node.value) {
-        Some(Kind::Text(text)) => split_tools(text),
+        Some(DefinitionValue::Text(text)) => split_tools(text),
         Some(_) => {
             let texts = fields.texts("allowed-tools", "names of tools", problems).unwrap_or_default();
             texts.into_iter().map(|(name, _)| name).collect()

@@ -7,17 +7,17 @@ use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
 use serde_json::{Map, Value};
 
-use crate::in_braces::{ALONE, InBraces, Piece};
+use crate::in_braces::{ALONE, InBraces, TemplatePiece};
 
 /// Most paths that one template may stand for in one call.
 const MOST_PATHS: usize = 1_000;
 
 /// Text in which `{name}` stands for an argument; `{{` and `}}` are braces.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PathTemplate(Vec<Part>);
+pub struct PathTemplate(Vec<PathTemplatePart>);
 
 #[derive(Clone, Debug, PartialEq)]
-enum Part {
+enum PathTemplatePart {
     Text(String),
     Argument {
         name: String,
@@ -36,9 +36,9 @@ impl PathTemplate {
             ));
         }
         let read = InBraces::read(text).map_err(|why| (why, ALONE.to_owned()))?;
-        let part = |piece: Piece| match piece {
-            Piece::Plain(text) => Ok(Part::Text(text)),
-            Piece::Name(name) => argument(&name, schema),
+        let part = |piece: TemplatePiece| match piece {
+            TemplatePiece::Plain(text) => Ok(PathTemplatePart::Text(text)),
+            TemplatePiece::Name(name) => argument(&name, schema),
         };
         read.0.into_iter().map(part).collect::<Result<_, _>>().map(Self)
     }
@@ -52,8 +52,8 @@ impl PathTemplate {
         let mut paths = vec![String::new()];
         for part in &self.0 {
             let pieces = match part {
-                Part::Text(text) => vec![text.clone()],
-                Part::Argument { name, default } => {
+                PathTemplatePart::Text(text) => vec![text.clone()],
+                PathTemplatePart::Argument { name, default } => {
                     let given = arguments.get(name).filter(|value| !value.is_null()).or(default.as_ref());
                     pieces_of(name, given)?
                 }
@@ -72,8 +72,8 @@ impl PathTemplate {
 impl fmt::Display for PathTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|part| match part {
-            Part::Text(text) => f.write_str(text),
-            Part::Argument { name, .. } => write!(f, "{{{name}}}"),
+            PathTemplatePart::Text(text) => f.write_str(text),
+            PathTemplatePart::Argument { name, .. } => write!(f, "{{{name}}}"),
         })
     }
 }
@@ -98,7 +98,7 @@ fn bad(what: String, next: String) -> ToolError {
     ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next))
 }
 
-fn argument(name: &str, schema: &Value) -> Result<Part, (String, String)> {
+fn argument(name: &str, schema: &Value) -> Result<PathTemplatePart, (String, String)> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let Some(property) = properties.and_then(|properties| properties.get(name)) else {
         let names = properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str));
@@ -113,5 +113,5 @@ fn argument(name: &str, schema: &Value) -> Result<Part, (String, String)> {
         let what = format!("{{{name}}} is part of a path, but its type is {}", kind.unwrap_or_default());
         return Err((what, "name an argument that is text or a list of texts".into()));
     }
-    Ok(Part::Argument { name: name.to_owned(), default: property.get("default").cloned() })
+    Ok(PathTemplatePart::Argument { name: name.to_owned(), default: property.get("default").cloned() })
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Binding, Declared, Definition, check};
+use super::{Binding, DeclaredEffect, Definition, check};
 
 /// The example of NexAU's guide, as it stands there.
 const GUIDE: &str = r#"type: tool
@@ -139,10 +139,10 @@ fn a_path_is_filled_from_the_arguments_of_a_call() {
     let definition = read(WHOLE);
     let declared = definition.effects.expect("they are declared");
     let fill = |index: usize, arguments: Value| match &declared[index] {
-        Declared::Read(path) | Declared::Change(path) => {
+        DeclaredEffect::Read(path) | DeclaredEffect::Change(path) => {
             path.fill(arguments.as_object().expect("it is an object")).map_err(|error| error.what.clone())
         }
-        Declared::Connect(host) => Ok(vec![host.clone()]),
+        DeclaredEffect::Connect(host) => Ok(vec![host.clone()]),
     };
     assert_eq!(fill(0, json!({ "from": "a b.png" })), Ok(vec!["a b.png".into()]));
     assert_eq!(fill(0, json!({})), Ok(vec![]), "what is left out is not touched");

@@ -7,7 +7,7 @@ use serde_saphyr::Error;
 use serde_saphyr::budget::BudgetBreach;
 
 use super::node::{MOST_ALIASED, MOST_VALUES, TOO_DEEP};
-use super::problem::Problem;
+use super::problem::DefinitionProblem;
 
 const MEND: &str = "fix the YAML here";
 const FEWER_LEVELS: &str = "use fewer levels, or a `$ref` in a schema";
@@ -35,10 +35,10 @@ const PARSER: [(&str, &str, &str); 10] = [
 ];
 
 /// Says what is wrong, in which line, and what to do.
-pub(super) fn explain(error: &Error) -> Problem {
+pub(super) fn explain(error: &Error) -> DefinitionProblem {
     let line = error.location().and_then(|location| usize::try_from(location.line()).ok());
     let (what, fix) = words(error.without_snippet());
-    Problem::error(line, what, fix)
+    DefinitionProblem::error(line, what, fix)
 }
 
 fn words(error: &Error) -> (String, &'static str) {

@@ -5,27 +5,27 @@ use haft_contract::kinds::ErrorKind;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// An argument, as it is shown and as it is meant.
+/// An argument of another system: how it is shown, and what it means here.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Written")]
-pub(super) struct Argument {
+#[serde(try_from = "WrittenArgument")]
+pub(super) struct ForeignArgument {
     pub(super) name: String,
     /// What the model reads of it.
     says: String,
     /// What it is, where the native argument does not say it.
-    kind: Option<Kind>,
+    kind: Option<ForeignArgumentType>,
     /// Another argument, beside which this one says nothing.
     pub(super) unless: Option<String>,
     meaning: Meaning,
 }
 
-/// An argument as a file has it.
+/// An argument as a dialect file writes it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenArgument {
     name: String,
     says: String,
-    kind: Option<Kind>,
+    kind: Option<ForeignArgumentType>,
     to: Option<String>,
     words: Option<Map<String, Value>>,
     but_for: Option<Vec<Value>>,
@@ -37,7 +37,7 @@ struct Written {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum ForeignArgumentType {
     Boolean,
     Integer,
     String,
@@ -49,24 +49,25 @@ enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 enum Meaning {
     /// It leads to a native one.
-    Leads(Place, How),
+    Leads(NativePlace, ValueConversion),
     /// It leads to a native one that has other words for the same: the native value for each, written as text.
-    Words(Place, Map<String, Value>),
+    Words(NativePlace, Map<String, Value>),
     /// It has no counterpart: only these values, which change nothing, are accepted. Says what to do instead.
     Refused(Vec<Value>, String),
     /// It changes nothing, there or here.
     Ignored,
 }
 
-/// Where a value goes.
+/// The place in a native call that a value goes to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum NativePlace {
     Argument(String),
     FirstEdit(String),
 }
 
+/// The conversion of a value on its way to a native argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum ValueConversion {
     AsItIs,
     FromZero,
     OneOfMany,
@@ -76,26 +77,28 @@ enum How {
     AsText,
 }
 
-/// A value with its native place.
-pub(super) struct Taken {
-    pub(super) to: Place,
+/// A value with its place in a native call.
+pub(super) struct NativeValue {
+    pub(super) to: NativePlace,
     pub(super) value: Value,
 }
 
-impl Argument {
+impl ForeignArgument {
     /// Turns the value into a native one; nothing where it says what is so anyway.
-    pub(super) fn inward(&self, value: Value) -> Result<Option<Taken>, ToolError> {
+    pub(super) fn inward(&self, value: Value) -> Result<Option<NativeValue>, ToolError> {
         match &self.meaning {
-            Meaning::Leads(_, How::FirstAddress) if first_address(&value).is_none() && value.is_string() => {
+            Meaning::Leads(_, ValueConversion::FirstAddress)
+                if first_address(&value).is_none() && value.is_string() =>
+            {
                 let what = format!("\"{}\" has no address. Nothing was done.", self.name);
                 Err(bad(what, "write the whole address into it, with http:// or https://".to_owned()))
             }
-            Meaning::Leads(to, how) => Ok(how.converted(value).map(|value| Taken { to: to.clone(), value })),
+            Meaning::Leads(to, how) => Ok(how.converted(value).map(|value| NativeValue { to: to.clone(), value })),
             // What is null was not given.
             Meaning::Words(..) | Meaning::Refused(..) if value.is_null() => Ok(None),
             Meaning::Words(to, words) => {
                 let value = native_word(&self.name, words, &value)?;
-                Ok(Some(Taken { to: to.clone(), value }))
+                Ok(Some(NativeValue { to: to.clone(), value }))
             }
             Meaning::Refused(but_for, _) if but_for.contains(&value) => Ok(None),
             Meaning::Refused(_, next) => Err(bad(without_counterpart(&self.name, &value), next.clone())),
@@ -121,22 +124,22 @@ impl Argument {
     /// Returns the native argument that it leads to.
     pub(super) fn native_argument(&self) -> Option<&str> {
         match self.place()? {
-            Place::Argument(to) => Some(to),
-            Place::FirstEdit(_) => Some("edits"),
+            NativePlace::Argument(to) => Some(to),
+            NativePlace::FirstEdit(_) => Some("edits"),
         }
     }
 
     /// Returns the name that errors of the native tool have for it.
     pub(super) fn native_name(&self) -> Option<&str> {
         self.place().map(|place| match place {
-            Place::Argument(to) | Place::FirstEdit(to) => to.as_str(),
+            NativePlace::Argument(to) | NativePlace::FirstEdit(to) => to.as_str(),
         })
     }
 
     /// Returns the native argument whose very values it takes.
     pub(super) fn same_as(&self) -> Option<&str> {
         match &self.meaning {
-            Meaning::Leads(Place::Argument(to), How::AsItIs) => Some(to),
+            Meaning::Leads(NativePlace::Argument(to), ValueConversion::AsItIs) => Some(to),
             _ => None,
         }
     }
@@ -156,7 +159,7 @@ impl Argument {
         schema
     }
 
-    fn place(&self) -> Option<&Place> {
+    fn place(&self) -> Option<&NativePlace> {
         match &self.meaning {
             Meaning::Leads(to, _) | Meaning::Words(to, _) => Some(to),
             Meaning::Refused(..) | Meaning::Ignored => None,
@@ -164,10 +167,10 @@ impl Argument {
     }
 }
 
-fn native_schema(native: &Value, place: &Place) -> Value {
+fn native_schema(native: &Value, place: &NativePlace) -> Value {
     let found = match place {
-        Place::Argument(name) => native.get(name),
-        Place::FirstEdit(name) => native.pointer("/edits/items/properties").and_then(|fields| fields.get(name)),
+        NativePlace::Argument(name) => native.get(name),
+        NativePlace::FirstEdit(name) => native.pointer("/edits/items/properties").and_then(|fields| fields.get(name)),
     };
     found.cloned().unwrap_or_else(|| json!({ "type": "string" }))
 }
@@ -180,16 +183,16 @@ fn native_word(name: &str, words: &Map<String, Value>, value: &Value) -> Result<
     })
 }
 
-impl TryFrom<Written> for Argument {
+impl TryFrom<WrittenArgument> for ForeignArgument {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
-        let Written { name, says, kind, to, words, but_for, next, unless, ignored } = written;
+    fn try_from(written: WrittenArgument) -> Result<Self, String> {
+        let WrittenArgument { name, says, kind, to, words, but_for, next, unless, ignored } = written;
         let meaning = match (to, words, next) {
             (Some(to), Some(words), None) => Meaning::Words(place(&to), words),
             (Some(to), None, None) => {
                 let (to, how) = to.split_once(' ').unwrap_or((&to, ""));
-                Meaning::Leads(place(to), How::named(how)?)
+                Meaning::Leads(place(to), ValueConversion::named(how)?)
             }
             (None, None, Some(next)) => Meaning::Refused(but_for.unwrap_or_default(), next),
             (None, None, None) if ignored => Meaning::Ignored,
@@ -199,80 +202,82 @@ impl TryFrom<Written> for Argument {
     }
 }
 
-fn place(text: &str) -> Place {
+fn place(text: &str) -> NativePlace {
     match text.strip_prefix("edits[0].") {
-        Some(field) => Place::FirstEdit(field.to_owned()),
-        None => Place::Argument(text.to_owned()),
+        Some(field) => NativePlace::FirstEdit(field.to_owned()),
+        None => NativePlace::Argument(text.to_owned()),
     }
 }
 
-impl Kind {
+impl ForeignArgumentType {
     fn schema(self) -> Value {
         match self {
-            Kind::Boolean => json!({ "type": "boolean" }),
-            Kind::Integer => json!({ "type": "integer" }),
-            Kind::String => json!({ "type": "string" }),
-            Kind::Strings => json!({ "type": "array", "items": { "type": "string" } }),
-            Kind::Object => json!({ "type": "object" }),
+            ForeignArgumentType::Boolean => json!({ "type": "boolean" }),
+            ForeignArgumentType::Integer => json!({ "type": "integer" }),
+            ForeignArgumentType::String => json!({ "type": "string" }),
+            ForeignArgumentType::Strings => json!({ "type": "array", "items": { "type": "string" } }),
+            ForeignArgumentType::Object => json!({ "type": "object" }),
         }
     }
 
     fn fits(self, value: &Value) -> bool {
         match self {
-            Kind::Boolean => value.is_boolean(),
-            Kind::Integer => value.is_i64() || value.is_u64(),
-            Kind::String => value.is_string(),
-            Kind::Strings => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
-            Kind::Object => value.is_object(),
+            ForeignArgumentType::Boolean => value.is_boolean(),
+            ForeignArgumentType::Integer => value.is_i64() || value.is_u64(),
+            ForeignArgumentType::String => value.is_string(),
+            ForeignArgumentType::Strings => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            ForeignArgumentType::Object => value.is_object(),
         }
     }
 }
 
-impl How {
+impl ValueConversion {
     fn named(name: &str) -> Result<Self, String> {
         Ok(match name {
-            "" => How::AsItIs,
-            "from-zero" => How::FromZero,
-            "one-of-many" => How::OneOfMany,
-            "none-if-zero" => How::NoneIfZero,
-            "from-milliseconds" => How::FromMilliseconds,
-            "first-address" => How::FirstAddress,
-            "as-text" => How::AsText,
+            "" => ValueConversion::AsItIs,
+            "from-zero" => ValueConversion::FromZero,
+            "one-of-many" => ValueConversion::OneOfMany,
+            "none-if-zero" => ValueConversion::NoneIfZero,
+            "from-milliseconds" => ValueConversion::FromMilliseconds,
+            "first-address" => ValueConversion::FirstAddress,
+            "as-text" => ValueConversion::AsText,
             other => return Err(format!("\"{other}\" is not a known conversion")),
         })
     }
 
     fn schema(self, native: Value) -> Value {
         match self {
-            How::AsItIs => native,
-            How::FromZero | How::NoneIfZero => json!({ "type": "integer", "minimum": 0 }),
-            How::OneOfMany | How::FirstAddress => json!({ "type": "string" }),
-            How::FromMilliseconds => json!({ "type": "number" }),
-            How::AsText => json!({ "type": "integer" }),
+            ValueConversion::AsItIs => native,
+            ValueConversion::FromZero | ValueConversion::NoneIfZero => json!({ "type": "integer", "minimum": 0 }),
+            ValueConversion::OneOfMany | ValueConversion::FirstAddress => json!({ "type": "string" }),
+            ValueConversion::FromMilliseconds => json!({ "type": "number" }),
+            ValueConversion::AsText => json!({ "type": "integer" }),
         }
     }
 
     /// Returns what is converted into this value.
     fn outward(self, native: &Value) -> Option<Value> {
         match self {
-            How::AsItIs | How::NoneIfZero | How::FirstAddress => Some(native.clone()),
-            How::AsText => native.as_str()?.parse::<i64>().ok().map(|number| json!(number)),
-            How::FromZero => native.as_u64()?.checked_sub(1).map(|line| json!(line)),
-            How::OneOfMany => native.as_array().filter(|items| items.len() == 1)?.first().cloned(),
-            How::FromMilliseconds => native.as_f64().map(|seconds| json!(seconds * 1000.0)),
+            ValueConversion::AsItIs | ValueConversion::NoneIfZero | ValueConversion::FirstAddress => {
+                Some(native.clone())
+            }
+            ValueConversion::AsText => native.as_str()?.parse::<i64>().ok().map(|number| json!(number)),
+            ValueConversion::FromZero => native.as_u64()?.checked_sub(1).map(|line| json!(line)),
+            ValueConversion::OneOfMany => native.as_array().filter(|items| items.len() == 1)?.first().cloned(),
+            ValueConversion::FromMilliseconds => native.as_f64().map(|seconds| json!(seconds * 1000.0)),
         }
     }
 
     fn converted(self, value: Value) -> Option<Value> {
         match (self, value) {
-            (How::FromZero, Value::Number(number)) => {
+            (ValueConversion::FromZero, Value::Number(number)) => {
                 Some(number.as_u64().map_or(json!(number), |line| json!(line.saturating_add(1))))
             }
-            (How::OneOfMany, value @ Value::String(_)) => Some(json!([value])),
-            (How::FirstAddress, value) => first_address(&value).map(Value::from).or(Some(value)),
-            (How::AsText, Value::Number(number)) => Some(json!(number.to_string())),
-            (How::NoneIfZero, Value::Number(number)) if number.as_u64() == Some(0) => None,
-            (How::FromMilliseconds, value) => {
+            (ValueConversion::OneOfMany, value @ Value::String(_)) => Some(json!([value])),
+            (ValueConversion::FirstAddress, value) => first_address(&value).map(Value::from).or(Some(value)),
+            (ValueConversion::AsText, Value::Number(number)) => Some(json!(number.to_string())),
+            (ValueConversion::NoneIfZero, Value::Number(number)) if number.as_u64() == Some(0) => None,
+            (ValueConversion::FromMilliseconds, value) => {
                 let written = value.as_str().map(|text| text.trim().parse().ok());
                 // What is no number is left to those who read the argument.
                 Some(written.unwrap_or_else(|| value.as_f64()).map_or(value, |number: f64| json!(number / 1000.0)))

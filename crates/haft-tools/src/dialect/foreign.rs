@@ -9,7 +9,7 @@ use haft_contract::spec::Spec;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::argument::{Argument, Place, Taken, bad};
+use super::argument::{ForeignArgument, NativePlace, NativeValue, bad};
 
 /// A tool of another system.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -25,7 +25,7 @@ pub struct OtherTool {
     #[serde(default)]
     required: Vec<String>,
     example: Value,
-    arguments: Vec<Argument>,
+    arguments: Vec<ForeignArgument>,
     /// Other names of its arguments.
     #[serde(default)]
     accepts: BTreeMap<String, String>,
@@ -54,7 +54,7 @@ struct Each {
     says: String,
     #[serde(default)]
     required: Vec<String>,
-    arguments: Vec<Argument>,
+    arguments: Vec<ForeignArgument>,
     #[serde(default)]
     defaults: Map<String, Value>,
     /// Whether a list without objects means something.
@@ -77,7 +77,7 @@ struct Needs {
 struct Unfold {
     name: String,
     says: String,
-    arguments: Vec<Argument>,
+    arguments: Vec<ForeignArgument>,
 }
 
 /// Another native tool, for calls that mean something else than the others of their name.
@@ -108,7 +108,7 @@ struct Cannot {
 impl OtherTool {
     /// Returns the native tools and arguments that calls may lead to, for checking against schemas.
     pub fn leads_to(&self) -> impl Iterator<Item = (&str, &str)> {
-        let led_to = self.arguments().filter_map(Argument::native_argument);
+        let led_to = self.arguments().filter_map(ForeignArgument::native_argument);
         let lists = self.each.iter().map(|each| each.to.as_str());
         let set = self.defaults.keys().chain(self.fixed.keys()).map(String::as_str);
         let own = led_to.chain(lists).chain(set).map(|argument| (self.tool.as_str(), argument));
@@ -128,13 +128,13 @@ impl OtherTool {
     }
 
     /// Returns the arguments that lead to a native one, also those in lists.
-    fn leading_to(&self, native: &str) -> impl Iterator<Item = &Argument> {
+    fn leading_to(&self, native: &str) -> impl Iterator<Item = &ForeignArgument> {
         let items = self.each.iter().flat_map(|each| &each.arguments);
         self.arguments().chain(items).filter(move |own| own.native_name() == Some(native))
     }
 
     /// Returns its arguments, also those of objects that are unfolded.
-    fn arguments(&self) -> impl Iterator<Item = &Argument> {
+    fn arguments(&self) -> impl Iterator<Item = &ForeignArgument> {
         self.arguments.iter().chain(self.unfold.iter().flat_map(|unfold| &unfold.arguments))
     }
 
@@ -222,7 +222,7 @@ impl ForeignTool for OtherTool {
     fn inward(&self, arguments: Map<String, Value>) -> Result<NativeCall, ToolError> {
         let mut arguments = self.unfolded(arguments);
         let is_given = |name: &str| arguments.get(name).is_some_and(|value| !value.is_null() && value != "");
-        let beside = |own: &&Argument| own.unless.as_deref().is_some_and(is_given);
+        let beside = |own: &&ForeignArgument| own.unless.as_deref().is_some_and(is_given);
         let beside: Vec<String> = self.arguments().filter(beside).map(|own| own.name.clone()).collect();
         beside.iter().for_each(|name| _ = arguments.shift_remove(name));
         if let Some(instead) = &self.instead
@@ -231,7 +231,7 @@ impl ForeignTool for OtherTool {
             return Ok(call);
         }
         self.needs.iter().try_for_each(|needs| needs.check(&arguments))?;
-        let mut native = Gathered::default();
+        let mut native = NativeArguments::default();
         for (name, value) in arguments {
             if let Some(each) = self.each.iter().find(|each| each.name == name) {
                 native.put(&each.to, each.inward(value)?, &name)?;
@@ -247,7 +247,7 @@ impl ForeignTool for OtherTool {
 
     fn outward(&self, argument: &str) -> Option<&str> {
         let items = self.each.iter().flat_map(|each| &each.arguments);
-        let all: Vec<&Argument> = self.arguments().chain(items).collect();
+        let all: Vec<&ForeignArgument> = self.arguments().chain(items).collect();
         // What was told in the names of this system is not told again.
         if all.iter().any(|own| own.name == argument) {
             return None;
@@ -267,7 +267,7 @@ impl ForeignTool for OtherTool {
     }
 }
 
-fn schemas(arguments: &[Argument], native: &Value) -> Map<String, Value> {
+fn schemas(arguments: &[ForeignArgument], native: &Value) -> Map<String, Value> {
     arguments.iter().map(|argument| (argument.name.clone(), argument.schema(native))).collect()
 }
 
@@ -285,7 +285,7 @@ impl Each {
         let Value::Array(list) = list else { return Ok(list) };
         let one = |one: Value| {
             let Value::Object(fields) = one else { return Ok(one) };
-            let mut native = Gathered::default();
+            let mut native = NativeArguments::default();
             for (name, value) in fields {
                 native.lead(self.arguments.iter(), name, value)?;
             }
@@ -335,20 +335,20 @@ impl Instead {
     }
 }
 
-/// Native arguments, as far as a call gave them.
+/// The native arguments of a call, as far as the call gave them.
 #[derive(Default)]
-struct Gathered {
+struct NativeArguments {
     arguments: Map<String, Value>,
     edit: Map<String, Value>,
     /// From which argument each of them came.
-    origins: BTreeMap<Place, String>,
+    origins: BTreeMap<NativePlace, String>,
 }
 
-impl Gathered {
+impl NativeArguments {
     /// Takes a value to where its argument leads; one that is not known stays as it is.
     fn lead<'a>(
         &mut self,
-        mut arguments: impl Iterator<Item = &'a Argument>,
+        mut arguments: impl Iterator<Item = &'a ForeignArgument>,
         name: String,
         value: Value,
     ) -> Result<(), ToolError> {
@@ -359,15 +359,15 @@ impl Gathered {
     }
 
     fn put(&mut self, to: &str, value: Value, from: &str) -> Result<(), ToolError> {
-        self.take(Some(Taken { to: Place::Argument(to.to_owned()), value }), from)
+        self.take(Some(NativeValue { to: NativePlace::Argument(to.to_owned()), value }), from)
     }
 
     /// Takes a value over. Two names of one thing in the same call have no meaning.
-    fn take(&mut self, taken: Option<Taken>, from: &str) -> Result<(), ToolError> {
-        let Some(Taken { to, value }) = taken else { return Ok(()) };
+    fn take(&mut self, taken: Option<NativeValue>, from: &str) -> Result<(), ToolError> {
+        let Some(NativeValue { to, value }) = taken else { return Ok(()) };
         match &to {
-            Place::Argument(to) => _ = self.arguments.insert(to.clone(), value),
-            Place::FirstEdit(to) => _ = self.edit.insert(to.clone(), value),
+            NativePlace::Argument(to) => _ = self.arguments.insert(to.clone(), value),
+            NativePlace::FirstEdit(to) => _ = self.edit.insert(to.clone(), value),
         }
         match self.origins.insert(to, from.to_owned()) {
             Some(other) => {

@@ -11,23 +11,23 @@ use haft_contract::spec::Spec;
 use serde_json::Value;
 
 use super::voice::template::Template;
-use super::voice::written::{CALL, COMMAND, ERROR, FAILED, WORKED, Written};
-use super::{NAMES, OtherTool, Spoken, Tongue};
-use crate::definition::Problem;
+use super::voice::written::{CALL, COMMAND, ERROR, FAILED, WORKED, WrittenVoice};
+use super::{DialectSpec, NAMES, OtherTool, SpokenDialect};
+use crate::definition::DefinitionProblem;
 
 /// A file of a dialect that was looked through.
 pub struct CheckedDialect {
     /// The dialect, where nothing but warnings was found.
     pub dialect: Option<Arc<dyn Dialect>>,
     /// Everything that was found, in the order of the text.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<DefinitionProblem>,
 }
 
 /// Looks through the text of a file; `name` is how the dialect is called.
 pub fn check(name: &str, text: &str) -> CheckedDialect {
-    let mut reading = Reading { text, problems: Vec::new() };
+    let mut reading = DialectFileReader { text, problems: Vec::new() };
     reading.name(name);
-    let tongue = match toml::from_str::<Tongue>(text) {
+    let tongue = match toml::from_str::<DialectSpec>(text) {
         Ok(tongue) => Some(tongue),
         Err(error) => {
             reading.unreadable(&error);
@@ -37,22 +37,22 @@ pub fn check(name: &str, text: &str) -> CheckedDialect {
     if let Some(tongue) = &tongue {
         reading.tongue(tongue);
     }
-    let Reading { mut problems, .. } = reading;
+    let DialectFileReader { mut problems, .. } = reading;
     problems.sort_by_key(|problem| problem.line);
     let is_good = problems.iter().all(|problem| problem.is_warning);
     let dialect = tongue.filter(|_| is_good).map(|mut tongue| {
         let voice = Arc::new(tongue.voice.take().unwrap_or_default());
-        Arc::new(Spoken { name: name.to_owned(), tongue: Arc::new(tongue), voice }) as Arc<dyn Dialect>
+        Arc::new(SpokenDialect { name: name.to_owned(), tongue: Arc::new(tongue), voice }) as Arc<dyn Dialect>
     });
     CheckedDialect { dialect, problems }
 }
 
-struct Reading<'t> {
+struct DialectFileReader<'t> {
     text: &'t str,
-    problems: Vec<Problem>,
+    problems: Vec<DefinitionProblem>,
 }
 
-impl Reading<'_> {
+impl DialectFileReader<'_> {
     fn name(&mut self, name: &str) {
         if NAMES.contains(&name) {
             let what = format!("haft already has a dialect \"{name}\"");
@@ -73,7 +73,7 @@ impl Reading<'_> {
         self.error(line, message, fix);
     }
 
-    fn tongue(&mut self, tongue: &Tongue) {
+    fn tongue(&mut self, tongue: &DialectSpec) {
         if tongue.tools.is_empty() {
             self.error(None, "it has no tools", "write [[tools]] with name, tool, words, example and arguments");
         }
@@ -165,7 +165,7 @@ impl Reading<'_> {
         }
     }
 
-    fn voice(&mut self, voice: &Written) {
+    fn voice(&mut self, voice: &WrittenVoice) {
         let templates = [
             ("call", &voice.call, CALL, 2),
             ("error", &voice.error, ERROR, 3),
@@ -237,11 +237,11 @@ impl Reading<'_> {
     }
 
     fn error(&mut self, line: Option<usize>, what: impl Into<String>, fix: impl Into<String>) {
-        self.problems.push(Problem { line, what: what.into(), fix: fix.into(), is_warning: false });
+        self.problems.push(DefinitionProblem { line, what: what.into(), fix: fix.into(), is_warning: false });
     }
 
     fn warn(&mut self, what: &str, fix: &str) {
-        self.problems.push(Problem { line: None, what: what.into(), fix: fix.into(), is_warning: true });
+        self.problems.push(DefinitionProblem { line: None, what: what.into(), fix: fix.into(), is_warning: true });
     }
 }
 

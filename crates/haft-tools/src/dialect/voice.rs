@@ -11,14 +11,14 @@ mod tunacode;
 pub(super) mod written;
 mod wyrm;
 
-use haft_contract::dialect::Outcome;
+use haft_contract::dialect::CallOutcome;
 use haft_contract::error::ToolError;
 use serde_json::{Map, Value};
 
 pub(super) use ally::Ally;
 pub(super) use nexau::Nexau;
 pub(super) use tunacode::Tunacode;
-pub(super) use written::Written;
+pub(super) use written::WrittenVoice;
 pub(super) use wyrm::Wyrm;
 
 /// The words of one system.
@@ -29,13 +29,13 @@ pub(super) trait Voice: Send + Sync {
     }
 
     /// Writes what the model reads of the output; nothing where that stays as it is.
-    fn output(&self, outcome: &Outcome<'_>) -> Option<String>;
+    fn output(&self, outcome: &CallOutcome<'_>) -> Option<String>;
 
     /// Writes what the model reads of an error.
-    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &Outcome<'_>) -> String;
+    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &CallOutcome<'_>) -> String;
 
     /// Returns the result object; nothing where the data stays as it is.
-    fn object(&self, content: &str, outcome: &Outcome<'_>) -> Option<Value>;
+    fn object(&self, content: &str, outcome: &CallOutcome<'_>) -> Option<Value>;
 }
 
 /// Puts lines together that are there.

@@ -10,16 +10,16 @@ const NAMED: usize = 10;
 /// How many places that overlap are counted at most; more are as ambiguous.
 const OVERLAPPING: usize = 1000;
 
-/// The places that fit: how many, and the first of them.
+/// The ranges that match: how many there are, and the first of them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places {
+pub(super) struct MatchRanges {
     pub(super) first: Vec<Range<usize>>,
     pub(super) count: usize,
     /// Counting stopped early: there may be more.
     pub(super) may_be_more: bool,
 }
 
-impl Places {
+impl MatchRanges {
     pub(super) fn push(&mut self, range: Range<usize>) {
         self.count += 1;
         if self.first.len() < NAMED {
@@ -35,15 +35,15 @@ pub(super) fn in_turn<'a>(text: &'a str, old: &'a str) -> impl Iterator<Item = R
 }
 
 /// Returns every place where the text could be meant: where only one is left, also those that overlap it.
-pub(super) fn all(text: &str, old: &str) -> Places {
-    let mut places = Places::default();
+pub(super) fn all(text: &str, old: &str) -> MatchRanges {
+    let mut places = MatchRanges::default();
     in_turn(text, old).for_each(|range| places.push(range));
     if places.count == 1 { overlapping(text, old) } else { places }
 }
 
 /// Returns every place of a text, also those that overlap others.
-pub(super) fn overlapping(text: &str, old: &str) -> Places {
-    let mut places = Places::default();
+pub(super) fn overlapping(text: &str, old: &str) -> MatchRanges {
+    let mut places = MatchRanges::default();
     let finder = Finder::new(old.as_bytes());
     let (mut from, mut overlaps, mut last_end) = (0, 0, 0);
     while let Some(at) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {

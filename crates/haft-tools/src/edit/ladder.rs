@@ -8,21 +8,21 @@
 use std::ops::Range;
 
 use super::even::{EvenText, evened};
-use super::exact::{self, Places};
-use super::rungs::{self, Found, Misfit};
+use super::exact::{self, MatchRanges};
+use super::rungs::{self, Misfit, TolerantMatch};
 use super::{Count, Edit, Rung};
 
 /// Texts above this size are only searched for exact matches: rungs copy or walk the whole text.
 pub(super) const FORGIVING: usize = 64 << 20;
 
-/// Where an edit fits.
-pub(super) struct Located {
-    pub(super) places: Vec<Place>,
+/// The places where an edit fits, and the rung that found them.
+pub(super) struct EditLocation {
+    pub(super) places: Vec<EditSpan>,
     pub(super) rung: Rung,
 }
 
-/// One stretch of the even text, and what shall stand there if it is not the new text as it was sent.
-pub(super) struct Place {
+/// A stretch of the even text, and its replacement where that is not the new text as it was sent.
+pub(super) struct EditSpan {
     pub(super) range: Range<usize>,
     pub(super) new: Option<String>,
 }
@@ -33,12 +33,12 @@ pub(super) enum Reason {
     NoMatch,
     /// There are matches, but another number than was asked for.
     Miscounted {
-        places: Places,
+        places: MatchRanges,
         wanted: usize,
         overlap: Overlap,
     },
     Ambiguous {
-        places: Places,
+        places: MatchRanges,
         forgiven: Vec<Rung>,
     },
     /// There is one place, but the new text cannot be changed in the same way as the old one.
@@ -57,7 +57,7 @@ pub(super) enum Overlap {
 }
 
 /// Finds the places an edit means.
-pub(super) fn locate(text: &EvenText<'_>, edit: &Edit<'_>) -> Result<Located, Reason> {
+pub(super) fn locate(text: &EvenText<'_>, edit: &Edit<'_>) -> Result<EditLocation, Reason> {
     if edit.old.is_empty() {
         return Err(Reason::EmptyOld);
     }
@@ -72,12 +72,12 @@ pub(super) fn locate(text: &EvenText<'_>, edit: &Edit<'_>) -> Result<Located, Re
     match (ranges.is_empty(), edit.count) {
         (true, Count::Unique | Count::First | Count::All | Count::Exactly(1)) => forgiving(text, &old, edit.new),
         (true, Count::Exactly(_)) => Err(Reason::NoMatch),
-        (false, _) => Ok(Located { places: ranges.into_iter().map(as_it_is).collect(), rung: Rung::Exact }),
+        (false, _) => Ok(EditLocation { places: ranges.into_iter().map(as_it_is).collect(), rung: Rung::Exact }),
     }
 }
 
-fn as_it_is(range: Range<usize>) -> Place {
-    Place { range, new: None }
+fn as_it_is(range: Range<usize>) -> EditSpan {
+    EditSpan { range, new: None }
 }
 
 /// Returns the only place, or none.
@@ -96,13 +96,13 @@ fn exactly(text: &EvenText<'_>, old: &str, wanted: usize) -> Result<Vec<Range<us
     if is_wanted || places.count == 0 { Ok(ranges) } else { Err(Reason::Miscounted { places, wanted, overlap }) }
 }
 
-fn forgiving(text: &EvenText<'_>, old: &str, new: &str) -> Result<Located, Reason> {
+fn forgiving(text: &EvenText<'_>, old: &str, new: &str) -> Result<EditLocation, Reason> {
     // Without a letter or digit there is nothing to tell places apart once something may differ.
     if text.as_str().len() > FORGIVING || !old.chars().any(char::is_alphanumeric) {
         return Err(Reason::NoMatch);
     }
-    let mut fits: Vec<(Rung, Found)> = Vec::new();
-    let mut several: Vec<(Rung, Places)> = Vec::new();
+    let mut fits: Vec<(Rung, TolerantMatch)> = Vec::new();
+    let mut several: Vec<(Rung, MatchRanges)> = Vec::new();
     for (rung, find) in rungs::ALL {
         let (places, found) = find(text, old);
         match (places.count, found) {
@@ -116,12 +116,14 @@ fn forgiving(text: &EvenText<'_>, old: &str, new: &str) -> Result<Located, Reaso
     }
     let Some((rung, found)) = fits.first() else { return Err(Reason::NoMatch) };
     if fits.iter().any(|(_, other)| !text.are_same_lines(&found.range, &other.range)) {
-        let mut places = Places::default();
+        let mut places = MatchRanges::default();
         fits.iter().for_each(|(_, found)| places.push(found.range.clone()));
         return Err(Reason::Ambiguous { places, forgiven: fits.iter().map(|(rung, _)| *rung).collect() });
     }
     match found.adapted(text, &evened(new)) {
-        Ok(new) => Ok(Located { places: vec![Place { range: found.range.clone(), new: Some(new) }], rung: *rung }),
+        Ok(new) => {
+            Ok(EditLocation { places: vec![EditSpan { range: found.range.clone(), new: Some(new) }], rung: *rung })
+        }
         Err(misfit) => Err(Reason::CannotAdapt { range: found.range.clone(), rung: *rung, misfit }),
     }
 }

@@ -11,13 +11,13 @@ use memchr::{memchr2, memrchr2};
 use super::even::{Ends, evened};
 
 /// A stretch of the original text that is replaced.
-pub(super) struct Stretch<'a> {
+pub(super) struct ReplacedSpan<'a> {
     pub(super) text: &'a str,
     pub(super) range: &'a Range<usize>,
     pub(super) ends: Ends,
 }
 
-impl Stretch<'_> {
+impl ReplacedSpan<'_> {
     /// Returns the new text with the line ends that belong here.
     pub(super) fn new_text<'a>(&self, new: &'a str) -> Cow<'a, str> {
         if memchr2(b'\n', b'\r', new.as_bytes()).is_none() {

@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
-use haft_contract::error::{Next, Way};
+use haft_contract::error::{CallFix, Next};
 use haft_contract::kinds::ErrorKind;
 use serde_json::{Value, json};
 
 use super::already::{Already, already};
 use super::even::{EvenText, evened};
-use super::exact::{self, Places};
+use super::exact::{self, MatchRanges};
 use super::ladder::{FORGIVING, Overlap, Reason};
 use super::nearest::{Nearest, nearest};
 use super::rungs::Misfit;
@@ -33,14 +33,14 @@ const FIRST_CHARACTERS: usize = 120;
 /// What to do when the new text is there.
 const GO_ON: &str = "go on if that is what you want; else copy the text to replace from there";
 
-/// Which edit of which call is refused.
-pub(super) struct Asked<'a> {
+/// The edit of a call that is refused, with the path of its file.
+pub(super) struct RefusedEdit<'a> {
     pub(super) edits: &'a [Edit<'a>],
     pub(super) index: usize,
     pub(super) path: &'a str,
 }
 
-impl Asked<'_> {
+impl RefusedEdit<'_> {
     /// Puts a reason into words.
     pub(super) fn refused(&self, text: &EvenText<'_>, reason: Reason) -> Miss {
         match reason {
@@ -58,7 +58,7 @@ impl Asked<'_> {
         self.miss(ErrorKind::EmptyOld, format!("{} is empty.", self.old_text()), Next::FixArguments(next.into()))
     }
 
-    fn ambiguous(&self, text: &EvenText<'_>, places: &Places, forgiven: &[Rung]) -> Miss {
+    fn ambiguous(&self, text: &EvenText<'_>, places: &MatchRanges, forgiven: &[Rung]) -> Miss {
         let (count, lines) = (count_words(places), line_list(text, places));
         let (old_text, path) = (self.old_text(), self.path());
         let what = match forgiven.iter().filter_map(|rung| rung.differing()).collect::<Vec<_>>().as_slice() {
@@ -75,8 +75,8 @@ impl Asked<'_> {
         };
         let next = match (forgiven, self.edits[self.index].count) {
             ([], _) => Next::AnyOf(vec![
-                Way::new("add a line before or after it so that it occurs once"),
-                Way::with("give {} to replace every one", "count", self.every_one(places)),
+                CallFix::new("add a line before or after it so that it occurs once"),
+                CallFix::with("give {} to replace every one", "count", self.every_one(places)),
             ]),
             (_, Count::All) => {
                 Next::FixArguments("copy the text exactly from the file: only exact matches are all replaced".into())
@@ -89,12 +89,12 @@ impl Asked<'_> {
     }
 
     /// Returns the counts that mean every one of these places.
-    fn every_one(&self, places: &Places) -> Vec<Value> {
+    fn every_one(&self, places: &MatchRanges) -> Vec<Value> {
         let number = (!places.may_be_more).then(|| json!(places.count));
         std::iter::once(json!("all")).chain(number).collect()
     }
 
-    fn miscounted(&self, text: &EvenText<'_>, places: &Places, (wanted, overlap): (usize, Overlap)) -> Miss {
+    fn miscounted(&self, text: &EvenText<'_>, places: &MatchRanges, (wanted, overlap): (usize, Overlap)) -> Miss {
         let count = places.count;
         let is_less = count < wanted && !places.may_be_more;
         let kind = if is_less { ErrorKind::NoMatch } else { ErrorKind::Ambiguous };
@@ -114,8 +114,8 @@ impl Asked<'_> {
             Overlap::No => (
                 format!("{occurs}, not {wanted}."),
                 Next::AnyOf(vec![
-                    Way::with("give {} if every one is meant", "count", vec![json!(count), json!("all")]),
-                    Way::new(if is_less {
+                    CallFix::with("give {} if every one is meant", "count", vec![json!(count), json!("all")]),
+                    CallFix::new(if is_less {
                         "copy the text exactly as it is in the file"
                     } else {
                         "add lines to \"old_text\""
@@ -321,7 +321,7 @@ fn first_lines(text: &EvenText<'_>) -> String {
     shown
 }
 
-fn near_first(text: &EvenText<'_>, places: &Places) -> Option<Near> {
+fn near_first(text: &EvenText<'_>, places: &MatchRanges) -> Option<Near> {
     let (first_line, last_line) = text.lines_of(places.first.first()?);
     Some(Near { first_line, last_line })
 }
@@ -330,11 +330,11 @@ fn line_words(first: usize, last: usize) -> String {
     if first == last { format!("line {first}") } else { format!("lines {first}-{last}") }
 }
 
-fn count_words(places: &Places) -> String {
+fn count_words(places: &MatchRanges) -> String {
     if places.may_be_more { format!("at least {}", places.count) } else { places.count.to_string() }
 }
 
-fn line_list(text: &EvenText<'_>, places: &Places) -> String {
+fn line_list(text: &EvenText<'_>, places: &MatchRanges) -> String {
     let lines: Vec<String> = places.first.iter().map(|range| text.lines_of(range).0.to_string()).collect();
     let more = if places.count > places.first.len() { ", …" } else { "" };
     match lines.as_slice() {

@@ -19,8 +19,8 @@ use memchr::memchr_iter;
 use super::even::EvenText;
 use super::whole_lines::BLANKS;
 
-pub(super) use alignment::Pair;
-use folded::{Wanted, folded};
+pub(super) use alignment::LinePair;
+use folded::{OldTextLine, folded};
 use likeness::PairSet;
 
 /// Lines of the old text that are looked at; the rest adds nothing to finding the place.
@@ -45,7 +45,7 @@ pub(super) struct Nearest<'t> {
     /// From 0 (nothing in common) to 1 (equal but for white space and typography).
     pub(super) likeness: f32,
     /// Which line of the old text belongs to which line of the region.
-    pub(super) pairs: Vec<Pair<'t>>,
+    pub(super) pairs: Vec<LinePair<'t>>,
 }
 
 /// Returns the region that is most like the old text; nothing when none is worth showing.
@@ -56,7 +56,7 @@ pub(super) fn nearest<'t>(text: &'t EvenText<'_>, old: &'t str) -> Option<Neares
         wanted.pop();
     }
     let leading = wanted.iter().take_while(|line| line.trim_matches(BLANKS).is_empty()).count();
-    let wanted: Vec<Wanted<'_>> = wanted[leading..].iter().map(|line| Wanted::new(line)).collect();
+    let wanted: Vec<OldTextLine<'_>> = wanted[leading..].iter().map(|line| OldTextLine::new(line)).collect();
     let wanted = wanted.as_slice();
     if wanted.is_empty() || lines.is_empty() {
         return None;
@@ -130,7 +130,7 @@ impl<'t> Lines<'t> {
 }
 
 /// Lets every line that is equal to one of the old text vote for the start that follows from it.
-fn by_equal_lines(lines: &Lines<'_>, wanted: &[Wanted<'_>]) -> Vec<usize> {
+fn by_equal_lines(lines: &Lines<'_>, wanted: &[OldTextLine<'_>]) -> Vec<usize> {
     let hasher = RandomState::new();
     let mut positions: HashMap<u64, Vec<usize>> = HashMap::new();
     let forms = wanted.iter().enumerate().flat_map(|(index, line)| {
@@ -158,7 +158,7 @@ fn by_equal_lines(lines: &Lines<'_>, wanted: &[Wanted<'_>]) -> Vec<usize> {
 }
 
 /// Slides a window over the text and keeps the starts where most byte pairs also occur in the old text.
-fn by_byte_pairs(lines: &Lines<'_>, wanted: &[Wanted<'_>]) -> Vec<usize> {
+fn by_byte_pairs(lines: &Lines<'_>, wanted: &[OldTextLine<'_>]) -> Vec<usize> {
     let set = PairSet::new(wanted.iter().map(|line| &*line.folded));
     let sums: Vec<(u32, u32)> = (0..lines.len()).map(|index| set.shared(&folded(lines.at(index)))).collect();
     let (mut shared, mut total) = (0_u64, 0_u64);

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::Rung;
 use super::even::EvenText;
-use super::exact::Places;
+use super::exact::MatchRanges;
 use super::whole_lines::{Stand, WholeLines};
 
 pub(super) use indentation::Shift;
@@ -20,7 +20,7 @@ pub(super) use line_numbers::{Numbering, without_number};
 pub(super) use typography::plain;
 
 /// Finds the places of an old text: how many there are, and the first.
-type Find = fn(&EvenText<'_>, &str) -> (Places, Option<Found>);
+type Find = fn(&EvenText<'_>, &str) -> (MatchRanges, Option<TolerantMatch>);
 
 /// All rungs, in the order they are preferred at one and the same place.
 pub(super) const ALL: [(Rung, Find); 4] = [
@@ -41,29 +41,29 @@ pub(super) enum Misfit {
     Numbers,
 }
 
-/// A place that fits, and what the new text has to go through.
-pub(super) struct Found {
+/// A place that fits when one thing is forgiven, and the adaptation that the new text needs there.
+pub(super) struct TolerantMatch {
     pub(super) range: Range<usize>,
-    change: Change,
+    change: TextAdaptation,
     follows_line_end: bool,
     lacks_last_end: bool,
 }
 
-/// How the new text changes with the old one.
-pub(super) enum Change {
+/// The change that the new text needs in the same way as the old one.
+pub(super) enum TextAdaptation {
     AsSent,
     Shift(Shift),
     Unnumber(Numbering),
 }
 
-impl Found {
-    fn new(block: &WholeLines<'_>, stand: &Stand<'_>, change: Change) -> Self {
+impl TolerantMatch {
+    fn new(block: &WholeLines<'_>, stand: &Stand<'_>, change: TextAdaptation) -> Self {
         let (follows_line_end, lacks_last_end) = (block.follows_line_end, stand.lacks_last_end);
         Self { range: stand.range.clone(), change, follows_line_end, lacks_last_end }
     }
 
     fn inside_lines(range: Range<usize>) -> Self {
-        Self { range, change: Change::AsSent, follows_line_end: false, lacks_last_end: false }
+        Self { range, change: TextAdaptation::AsSent, follows_line_end: false, lacks_last_end: false }
     }
 
     /// Returns the new text as it fits here; else why it cannot be changed like the old one.
@@ -71,10 +71,10 @@ impl Found {
         let kept = if self.lacks_last_end { new.strip_suffix('\n').unwrap_or(new) } else { new };
         let begins_a_line = !self.follows_line_end || kept.is_empty() || kept.starts_with('\n');
         match &self.change {
-            Change::AsSent => Ok(kept.to_owned()),
-            Change::Shift(shift) if begins_a_line => shift.new_text(text, &self.range, kept),
-            Change::Unnumber(numbering) if begins_a_line => numbering.new_text(kept).ok_or(Misfit::Numbers),
-            Change::Shift(_) | Change::Unnumber(_) => Err(Misfit::Lacking),
+            TextAdaptation::AsSent => Ok(kept.to_owned()),
+            TextAdaptation::Shift(shift) if begins_a_line => shift.new_text(text, &self.range, kept),
+            TextAdaptation::Unnumber(numbering) if begins_a_line => numbering.new_text(kept).ok_or(Misfit::Numbers),
+            TextAdaptation::Shift(_) | TextAdaptation::Unnumber(_) => Err(Misfit::Lacking),
         }
     }
 }

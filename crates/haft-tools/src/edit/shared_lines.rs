@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::ladder::Place;
+use super::ladder::EditSpan;
 use super::{Count, Edit, Rung};
 
 /// Cuts the lines that stay from both ends of all places. Returns the rest, sorted, if no two of them touch; nothing where
@@ -13,15 +13,15 @@ use super::{Count, Edit, Rung};
 pub(super) fn without_shared_lines(
     text: &str,
     edits: &[Edit<'_>],
-    (places, rungs): (&[(Place, usize)], &[Rung]),
-) -> Option<Vec<(Place, usize)>> {
+    (places, rungs): (&[(EditSpan, usize)], &[Rung]),
+) -> Option<Vec<(EditSpan, usize)>> {
     let mut cut = Vec::with_capacity(places.len());
     for (place, index) in places {
         if rungs[*index] != Rung::Exact || edits[*index].count != Count::Unique || place.new.is_some() {
             return None;
         }
         let (range, new) = changed_lines(text, place.range.clone(), edits[*index].new);
-        cut.push((Place { range, new: Some(new.to_owned()) }, *index));
+        cut.push((EditSpan { range, new: Some(new.to_owned()) }, *index));
     }
     cut.sort_by_key(|(place, _)| (place.range.start, place.range.end));
     // A whole line lies between changed lines that are apart; else the order of the edits could matter.

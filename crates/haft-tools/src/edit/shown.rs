@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::nearest::{Nearest, Pair};
+use super::nearest::{LinePair, Nearest};
 
 /// Characters of a line that are shown.
 const SHOWN: usize = 110;
@@ -14,7 +14,7 @@ const WORDS: usize = 20;
 
 /// Returns the differences between the old text and the region, one line each, and what they amount to.
 pub(super) fn differences(nearest: &Nearest<'_>) -> String {
-    let different: Vec<&Pair<'_>> =
+    let different: Vec<&LinePair<'_>> =
         nearest.pairs.iter().filter(|pair| pair.old != pair.file.map(|(_, line)| line)).collect();
     let mut words = String::new();
     for pair in different.iter().take(LINES) {
@@ -37,7 +37,7 @@ pub(super) fn differences(nearest: &Nearest<'_>) -> String {
 }
 
 /// Returns whether lines differ, and only in white space.
-pub(super) fn only_white_space_differs(pairs: &[Pair<'_>]) -> bool {
+pub(super) fn only_white_space_differs(pairs: &[LinePair<'_>]) -> bool {
     let bare = |line: &str| -> String { line.chars().filter(|letter| !letter.is_whitespace()).collect() };
     pairs.iter().all(|pair| match (pair.old, pair.file) {
         (Some(old), Some((_, line))) => bare(old) == bare(line),

@@ -10,7 +10,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::even::EvenText;
-use super::exact::Places;
+use super::exact::MatchRanges;
 
 /// How many lines are compared at most for one block, whatever the text repeats.
 const PATIENCE: usize = 1_000_000;
@@ -55,8 +55,8 @@ impl<'a> WholeLines<'a> {
         &self,
         text: &EvenText<'_>,
         mut fits: impl FnMut(&Stand<'_>) -> Option<T>,
-    ) -> (Places, Option<T>) {
-        let mut places = Places::default();
+    ) -> (MatchRanges, Option<T>) {
+        let mut places = MatchRanges::default();
         let mut first = None;
         let anchor = if self.ends_in_indentation() { None } else { self.rarest_line(text) };
         let Some((anchor_index, anchor)) = anchor else { return (places, first) };

@@ -3,7 +3,7 @@
 //! One edit at the top level needs no shape: arguments that belong into `edits` go there by themselves, under any of the
 //! names that `EditFile::ALIASES` lists.
 
-use haft_contract::shape::{Given, Meaning, MeantArguments, Shape};
+use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments};
 use serde_json::{Map, Value, json};
 
 use super::patch::{self, FilePatch};
@@ -15,23 +15,23 @@ const BY_LINE: &str = "edit_file finds the text itself: give the current lines a
                        replace them as \"new_text\"; to insert, \"new_text\" has the current line and the new ones";
 
 /// What models write instead of `path`, `edits` and `files`.
-pub(super) const SHAPES: &[Shape] = &[
-    Shape::new("patch", Meaning::Raw(is_raw_patch)),
-    Shape::new("path", Meaning::Code(only_path)),
-    Shape::new("patch", Meaning::Code(of_text)),
-    Shape::new("input", Meaning::Code(of_text)),
-    Shape::new("diff", Meaning::Code(of_text)),
-    Shape::new("edits", Meaning::Code(of_edits)),
-    Shape::new("files", Meaning::Code(of_files)),
-    Shape::new("replace_all", Meaning::Code(every_place)),
-    Shape::new("instruction", Meaning::Anyway(&[])),
-    Shape::new("command", Meaning::Anyway(&["\"str_replace\"", "\"replace\"", "\"edit\"", "\"update\""])),
-    Shape::new("patch", Meaning::Instead(NOT_READ)),
-    Shape::new("input", Meaning::Instead(NOT_READ)),
-    Shape::new("diff", Meaning::Instead(NOT_READ)),
-    Shape::new("insert_line", Meaning::Instead(BY_LINE)),
-    Shape::new("start_line", Meaning::Instead(BY_LINE)),
-    Shape::new("end_line", Meaning::Instead(BY_LINE)),
+pub(super) const SHAPES: &[ArgumentShape] = &[
+    ArgumentShape::new("patch", Meaning::Raw(is_raw_patch)),
+    ArgumentShape::new("path", Meaning::Code(only_path)),
+    ArgumentShape::new("patch", Meaning::Code(of_text)),
+    ArgumentShape::new("input", Meaning::Code(of_text)),
+    ArgumentShape::new("diff", Meaning::Code(of_text)),
+    ArgumentShape::new("edits", Meaning::Code(of_edits)),
+    ArgumentShape::new("files", Meaning::Code(of_files)),
+    ArgumentShape::new("replace_all", Meaning::Code(every_place)),
+    ArgumentShape::new("instruction", Meaning::Anyway(&[])),
+    ArgumentShape::new("command", Meaning::Anyway(&["\"str_replace\"", "\"replace\"", "\"edit\"", "\"update\""])),
+    ArgumentShape::new("patch", Meaning::Instead(NOT_READ)),
+    ArgumentShape::new("input", Meaning::Instead(NOT_READ)),
+    ArgumentShape::new("diff", Meaning::Instead(NOT_READ)),
+    ArgumentShape::new("insert_line", Meaning::Instead(BY_LINE)),
+    ArgumentShape::new("start_line", Meaning::Instead(BY_LINE)),
+    ArgumentShape::new("end_line", Meaning::Instead(BY_LINE)),
     DESCRIPTION,
     EXPLANATION,
 ];
@@ -41,13 +41,13 @@ fn is_raw_patch(text: &str) -> bool {
     !text.trim_start().starts_with(['{', '"']) && patch::looks_like_patch(text)
 }
 
-fn of_text(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn of_text(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let text = value.as_str().filter(|text| patch::looks_like_patch(text))?;
     arguments(patch::read(text)?, given)
 }
 
 /// Says the changes of files as arguments; one without a path means the file that is given beside it.
-fn arguments(files: Vec<FilePatch>, given: &Given<'_>) -> Option<MeantArguments> {
+fn arguments(files: Vec<FilePatch>, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     if given.first_of(&["files", "old_text", "old_string"]).is_some() {
         return None;
     }
@@ -96,7 +96,7 @@ fn list(edits: &[(String, String)]) -> Value {
 }
 
 /// Reads `edits` that are a patch, or say in each edit what belongs beside or below.
-fn of_edits(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn of_edits(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     if let Some(read) = of_text(value, given) {
         return Some(read);
     }
@@ -137,7 +137,7 @@ fn of_edits(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
 }
 
 /// Reads what each file says of its edits.
-fn of_files(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
+fn of_files(value: &Value, _: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let mut files = value.as_array()?.clone();
     for file in &mut files {
         count_in(file.as_object_mut()?);
@@ -148,14 +148,14 @@ fn of_files(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
     (files != *value.as_array()?).then(|| vec![("files", files.into())])
 }
 
-fn every_place(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn every_place(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let is_beside = given.get("edits").is_none() && given.get("files").is_none() && given.get("count").is_none();
     is_beside.then(|| Some(vec![("count", count(value)?)]))?
 }
 
 /// Says `replace_all` of an edit as its `count`.
 fn count_in(edit: &mut Map<String, Value>) {
-    let key = edit.keys().find(|key| Shape::new("replace_all", Meaning::Anyway(&[])).is(key)).cloned();
+    let key = edit.keys().find(|key| ArgumentShape::new("replace_all", Meaning::Anyway(&[])).is(key)).cloned();
     if let Some((key, count)) = key.and_then(|key| Some((key.clone(), count(&edit[&key])?)))
         && !edit.contains_key("count")
     {
@@ -180,7 +180,7 @@ fn path_in(edit: &mut Map<String, Value>) -> Option<Value> {
     edit.shift_remove(name)
 }
 
-fn path_beside<'a>(given: &Given<'a>) -> Option<&'a Value> {
+fn path_beside<'a>(given: &ArgumentLookup<'a>) -> Option<&'a Value> {
     path_names().find_map(|name| given.get(name))
 }
 

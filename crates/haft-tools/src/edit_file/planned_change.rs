@@ -1,8 +1,8 @@
 //! The change of one file as it was planned: how it is previewed, made and told.
 
 use haft_contract::diff::Diff;
-use haft_contract::door::{FileOp, Written};
-use haft_contract::grouped::Grouped;
+use haft_contract::door::{FileOp, FileOpResult};
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::plan::FileDiff;
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ impl PlannedChange {
     }
 
     /// Returns what the model is told of it. It knows what it wrote, and a removed file it may never have read.
-    pub(super) fn told(&self, mut written: Written) -> String {
+    pub(super) fn told(&self, mut written: FileOpResult) -> String {
         written.notes.extend(self.notes.iter().cloned());
         let nothing = Diff::default();
         told(self.line(), &written, if self.edits > 0 && !self.is_removal() { &self.diff } else { &nothing })
@@ -70,7 +70,7 @@ impl PlannedChange {
         let lines = format!("+{} −{} lines", self.diff.added, self.diff.removed);
         match &self.op {
             FileOp::Put(target, bytes) if self.edits == 0 => {
-                format!("Created {target} ({}; {lines}).", Grouped(bytes.len() as u64).of("byte"))
+                format!("Created {target} ({}; {lines}).", GroupedNumber(bytes.len() as u64).of("byte"))
             }
             FileOp::Put(target, _) => format!("Edited {target}: {}, {lines}.", self.counts()),
             FileOp::Remove(target) => format!("Removed {target} (−{} lines).", self.diff.removed),
@@ -80,7 +80,7 @@ impl PlannedChange {
     }
 
     fn counts(&self) -> String {
-        let counted = |count: usize, noun: &str| Grouped(count as u64).of(noun);
+        let counted = |count: usize, noun: &str| GroupedNumber(count as u64).of(noun);
         let edits = counted(self.edits, "edit");
         if self.places == self.edits { edits } else { format!("{edits} in {}", counted(self.places, "place")) }
     }

@@ -3,20 +3,20 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use haft_contract::call::Origin;
+use haft_contract::call::CallOrigin;
 use haft_contract::diff::Diff;
 use haft_contract::door::{FileCopy, FileOp};
 use haft_contract::encoding::{NoText, decode};
-use haft_contract::error::Operation;
-use haft_contract::grouped::Grouped;
+use haft_contract::error::FailedOperation;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::limits::{EditCount, EditNeeds};
 use haft_contract::lines::LineBreak;
 use haft_contract::merge::{NotMerged, merge};
 use haft_contract::prelude::*;
 
-use super::{HowMany, OneEdit, PlannedChange, Unplanned, Word};
-use crate::change::{CONTEXT, IN_ITS_PLACE, Known, LARGEST, changed_since, known, not_read, unencodable};
-use crate::edit::{Count, Edit, Fitted, Miss, Rung, fit};
+use super::{EditPlanFailure, HowMany, OneEdit, PlannedChange, Word};
+use crate::change::{CONTEXT, FileKnowledge, IN_ITS_PLACE, LARGEST, changed_since, known, not_read, unencodable};
+use crate::edit::{Count, Edit, FittedEdits, Miss, Rung, fit};
 use crate::hidden_values::{HiddenValues, unclear};
 use crate::utf8_only;
 
@@ -26,8 +26,8 @@ pub(super) fn edited_text(
     target: &Target,
     now: &FileCopy,
     cx: &PlanContext<'_>,
-) -> Result<PlannedChange, Unplanned> {
-    let looked = |error: ToolError| Unplanned::Looked(error.into());
+) -> Result<PlannedChange, EditPlanFailure> {
+    let looked = |error: ToolError| EditPlanFailure::Looked(error.into());
     let decoded = decode(&now.bytes).map_err(|no_text| looked(not_text(&no_text, target, &now.bytes)))?;
     utf8_only::check(decoded.form, &target.to_string(), cx.limits()).map_err(looked)?;
     let restored = with_values(asked, (&decoded.text, target), cx).map_err(looked)?;
@@ -37,32 +37,35 @@ pub(super) fn edited_text(
     let path = target.to_string();
     // Each command of a script is a session of its own, so it has never read anything: it edits as a person does.
     let known = match cx.origin() {
-        Origin::Script => Ok(Known::AsItIs),
-        Origin::Model | Origin::Person => known(cx, target, now),
+        CallOrigin::Script => Ok(FileKnowledge::AsItIs),
+        CallOrigin::Model | CallOrigin::Person => known(cx, target, now),
     };
     let fitted = match (fit(&decoded.text, &edits, &path), &known) {
         (Ok(fitted), _) => fitted,
-        (Err(_), Ok(Known::AsItWas(read))) if decode(read).is_ok_and(|read| fit(&read.text, &edits, &path).is_ok()) => {
-            return Err(Unplanned::Looked(changed_since(cx, target, (read, &now.bytes), IN_ITS_PLACE)));
+        (Err(_), Ok(FileKnowledge::AsItWas(read)))
+            if decode(read).is_ok_and(|read| fit(&read.text, &edits, &path).is_ok()) =>
+        {
+            return Err(EditPlanFailure::Looked(changed_since(cx, target, (read, &now.bytes), IN_ITS_PLACE)));
         }
         (Err(miss), _) => return Err(looked(missed(miss, target))),
     };
     let mut notes = Vec::new();
     match known {
-        Ok(Known::AsItIs) => {}
-        Ok(Known::AsItWas(read)) => {
+        Ok(FileKnowledge::AsItIs) => {}
+        Ok(FileKnowledge::AsItWas(read)) => {
             // The model knows what its own commands made of a file, such as those of a formatter.
             let is_own = cx.when_read(target).is_some_and(|read| read.left == Some(now.version.stamp));
             let is_current =
                 are_proven(&fitted, &edits) && (is_own || lines_are_current((&read, &decoded.text), &fitted, &edits));
             let elsewhere = if is_current { Ok(()) } else { is_elsewhere((&read, &now.bytes), &edits, &path) };
-            elsewhere.map_err(|why| Unplanned::Looked(changed_since(cx, target, (&read, &now.bytes), &why)))?;
+            elsewhere.map_err(|why| EditPlanFailure::Looked(changed_since(cx, target, (&read, &now.bytes), &why)))?;
             if !is_own && differs_elsewhere((&read, &decoded.text), &fitted) {
                 notes.push("It was changed elsewhere since it was read; that is kept.".to_owned());
             }
         }
-        Ok(Known::Not) | Err(_) if cx.limits().edit_needs == EditNeeds::Nothing || are_proven(&fitted, &edits) => {}
-        Ok(Known::Not) => return Err(Unplanned::Blind(not_read(target, cx.origin(), Vec::new()))),
+        Ok(FileKnowledge::Not) | Err(_)
+            if cx.limits().edit_needs == EditNeeds::Nothing || are_proven(&fitted, &edits) => {}
+        Ok(FileKnowledge::Not) => return Err(EditPlanFailure::Blind(not_read(target, cx.origin(), Vec::new()))),
         Err(stale) => return Err(looked(stale)),
     }
     let replacements = replacements(&fitted);
@@ -100,7 +103,7 @@ fn with_values<'a>(
 
 /// Tells whether each edit is there letter by letter, at one place or at as many as the caller counted: then it knows
 /// the places.
-fn are_proven(fitted: &Fitted, edits: &[Edit<'_>]) -> bool {
+fn are_proven(fitted: &FittedEdits, edits: &[Edit<'_>]) -> bool {
     let mut places = vec![0_usize; edits.len()];
     fitted.replacements.iter().for_each(|replacement| places[replacement.edit] += 1);
     let is_named = |(edit, places): (&Edit<'_>, &usize)| match edit.count {
@@ -111,7 +114,7 @@ fn are_proven(fitted: &Fitted, edits: &[Edit<'_>]) -> bool {
 }
 
 /// Tells whether the lines that each edit touches are those that were read, or text that only the present file has.
-fn lines_are_current((read, now): (&[u8], &str), fitted: &Fitted, edits: &[Edit<'_>]) -> bool {
+fn lines_are_current((read, now): (&[u8], &str), fitted: &FittedEdits, edits: &[Edit<'_>]) -> bool {
     let Ok(read) = decode(read) else { return false };
     fitted.replacements.iter().all(|replacement| {
         let start = now[..replacement.range.start].rfind('\n').map_or(0, |at| at + 1);
@@ -129,7 +132,7 @@ fn lines_are_current((read, now): (&[u8], &str), fitted: &Fitted, edits: &[Edit<
 }
 
 /// Tells whether anything but the lines of one edit differs from what was read.
-fn differs_elsewhere((read, now): (&[u8], &str), fitted: &Fitted) -> bool {
+fn differs_elsewhere((read, now): (&[u8], &str), fitted: &FittedEdits) -> bool {
     let Ok(read) = decode(read) else { return true };
     let is_same = |(one, other): &(&u8, &u8)| one == other;
     let (was, is) = (read.text.as_bytes(), now.as_bytes());
@@ -185,10 +188,10 @@ impl OneEdit {
 fn too_large_after(target: &Target) -> ToolError {
     let what = format!("{target} would become larger than {} MiB, the maximum for one write.", LARGEST >> 20);
     let next = Next::FixArguments("replace fewer places or send less text".into());
-    ToolError::new(ErrorKind::TooLarge, what, next).about_file(target.to_string(), Operation::Write)
+    ToolError::new(ErrorKind::TooLarge, what, next).about_file(target.to_string(), FailedOperation::Write)
 }
 
-fn replacements(fitted: &Fitted) -> Vec<(Range<usize>, &str)> {
+fn replacements(fitted: &FittedEdits) -> Vec<(Range<usize>, &str)> {
     fitted.replacements.iter().map(|replacement| (replacement.range.clone(), &*replacement.new)).collect()
 }
 
@@ -202,20 +205,20 @@ fn repeated(edits: &[Edit<'_>]) -> Vec<String> {
 }
 
 /// Says which edits did not fit exactly, and how they differed.
-fn rungs_used(fitted: &Fitted) -> Vec<String> {
+fn rungs_used(fitted: &FittedEdits) -> Vec<String> {
     let words =
         |(number, rung): (usize, &Rung)| rung.words().map(|words| format!("Edit {number} matched although {words}."));
     (1..).zip(&fitted.rungs).filter_map(words).collect()
 }
 
 fn missed(miss: Miss, target: &Target) -> ToolError {
-    ToolError::new(miss.kind, miss.what, miss.next).about_file(target.to_string(), Operation::Write)
+    ToolError::new(miss.kind, miss.what, miss.next).about_file(target.to_string(), FailedOperation::Write)
 }
 
 fn not_text(no_text: &NoText, target: &Target, bytes: &[u8]) -> ToolError {
     let error = match *no_text {
         NoText::Binary => {
-            let size = Grouped(bytes.len() as u64).of("byte");
+            let size = GroupedNumber(bytes.len() as u64).of("byte");
             ToolError::of(ErrorKind::Binary, format!("{target} is not text ({size})."))
         }
         NoText::BadEncoding { looks_like: Some("UTF-8"), at } => {
@@ -232,5 +235,5 @@ fn not_text(no_text: &NoText, target: &Target, bytes: &[u8]) -> ToolError {
             ToolError::of(ErrorKind::BadEncoding, format!("{target} cannot be edited without damage: {no_text}."))
         }
     };
-    error.about_file(target.to_string(), Operation::Decode)
+    error.about_file(target.to_string(), FailedOperation::Decode)
 }

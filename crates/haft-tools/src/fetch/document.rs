@@ -3,9 +3,9 @@
 //! A server says what it sends and is often wrong, so the first bytes are looked at too. What is no text is described by its
 //! kind and size.
 
-use haft_contract::encoding::{Labelled, decode_labelled};
-use haft_contract::grouped::Grouped;
-use haft_contract::web::Fetched;
+use haft_contract::encoding::{LabelledText, decode_labelled};
+use haft_contract::grouped::GroupedNumber;
+use haft_contract::web::FetchedDocument;
 
 use super::html::to_markdown;
 use super::invisible::shown;
@@ -18,9 +18,9 @@ const LONGEST_TYPE: usize = 80;
 /// How much of a document is looked at to tell text from other data.
 const LOOKED_AT: usize = 4_096;
 
-/// In which form the text is wanted.
+/// The form in which a call wants the text of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum DocumentForm {
     /// Pages as Markdown, JSON compacted.
     Readable,
     /// As it was sent.
@@ -28,7 +28,7 @@ pub(super) enum Form {
 }
 
 /// A document as text.
-pub(super) struct Document {
+pub(super) struct DocumentText {
     /// What it is, in words.
     pub(super) kind: String,
     /// Its text; empty for what is no text.
@@ -37,9 +37,9 @@ pub(super) struct Document {
     pub(super) notes: Vec<String>,
 }
 
-/// What the content is.
+/// The kind of content that a document has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum DocumentKind {
     Html,
     Json,
     JsonLines,
@@ -70,19 +70,23 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"wOF2", "font/woff2"),
 ];
 
-impl Document {
+impl DocumentText {
     /// Reads what was fetched.
-    pub(super) fn of(fetched: &Fetched, form: Form) -> Self {
+    pub(super) fn of(fetched: &FetchedDocument, form: DocumentForm) -> Self {
         let told = fetched.content_type.as_deref().unwrap_or_default();
         let (media, charset) = media_type(told);
         let magic = MAGIC.iter().find(|(begin, _)| fetched.body.starts_with(begin)).map(|(_, name)| *name);
-        let kind =
-            if magic.is_some() && !media.starts_with("text/") { Kind::Binary } else { kind(&media, &fetched.body) };
-        if kind == Kind::Binary {
+        let kind = if magic.is_some() && !media.starts_with("text/") {
+            DocumentKind::Binary
+        } else {
+            kind(&media, &fetched.body)
+        };
+        if kind == DocumentKind::Binary {
             return Self::binary(fetched, &media, magic);
         }
-        let in_page = matches!(kind, Kind::Html | Kind::Xml).then(|| told_inside(&fetched.body)).flatten();
-        let Labelled { text, encoding, is_damaged } =
+        let in_page =
+            matches!(kind, DocumentKind::Html | DocumentKind::Xml).then(|| told_inside(&fetched.body)).flatten();
+        let LabelledText { text, encoding, is_damaged } =
             decode_labelled(&fetched.body, &[charset.as_deref(), in_page.as_deref()]);
         let text = text.replace("\r\n", "\n").replace('\r', "\n").replace('\0', "\u{fffd}");
         let mut notes = Vec::new();
@@ -93,49 +97,51 @@ impl Document {
         if is_damaged && !fetched.is_cut {
             notes.push("Some bytes are no text; U+FFFD stands for them.".to_owned());
         }
-        let size = Grouped(fetched.body.len() as u64).of("byte");
+        let size = GroupedNumber(fetched.body.len() as u64).of("byte");
         let name = if media.is_empty() { name(kind).to_owned() } else { media };
         let (text, words) = match (kind, form) {
-            (Kind::Html, Form::Readable) => {
+            (DocumentKind::Html, DocumentForm::Readable) => {
                 let converted = to_markdown(&text, &fetched.url.text);
                 notes.extend(converted.notes);
                 (converted.markdown, " as Markdown")
             }
-            (Kind::Json, Form::Readable) => json::compacted(&text).map_or((text, ""), |text| (text, ", compacted")),
-            (Kind::JsonLines, Form::Readable) => {
+            (DocumentKind::Json, DocumentForm::Readable) => {
+                json::compacted(&text).map_or((text, ""), |text| (text, ", compacted"))
+            }
+            (DocumentKind::JsonLines, DocumentForm::Readable) => {
                 json::compacted_lines(&text).map_or((text, ""), |text| (text, ", compacted"))
             }
-            (Kind::Xml, Form::Readable) => (with_lines(&text), ""),
+            (DocumentKind::Xml, DocumentForm::Readable) => (with_lines(&text), ""),
             _ => (text, ""),
         };
         Self { kind: format!("{name}, {size}{words}"), text: shown(&text), notes }
     }
 
-    fn binary(fetched: &Fetched, media: &str, magic: Option<&str>) -> Self {
+    fn binary(fetched: &FetchedDocument, media: &str, magic: Option<&str>) -> Self {
         let known = magic.or((!media.is_empty()).then_some(media)).unwrap_or("data of an unknown kind");
         // Of a document that is cut, only the server knows the size.
         let size = match (fetched.is_cut, fetched.length) {
-            (true, Some(length)) => Grouped(length).of("byte").to_string(),
-            (true, None) => format!("more than {}", Grouped(fetched.body.len() as u64).of("byte")),
-            (false, _) => Grouped(fetched.body.len() as u64).of("byte").to_string(),
+            (true, Some(length)) => GroupedNumber(length).of("byte").to_string(),
+            (true, None) => format!("more than {}", GroupedNumber(fetched.body.len() as u64).of("byte")),
+            (false, _) => GroupedNumber(fetched.body.len() as u64).of("byte").to_string(),
         };
         let note = "It is no text, so it is not shown; download it with a command if you need it.".to_owned();
         Self { kind: format!("{known}, {size}"), text: String::new(), notes: vec![note] }
     }
 }
 
-fn name(kind: Kind) -> &'static str {
+fn name(kind: DocumentKind) -> &'static str {
     match kind {
-        Kind::Html => "HTML",
-        Kind::Json | Kind::JsonLines => "JSON",
-        Kind::Xml => "XML",
-        Kind::Text => "text",
-        Kind::Binary => "data",
+        DocumentKind::Html => "HTML",
+        DocumentKind::Json | DocumentKind::JsonLines => "JSON",
+        DocumentKind::Xml => "XML",
+        DocumentKind::Text => "text",
+        DocumentKind::Binary => "data",
     }
 }
 
 /// Returns the type that the server names, where it is one.
-pub(super) fn known_type(fetched: &Fetched) -> Option<String> {
+pub(super) fn known_type(fetched: &FetchedDocument) -> Option<String> {
     Some(media_type(fetched.content_type.as_deref()?).0).filter(|media| !media.is_empty())
 }
 
@@ -161,29 +167,33 @@ fn media_type(told: &str) -> (String, Option<String>) {
     (media, charset)
 }
 
-fn kind(media: &str, body: &[u8]) -> Kind {
+fn kind(media: &str, body: &[u8]) -> DocumentKind {
     let start = String::from_utf8_lossy(&body[..body.len().min(LOOKED_AT)]);
     let start = start.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     let lower = start.get(..start.len().min(200)).map(str::to_ascii_lowercase).unwrap_or_default();
     let looks_like_html = ["<!doctype html", "<html", "<head", "<body"].iter().any(|begin| lower.starts_with(begin));
     match media {
-        "text/html" | "application/xhtml+xml" => Kind::Html,
-        "application/x-ndjson" | "application/jsonl" | "application/json-seq" => Kind::JsonLines,
-        _ if media == "application/json" || media.ends_with("+json") || media == "text/json" => Kind::Json,
-        "image/svg+xml" => Kind::Xml,
+        "text/html" | "application/xhtml+xml" => DocumentKind::Html,
+        "application/x-ndjson" | "application/jsonl" | "application/json-seq" => DocumentKind::JsonLines,
+        _ if media == "application/json" || media.ends_with("+json") || media == "text/json" => DocumentKind::Json,
+        "image/svg+xml" => DocumentKind::Xml,
         _ if media == "application/xml" || media == "text/xml" || media.ends_with("+xml") => {
             if looks_like_html {
-                Kind::Html
+                DocumentKind::Html
             } else {
-                Kind::Xml
+                DocumentKind::Xml
             }
         }
         "text/plain" | "text/markdown" | "text/csv" | "text/css" | "application/javascript" => text_or_data(body),
-        _ if media.starts_with("image/") || media.starts_with("audio/") || media.starts_with("video/") => Kind::Binary,
-        _ if looks_like_html => Kind::Html,
-        _ if lower.starts_with("<?xml") => Kind::Xml,
+        _ if media.starts_with("image/") || media.starts_with("audio/") || media.starts_with("video/") => {
+            DocumentKind::Binary
+        }
+        _ if looks_like_html => DocumentKind::Html,
+        _ if lower.starts_with("<?xml") => DocumentKind::Xml,
         _ if media.starts_with("text/") || is_text_by_name(media) => text_or_data(body),
-        _ if start.starts_with(['{', '[']) && serde_json::from_slice::<serde_json::Value>(body).is_ok() => Kind::Json,
+        _ if start.starts_with(['{', '[']) && serde_json::from_slice::<serde_json::Value>(body).is_ok() => {
+            DocumentKind::Json
+        }
         _ => text_or_data(body),
     }
 }
@@ -195,11 +205,11 @@ fn is_text_by_name(media: &str) -> bool {
 }
 
 /// Tells text from other data by its bytes: control characters, and zeros that are no UTF-16.
-fn text_or_data(body: &[u8]) -> Kind {
+fn text_or_data(body: &[u8]) -> DocumentKind {
     let start = &body[..body.len().min(LOOKED_AT)];
     let is_marked = start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff");
     let controls = start.iter().filter(|byte| matches!(byte, 0..=8 | 0x0e..=0x1a | 0x1c..=0x1f)).count();
-    if !is_marked && controls * 50 > start.len() { Kind::Binary } else { Kind::Text }
+    if !is_marked && controls * 50 > start.len() { DocumentKind::Binary } else { DocumentKind::Text }
 }
 
 /// Returns what a page or an XML document says of its own encoding.
@@ -236,7 +246,7 @@ mod tests {
     use bytes::Bytes;
     use haft_contract::web::{WebScheme, WebUrl};
 
-    fn document(content_type: &str, body: &[u8]) -> Document {
+    fn document(content_type: &str, body: &[u8]) -> DocumentText {
         let url = WebUrl {
             text: "https://a.example/x".into(),
             scheme: WebScheme::Https,
@@ -245,9 +255,9 @@ mod tests {
         };
         let content_type = Some(content_type.to_owned()).filter(|told| !told.is_empty());
         let body = Bytes::copy_from_slice(body);
-        Document::of(
-            &Fetched { url, status: 200, content_type, length: None, body, is_cut: false, is_kept: false },
-            Form::Readable,
+        DocumentText::of(
+            &FetchedDocument { url, status: 200, content_type, length: None, body, is_cut: false, is_kept: false },
+            DocumentForm::Readable,
         )
     }
 

@@ -17,15 +17,15 @@ mod tree;
 use blocks::blocks;
 use concealed::remove_concealed;
 use main_content::main_content;
-use page::{Keeps, Page};
-use tree::Tree;
+use page::{HtmlPage, Keeps};
+use tree::HtmlTree;
 
 /// Fewest characters of a page that says something.
 const SAYS_SOMETHING: usize = 200;
 
 /// A page as Markdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Converted {
+pub(super) struct MarkdownPage {
     /// The text.
     pub(super) markdown: String,
     /// What is to be said of the page, a sentence each.
@@ -34,16 +34,16 @@ pub(super) struct Converted {
 
 /// Returns a text without its tags.
 pub(crate) fn plain(html: &str) -> String {
-    Tree::of(html).text(0).split_whitespace().collect::<Vec<_>>().join(" ")
+    HtmlTree::of(html).text(0).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Turns a page at an address into Markdown.
-pub(super) fn to_markdown(html: &str, address: &str) -> Converted {
-    let mut tree = Tree::of(html);
+pub(super) fn to_markdown(html: &str, address: &str) -> MarkdownPage {
+    let mut tree = HtmlTree::of(html);
     let concealed = remove_concealed(&mut tree);
     let base = tree.first(0, &["base"]).and_then(|base| tree.attribute(base, "href"));
     let base = base.and_then(|href| join::join(address, href)).unwrap_or_else(|| address.to_owned());
-    let mut page = Page::new(&tree, base, Keeps::Content);
+    let mut page = HtmlPage::new(&tree, base, Keeps::Content);
     let mut markdown = blocks(&page, main_content(&page)).join("\n\n");
     if markdown.len() < SAYS_SOMETHING {
         // Perhaps what was taken for navigation is all there is.
@@ -71,14 +71,14 @@ pub(super) fn to_markdown(html: &str, address: &str) -> Converted {
         );
         markdown = shell(&page, markdown);
     }
-    Converted { markdown: titled(&page, markdown), notes }
+    MarkdownPage { markdown: titled(&page, markdown), notes }
 }
 
 /// Ids of the empty elements that scripts fill.
 const MOUNTS: [&str; 8] = ["root", "app", "__next", "__nuxt", "___gatsby", "svelte", "app-root", "application"];
 
 /// Returns whether scripts would make the content: nothing is there, or an element waits for them, or the page says so.
-fn is_shell(tree: &Tree) -> bool {
+fn is_shell(tree: &HtmlTree) -> bool {
     let waits = |id: usize| {
         let is_mount =
             tree.attribute(id, "id").is_some_and(|own| MOUNTS.contains(&own)) || MOUNTS.contains(&tree.tag(id));
@@ -90,12 +90,12 @@ fn is_shell(tree: &Tree) -> bool {
 }
 
 /// Returns whether no text of a page is shown.
-fn is_empty(tree: &Tree) -> bool {
-    blocks(&Page::new(tree, String::new(), Keeps::All), 0).is_empty()
+fn is_empty(tree: &HtmlTree) -> bool {
+    blocks(&HtmlPage::new(tree, String::new(), Keeps::All), 0).is_empty()
 }
 
 /// What a page without content still says: its description, and what it says to readers without scripts.
-fn shell(page: &Page<'_>, markdown: String) -> String {
+fn shell(page: &HtmlPage<'_>, markdown: String) -> String {
     let tree = page.tree;
     let is_description = |id: &usize| {
         let name = tree.attribute(*id, "name").or_else(|| tree.attribute(*id, "property")).unwrap_or_default();
@@ -103,8 +103,8 @@ fn shell(page: &Page<'_>, markdown: String) -> String {
     };
     let description = tree.below(0).find(is_description).and_then(|id| tree.attribute(id, "content"));
     let without = tree.below(0).filter(|id| tree.tag(*id) == "noscript").map(|id| {
-        let inner = Tree::of(&tree.text(id));
-        blocks(&Page::new(&inner, page.base.clone(), Keeps::Content), 0).join("\n\n")
+        let inner = HtmlTree::of(&tree.text(id));
+        blocks(&HtmlPage::new(&inner, page.base.clone(), Keeps::Content), 0).join("\n\n")
     });
     let mut parts: Vec<String> = Vec::new();
     for part in description.map(|text| text.trim().to_owned()).into_iter().chain([markdown]).chain(without) {
@@ -116,7 +116,7 @@ fn shell(page: &Page<'_>, markdown: String) -> String {
 }
 
 /// Puts the title of the page above its text, where the text has none.
-fn titled(page: &Page<'_>, markdown: String) -> String {
+fn titled(page: &HtmlPage<'_>, markdown: String) -> String {
     let title = page.tree.below(0).find(|id| page.tree.tag(*id) == "title").map(|id| page.tree.text(id));
     let title = title.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let has_heading = markdown.lines().any(|line| line.starts_with("# "));

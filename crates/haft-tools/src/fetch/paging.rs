@@ -1,9 +1,9 @@
 //! Shows a part of a document: as many lines as fit a result, and how to go on.
 
-use haft_contract::grouped::Grouped;
-use haft_contract::output::Limited;
+use haft_contract::grouped::GroupedNumber;
+use haft_contract::output::ReducedLimit;
 use haft_contract::prelude::*;
-use haft_contract::wrapping::Wrapping;
+use haft_contract::wrapping::LineWrapper;
 
 /// Room for the last line, in characters.
 const LAST_LINE: usize = 160;
@@ -22,9 +22,9 @@ impl Paging<'_> {
     /// Returns the part. Lines that are too long to be shown are broken, so that every part of them can be read.
     pub(super) fn shown(&self, text: &str, cx: &RunContext<'_>) -> ToolOutput {
         let limits = cx.limits();
-        let (most, limited) = Limited::of(self.most, limits.read_lines);
+        let (most, limited) = ReducedLimit::of(self.most, limits.read_lines);
         let whole = cx.hide(text);
-        let wrapped = Wrapping::at(limits.kept_line_length()).take(&whole).into_owned();
+        let wrapped = LineWrapper::at(limits.kept_line_length()).take(&whole).into_owned();
         let lines: Vec<&str> = wrapped.lines().collect();
         let skipped = usize::try_from(self.first - 1).unwrap_or(usize::MAX).min(lines.len());
         let mut room = limits.result_whole.saturating_sub(self.head.chars().count() + LAST_LINE);
@@ -47,7 +47,7 @@ impl Paging<'_> {
     }
 
     fn last_line(&self, (skipped, shown, all): (usize, usize, usize), rest: &str) -> String {
-        let total = Grouped(all as u64).of("line");
+        let total = GroupedNumber(all as u64).of("line");
         match (shown, skipped + shown < all) {
             (0, _) if all == 0 => String::new(),
             (0, _) => format!("[there is no line {}; the document has {total}]\n", self.first),

@@ -7,7 +7,7 @@ use haft_contract::search::FoundLine;
 use serde_json::{Value, json};
 
 /// Writes what was found; `summary` is the last line of the form for models.
-pub(super) fn written(searched: &Searched, summary: &str) -> String {
+pub(super) fn written(searched: &SearchResult, summary: &str) -> String {
     let lines = searched.files.iter().flat_map(|file| file.lines.iter().map(|line| found(&file.path, line)));
     let lines: Vec<String> = lines.map(|line| line.to_string()).collect();
     let list = if lines.is_empty() { String::new() } else { format!("\n{}\n", lines.join(",\n")) };

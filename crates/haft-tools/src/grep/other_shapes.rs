@@ -1,6 +1,6 @@
 //! Other shapes in which models search: the options of grep and ripgrep, and the arguments of other agents.
 
-use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, whole};
+use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments, whole};
 use serde_json::{Value, json};
 
 use crate::shapes::{DESCRIPTION, EXPLANATION, NOT_BELOW, RECURSIVE, only_path};
@@ -21,36 +21,36 @@ const MODES: &[(&str, &str)] = &[
 ];
 
 /// What models write instead of the arguments of `grep`.
-pub(super) const SHAPES: &[Shape] = &[
-    Shape::new("path", Meaning::Code(only_path)),
-    Shape::new("path", Meaning::Glob(included)),
-    Shape::new("-A", Meaning::Code(|value, _| lines("after", value))),
-    Shape::new("-B", Meaning::Code(|value, _| lines("before", value))),
-    Shape::new("-C", Meaning::Code(|value, _| lines("context", value))),
-    Shape::new("-i", Meaning::Words("case", &[(YES, INSENSITIVE), (NO, SENSITIVE)])),
-    Shape::new("ignore_case", Meaning::Words("case", &[(YES, INSENSITIVE), (NO, SENSITIVE)])),
-    Shape::new("case_insensitive", Meaning::Words("case", &[(YES, INSENSITIVE), (NO, SENSITIVE)])),
-    Shape::new("case_sensitive", Meaning::Words("case", &[(YES, SENSITIVE), (NO, INSENSITIVE)])),
-    Shape::new("-F", Meaning::Words("literal", &[(YES, YES), (NO, NO)])),
-    Shape::new("is_regex", Meaning::Words("literal", &[(YES, NO), (NO, YES)])),
-    Shape::new("is_regexp", Meaning::Words("literal", &[(YES, NO), (NO, YES)])),
-    Shape::new("use_regex", Meaning::Words("literal", &[(YES, NO), (NO, YES)])),
-    Shape::new("-l", Meaning::Words("mode", &[(YES, "\"files\"")])),
-    Shape::new("-c", Meaning::Words("mode", &[(YES, "\"count\"")])),
-    Shape::new("output_mode", Meaning::Words("mode", MODES)),
-    Shape::new("mode", Meaning::Words("mode", MODES)),
-    Shape::new("head_limit", Meaning::Anyway(&["0"])),
+pub(super) const SHAPES: &[ArgumentShape] = &[
+    ArgumentShape::new("path", Meaning::Code(only_path)),
+    ArgumentShape::new("path", Meaning::Glob(included)),
+    ArgumentShape::new("-A", Meaning::Code(|value, _| lines("after", value))),
+    ArgumentShape::new("-B", Meaning::Code(|value, _| lines("before", value))),
+    ArgumentShape::new("-C", Meaning::Code(|value, _| lines("context", value))),
+    ArgumentShape::new("-i", Meaning::Words("case", &[(YES, INSENSITIVE), (NO, SENSITIVE)])),
+    ArgumentShape::new("ignore_case", Meaning::Words("case", &[(YES, INSENSITIVE), (NO, SENSITIVE)])),
+    ArgumentShape::new("case_insensitive", Meaning::Words("case", &[(YES, INSENSITIVE), (NO, SENSITIVE)])),
+    ArgumentShape::new("case_sensitive", Meaning::Words("case", &[(YES, SENSITIVE), (NO, INSENSITIVE)])),
+    ArgumentShape::new("-F", Meaning::Words("literal", &[(YES, YES), (NO, NO)])),
+    ArgumentShape::new("is_regex", Meaning::Words("literal", &[(YES, NO), (NO, YES)])),
+    ArgumentShape::new("is_regexp", Meaning::Words("literal", &[(YES, NO), (NO, YES)])),
+    ArgumentShape::new("use_regex", Meaning::Words("literal", &[(YES, NO), (NO, YES)])),
+    ArgumentShape::new("-l", Meaning::Words("mode", &[(YES, "\"files\"")])),
+    ArgumentShape::new("-c", Meaning::Words("mode", &[(YES, "\"count\"")])),
+    ArgumentShape::new("output_mode", Meaning::Words("mode", MODES)),
+    ArgumentShape::new("mode", Meaning::Words("mode", MODES)),
+    ArgumentShape::new("head_limit", Meaning::Anyway(&["0"])),
     // Numbers are shown, folders below are searched, and the pattern is an extended one, whatever is asked.
-    Shape::new("-n", Meaning::Anyway(&[])),
-    Shape::new("-r", Meaning::Anyway(&[YES])),
-    Shape::new("-R", Meaning::Anyway(&[YES])),
-    Shape::new("-E", Meaning::Anyway(&[YES])),
-    Shape::new("-w", Meaning::Instead("write the border of a word into the pattern: \\bname\\b")),
-    Shape::new("-v", Meaning::Instead("lines without a match are not searched for; run grep -v with bash")),
-    Shape::new("type", Meaning::Code(of_type)),
-    Shape::new("type", Meaning::Instead("give globs of the files as \"include\", such as [\"*.rs\"]")),
-    Shape::new("glob", Meaning::Code(globs)),
-    Shape::new("include", Meaning::Code(globs)),
+    ArgumentShape::new("-n", Meaning::Anyway(&[])),
+    ArgumentShape::new("-r", Meaning::Anyway(&[YES])),
+    ArgumentShape::new("-R", Meaning::Anyway(&[YES])),
+    ArgumentShape::new("-E", Meaning::Anyway(&[YES])),
+    ArgumentShape::new("-w", Meaning::Instead("write the border of a word into the pattern: \\bname\\b")),
+    ArgumentShape::new("-v", Meaning::Instead("lines without a match are not searched for; run grep -v with bash")),
+    ArgumentShape::new("type", Meaning::Code(of_type)),
+    ArgumentShape::new("type", Meaning::Instead("give globs of the files as \"include\", such as [\"*.rs\"]")),
+    ArgumentShape::new("glob", Meaning::Code(globs)),
+    ArgumentShape::new("include", Meaning::Code(globs)),
     RECURSIVE,
     NOT_BELOW,
     DESCRIPTION,
@@ -91,7 +91,7 @@ fn lines(argument: &'static str, value: &Value) -> Option<MeantArguments> {
     Some(vec![(argument, json!(whole(value)?))])
 }
 
-fn of_type(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn of_type(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let name = value.as_str()?.to_lowercase();
     let (_, globs) = TYPES.iter().find(|(names, _)| names.contains(&name.trim_start_matches('.')))?;
     let has_globs = ["include", "glob", "include_pattern"].iter().any(|name| given.get(name).is_some());
@@ -99,7 +99,7 @@ fn of_type(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
 }
 
 /// Reads `*.rs,*.md` as two globs, and `!*.md` as one to leave out.
-fn globs(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn globs(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let text = value.as_str()?.trim();
     if let Some(left_out) = text.strip_prefix('!').filter(|rest| !rest.contains(',')) {
         return given.get("exclude").is_none().then(|| vec![("exclude", json!([left_out]))]);
@@ -111,7 +111,7 @@ fn globs(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
 }
 
 /// Reads a glob that came as the folder to search.
-fn included(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn included(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     if value.is_array() {
         return only_path(value, given);
     }

@@ -3,15 +3,15 @@
 /// Most entries that are kept by name.
 const MOST_KEPT: usize = 2_000;
 
-/// What was found in an archive.
+/// The content of an archive, as the archive declares it.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct ArchiveListing {
     pub(super) count: u64,
     pub(super) files: u64,
     /// What all files have together when they are unpacked.
     pub(super) size: u64,
     /// The first entries.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<ArchiveEntry>,
     /// Whether there are no others.
     pub(super) is_whole: bool,
     /// Names that lead outside the folder that the archive is unpacked into.
@@ -19,9 +19,9 @@ pub(super) struct Listed {
     pub(super) problems: Vec<String>,
 }
 
-/// One entry.
+/// One entry of an archive.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct ArchiveEntry {
     pub(super) name: String,
     pub(super) size: u64,
     /// How much it takes in the archive, where that is known.
@@ -40,8 +40,8 @@ pub(super) enum EntryKind {
     Encrypted,
 }
 
-impl Listed {
-    pub(super) fn add(&mut self, entry: Entry) {
+impl ArchiveListing {
+    pub(super) fn add(&mut self, entry: ArchiveEntry) {
         self.count += 1;
         if matches!(entry.kind, EntryKind::File | EntryKind::Encrypted) {
             self.files += 1;

@@ -30,9 +30,9 @@ pub(super) struct Dates {
     pub(super) range: Option<(String, String)>,
 }
 
-/// What a value looks like.
+/// The kind of value that a text in a column looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ColumnValueKind {
     Missing,
     Bool,
     Number,
@@ -41,33 +41,33 @@ pub(super) enum Kind {
 }
 
 impl Column {
-    pub(super) fn kind_of(value: &str) -> Kind {
+    pub(super) fn kind_of(value: &str) -> ColumnValueKind {
         let value = value.trim();
         match value.as_bytes().first() {
-            None => Kind::Missing,
-            Some(b'0'..=b'9' | b'-' | b'+' | b'.') if is_number(value) => Kind::Number,
-            Some(b'0'..=b'9') if is_date(value) => Kind::Date,
-            Some(b'N' | b'n') if MISSING.contains(&value) => Kind::Missing,
+            None => ColumnValueKind::Missing,
+            Some(b'0'..=b'9' | b'-' | b'+' | b'.') if is_number(value) => ColumnValueKind::Number,
+            Some(b'0'..=b'9') if is_date(value) => ColumnValueKind::Date,
+            Some(b'N' | b'n') if MISSING.contains(&value) => ColumnValueKind::Missing,
             Some(b't' | b'f' | b'T' | b'F')
                 if value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false") =>
             {
-                Kind::Bool
+                ColumnValueKind::Bool
             }
-            Some(_) => Kind::Text,
+            Some(_) => ColumnValueKind::Text,
         }
     }
 
     pub(super) fn add(&mut self, value: &str) {
         let value = value.trim();
         match Self::kind_of(value) {
-            Kind::Missing => {
+            ColumnValueKind::Missing => {
                 self.missing += 1;
                 return;
             }
-            Kind::Bool => self.bools += 1,
-            Kind::Number => self.numbers.add(value),
-            Kind::Date => self.dates.add(value),
-            Kind::Text => self.texts.add(value, value.chars().count() as u64),
+            ColumnValueKind::Bool => self.bools += 1,
+            ColumnValueKind::Number => self.numbers.add(value),
+            ColumnValueKind::Date => self.dates.add(value),
+            ColumnValueKind::Text => self.texts.add(value, value.chars().count() as u64),
         }
         if self.has_more_different {
             return;

@@ -31,7 +31,7 @@ pub(super) enum Format {
 /// Formats that a caller may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Named {
+pub(super) enum FormatArgument {
     Json,
     Jsonl,
     Csv,
@@ -42,17 +42,17 @@ pub(super) enum Named {
     Text,
 }
 
-impl Named {
+impl FormatArgument {
     pub(super) fn format(self) -> Format {
         match self {
-            Named::Json => Format::Json,
-            Named::Jsonl => Format::JsonLines,
-            Named::Csv => Format::Table(b','),
-            Named::Tsv => Format::Table(b'\t'),
-            Named::Yaml => Format::Yaml,
-            Named::Toml => Format::Toml,
-            Named::Xml => Format::Xml,
-            Named::Text => Format::Text,
+            FormatArgument::Json => Format::Json,
+            FormatArgument::Jsonl => Format::JsonLines,
+            FormatArgument::Csv => Format::Table(b','),
+            FormatArgument::Tsv => Format::Table(b'\t'),
+            FormatArgument::Yaml => Format::Yaml,
+            FormatArgument::Toml => Format::Toml,
+            FormatArgument::Xml => Format::Xml,
+            FormatArgument::Text => Format::Text,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Nothing is built from it but the shape, so a gigabyte takes as much memory as a page. A broken line of JSON Lines costs
 //! that line; in other JSON the scan ends where it is broken, and says where that is.
 
-use super::shape::{Holder, KEPT_TEXT, Scalar, Shape};
+use super::shape::{CompositeKind, KEPT_TEXT, Scalar, ShapeSummary};
 
 /// Deepest nesting that is followed.
 const DEEPEST: usize = 10_000;
@@ -19,9 +19,9 @@ pub(super) enum PerLine {
     No,
 }
 
-/// What comes next.
+/// The state of a scan, by what comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum JsonScanState {
     /// A value, at the top or behind a comma or colon.
     Value,
     /// The first item of an array, or its end.
@@ -33,7 +33,7 @@ enum State {
     /// A comma or the end of the holder.
     AfterValue,
     /// The rest of a text.
-    Text(Role),
+    Text(JsonStringRole),
     /// The rest of a number or word.
     Word,
     /// The rest of a broken line.
@@ -43,18 +43,18 @@ enum State {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum JsonStringRole {
     Key,
     Value,
 }
 
 /// A scan on its way.
 pub(super) struct JsonScan {
-    pub(super) shape: Shape,
+    pub(super) shape: ShapeSummary,
     per_line: PerLine,
-    state: State,
-    holders: Vec<Holder>,
-    text: Text,
+    state: JsonScanState,
+    holders: Vec<CompositeKind>,
+    text: JsonToken,
     /// Values at the top that are complete.
     pub(super) values: u64,
     /// Lines that are no JSON.
@@ -64,9 +64,9 @@ pub(super) struct JsonScan {
     line: u64,
 }
 
-/// A text or word on its way.
+/// A string or word of JSON that is being scanned.
 #[derive(Default)]
-struct Text {
+struct JsonToken {
     bytes: Vec<u8>,
     characters: u64,
     escape: Escape,
@@ -86,11 +86,11 @@ enum Escape {
 impl JsonScan {
     pub(super) fn new(per_line: PerLine) -> Self {
         Self {
-            shape: Shape::new(),
+            shape: ShapeSummary::new(),
             per_line,
-            state: State::Value,
+            state: JsonScanState::Value,
             holders: Vec::new(),
-            text: Text::default(),
+            text: JsonToken::default(),
             values: 0,
             broken_lines: 0,
             problems: Vec::new(),
@@ -100,28 +100,28 @@ impl JsonScan {
 
     /// Returns whether nothing more is scanned.
     pub(super) fn has_ended(&self) -> bool {
-        self.state == State::Ended
+        self.state == JsonScanState::Ended
     }
 
     /// Returns whether the last value is complete.
     pub(super) fn is_between_values(&self) -> bool {
-        self.holders.is_empty() && matches!(self.state, State::Value | State::AfterValue)
+        self.holders.is_empty() && matches!(self.state, JsonScanState::Value | JsonScanState::AfterValue)
     }
 
     /// Goes on at another place of the file, behind the next line end.
     pub(super) fn skip_to_next_line(&mut self) {
         self.drop_value();
-        self.state = State::BrokenLine;
+        self.state = JsonScanState::BrokenLine;
     }
 
     /// Takes the next bytes.
     pub(super) fn take(&mut self, bytes: &[u8]) {
         let mut at = 0;
-        while at < bytes.len() && self.state != State::Ended {
+        while at < bytes.len() && self.state != JsonScanState::Ended {
             at += match self.state {
-                State::Text(role) => self.take_text(&bytes[at..], role),
-                State::Word => self.take_word(&bytes[at..]),
-                State::BrokenLine => self.take_broken_line(&bytes[at..]),
+                JsonScanState::Text(role) => self.take_text(&bytes[at..], role),
+                JsonScanState::Word => self.take_word(&bytes[at..]),
+                JsonScanState::BrokenLine => self.take_broken_line(&bytes[at..]),
                 _ => {
                     self.take_byte(bytes[at]);
                     1
@@ -132,10 +132,11 @@ impl JsonScan {
 
     /// Says that nothing more comes.
     pub(super) fn end(&mut self) {
-        if self.state == State::Word {
+        if self.state == JsonScanState::Word {
             self.end_word();
         }
-        let is_complete = self.is_between_values() || matches!(self.state, State::Ended | State::BrokenLine);
+        let is_complete =
+            self.is_between_values() || matches!(self.state, JsonScanState::Ended | JsonScanState::BrokenLine);
         if !is_complete {
             self.fail("it ends in the middle of a value");
         }
@@ -153,54 +154,56 @@ impl JsonScan {
     fn line_end(&mut self) {
         if self.per_line == PerLine::Yes && !self.is_between_values() {
             self.fail("it ends in the middle of a value");
-            self.state = State::Value;
+            self.state = JsonScanState::Value;
         }
         self.line += 1;
-        if self.holders.is_empty() && self.state == State::AfterValue {
-            self.state = State::Value;
+        if self.holders.is_empty() && self.state == JsonScanState::AfterValue {
+            self.state = JsonScanState::Value;
         }
     }
 
     fn take_sign(&mut self, byte: u8) {
         match (self.state, byte) {
-            (State::Colon, b':') => self.state = State::Value,
-            (State::FirstKey | State::Key, b'"') => self.begin(State::Text(Role::Key)),
-            (State::FirstKey, b'}') | (State::FirstItem, b']') => self.close(),
-            (State::AfterValue, b',') => match self.holders.last() {
-                Some(Holder::Object) => self.state = State::Key,
-                Some(Holder::Array) => self.state = State::Value,
+            (JsonScanState::Colon, b':') => self.state = JsonScanState::Value,
+            (JsonScanState::FirstKey | JsonScanState::Key, b'"') => {
+                self.begin(JsonScanState::Text(JsonStringRole::Key))
+            }
+            (JsonScanState::FirstKey, b'}') | (JsonScanState::FirstItem, b']') => self.close(),
+            (JsonScanState::AfterValue, b',') => match self.holders.last() {
+                Some(CompositeKind::Object) => self.state = JsonScanState::Key,
+                Some(CompositeKind::Array) => self.state = JsonScanState::Value,
                 None => self.unexpected(byte),
             },
-            (State::AfterValue, b'}') if self.holders.last() == Some(&Holder::Object) => self.close(),
-            (State::AfterValue, b']') if self.holders.last() == Some(&Holder::Array) => self.close(),
-            (State::AfterValue, _) if self.holders.is_empty() && self.per_line == PerLine::No => {
+            (JsonScanState::AfterValue, b'}') if self.holders.last() == Some(&CompositeKind::Object) => self.close(),
+            (JsonScanState::AfterValue, b']') if self.holders.last() == Some(&CompositeKind::Array) => self.close(),
+            (JsonScanState::AfterValue, _) if self.holders.is_empty() && self.per_line == PerLine::No => {
                 self.begin_value(byte);
             }
-            (State::Value | State::FirstItem, _) => self.begin_value(byte),
+            (JsonScanState::Value | JsonScanState::FirstItem, _) => self.begin_value(byte),
             _ => self.unexpected(byte),
         }
     }
 
     fn begin_value(&mut self, byte: u8) {
         match byte {
-            b'{' => self.open(Holder::Object, State::FirstKey),
-            b'[' => self.open(Holder::Array, State::FirstItem),
-            b'"' => self.begin(State::Text(Role::Value)),
+            b'{' => self.open(CompositeKind::Object, JsonScanState::FirstKey),
+            b'[' => self.open(CompositeKind::Array, JsonScanState::FirstItem),
+            b'"' => self.begin(JsonScanState::Text(JsonStringRole::Value)),
             b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-                self.begin(State::Word);
+                self.begin(JsonScanState::Word);
                 self.text.bytes.push(byte);
             }
             _ => self.unexpected(byte),
         }
     }
 
-    fn begin(&mut self, state: State) {
-        self.text = Text { bytes: std::mem::take(&mut self.text.bytes), ..Text::default() };
+    fn begin(&mut self, state: JsonScanState) {
+        self.text = JsonToken { bytes: std::mem::take(&mut self.text.bytes), ..JsonToken::default() };
         self.text.bytes.clear();
         self.state = state;
     }
 
-    fn open(&mut self, holder: Holder, state: State) {
+    fn open(&mut self, holder: CompositeKind, state: JsonScanState) {
         if self.holders.len() >= DEEPEST {
             return self.fail("it is nested deeper than 10,000 levels");
         }
@@ -216,7 +219,7 @@ impl JsonScan {
     }
 
     fn value_ended(&mut self) {
-        self.state = State::AfterValue;
+        self.state = JsonScanState::AfterValue;
         if self.holders.is_empty() {
             self.values += 1;
         }
@@ -257,7 +260,7 @@ impl JsonScan {
         }
     }
 
-    fn take_text(&mut self, bytes: &[u8], role: Role) -> usize {
+    fn take_text(&mut self, bytes: &[u8], role: JsonStringRole) -> usize {
         if self.text.escape != Escape::No {
             if self.text.take_escaped(bytes[0]).is_err() {
                 self.fail("a text has a \\ before something else than an escape");
@@ -289,14 +292,14 @@ impl JsonScan {
         }
     }
 
-    fn end_text(&mut self, role: Role) {
+    fn end_text(&mut self, role: JsonStringRole) {
         let text = String::from_utf8_lossy(&self.text.bytes);
         match role {
-            Role::Key => {
+            JsonStringRole::Key => {
                 self.shape.key(&text);
-                self.state = State::Colon;
+                self.state = JsonScanState::Colon;
             }
-            Role::Value => {
+            JsonStringRole::Value => {
                 self.shape.scalar(Scalar::Text(&text, self.text.characters));
                 self.value_ended();
             }
@@ -308,7 +311,7 @@ impl JsonScan {
             None => bytes.len(),
             Some(end) => {
                 self.line += 1;
-                self.state = State::Value;
+                self.state = JsonScanState::Value;
                 end + 1
             }
         }
@@ -327,9 +330,9 @@ impl JsonScan {
         self.state = match self.per_line {
             PerLine::Yes => {
                 self.broken_lines += 1;
-                State::BrokenLine
+                JsonScanState::BrokenLine
             }
-            PerLine::No => State::Ended,
+            PerLine::No => JsonScanState::Ended,
         };
     }
 
@@ -339,7 +342,7 @@ impl JsonScan {
     }
 }
 
-impl Text {
+impl JsonToken {
     fn add(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
             self.end_half();

@@ -3,14 +3,14 @@
 mod outline;
 mod tables;
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::path::one_line;
 use serde_json::{Value, json};
 
-use super::archive::{Entry, EntryKind, Listed};
+use super::archive::{ArchiveEntry, ArchiveListing, EntryKind};
 use super::format::Format;
-use super::sqlite::{Database, Table};
-use super::survey::{Content, Survey};
+use super::sqlite::{Database, SqliteTable};
+use super::survey::{Survey, SurveyContent};
 
 /// How detailed a report is.
 #[derive(Clone, Copy, Debug)]
@@ -66,11 +66,11 @@ fn fitting(body: &str, room: usize) -> String {
     let end = body.char_indices().nth(room.saturating_sub(100)).map_or(body.len(), |(end, _)| end);
     let end = body[..end].rfind('\n').map_or(0, |end| end + 1);
     let more = body[end..].lines().count();
-    format!("{}[{} of the report do not fit; raise \"tokens\"]\n", &body[..end], Grouped(more as u64).of("line"))
+    format!("{}[{} of the report do not fit; raise \"tokens\"]\n", &body[..end], GroupedNumber(more as u64).of("line"))
 }
 
 fn headline(survey: &Survey, path: &str) -> String {
-    let mut parts = vec![format!("{path}: {}", kind(survey)), Grouped(survey.size).of("byte")];
+    let mut parts = vec![format!("{path}: {}", kind(survey)), GroupedNumber(survey.size).of("byte")];
     if let Some(form) = survey.form
         && (form.name() != "UTF-8" || form.has_mark())
     {
@@ -97,25 +97,25 @@ fn how_much(survey: &Survey) -> Option<String> {
         0 => "from the beginning".to_owned(),
         parts => format!("the beginning and {parts} parts of the rest"),
     };
-    let read = Grouped(read.bytes).of("byte");
+    let read = GroupedNumber(read.bytes).of("byte");
     Some(format!("of which {read} were read ({parts}): all numbers are \"at least\""))
 }
 
 impl Writer<'_> {
-    fn body(&self, content: &Content) -> String {
+    fn body(&self, content: &SurveyContent) -> String {
         match content {
-            Content::Values(scan) => self.values(scan),
-            Content::Document(shape, documents) => self.document(shape, *documents),
-            Content::Table(scan) => self.table(scan),
-            Content::Archive(listed) => self.listed(listed),
-            Content::Database(database) => self.database(database),
-            Content::Lines(lines) => {
-                let longest = Grouped(lines.longest).of("byte");
-                let mut body = format!("{}, the longest has {longest}\n", Grouped(lines.lines()).of("line"));
+            SurveyContent::Values(scan) => self.values(scan),
+            SurveyContent::Document(shape, documents) => self.document(shape, *documents),
+            SurveyContent::Table(scan) => self.table(scan),
+            SurveyContent::Archive(listed) => self.listed(listed),
+            SurveyContent::Database(database) => self.database(database),
+            SurveyContent::Lines(lines) => {
+                let longest = GroupedNumber(lines.longest).of("byte");
+                let mut body = format!("{}, the longest has {longest}\n", GroupedNumber(lines.lines()).of("line"));
                 body.extend(lines.first.iter().map(|line| format!("  {}\n", self.cut(line))));
                 body + "to read it, use read_file; to search in it, use grep\n"
             }
-            Content::Nothing => String::new(),
+            SurveyContent::Nothing => String::new(),
         }
     }
 
@@ -133,19 +133,19 @@ impl Writer<'_> {
         format!("\"{}\"", self.cut(text).replace('"', "\\\""))
     }
 
-    fn listed(&self, listed: &Listed) -> String {
+    fn listed(&self, listed: &ArchiveListing) -> String {
         let at_least = if listed.is_whole { "" } else { "at least " };
-        let (count, files) = (Grouped(listed.count), Grouped(listed.files).of("file"));
+        let (count, files) = (GroupedNumber(listed.count), GroupedNumber(listed.files).of("file"));
         let entries = if listed.count == 1 { "entry" } else { "entries" };
-        let size = Grouped(listed.size).of("byte");
+        let size = GroupedNumber(listed.size).of("byte");
         let mut body = format!("{at_least}{count} {entries}, {files}, {size} when unpacked (as declared)\n");
         let packed: u64 = listed.entries.iter().filter_map(|entry| entry.packed).sum();
         if packed > 0 && listed.size / packed.max(1) > 100 && listed.size > 100 << 20 {
-            let times = Grouped(listed.size / packed);
+            let times = GroupedNumber(listed.size / packed);
             body += &format!("[it unpacks to {times} times its size: it may be a zip bomb]\n");
         }
         if listed.outside > 0 {
-            let names = Grouped(listed.outside).of("name");
+            let names = GroupedNumber(listed.outside).of("name");
             body +=
                 &format!("[{names} would leave the folder that it is unpacked into (\"..\" or an absolute path)]\n");
         }
@@ -153,24 +153,24 @@ impl Writer<'_> {
         body.extend(listed.entries.iter().take(self.detail.items).map(|entry| self.entry(entry)));
         let more = listed.count.saturating_sub(listed.entries.len().min(self.detail.items) as u64);
         if more > 0 {
-            body += &format!("[{} more]\n", Grouped(more));
+            body += &format!("[{} more]\n", GroupedNumber(more));
         }
         body
     }
 
-    fn entry(&self, entry: &Entry) -> String {
+    fn entry(&self, entry: &ArchiveEntry) -> String {
         let name = Writer { detail: Detail { text: 200, ..self.detail }, ..*self }.cut(&entry.name);
         match entry.kind {
             EntryKind::Folder => format!("{name}\n"),
-            EntryKind::File => format!("{name}  {}\n", Grouped(entry.size)),
+            EntryKind::File => format!("{name}  {}\n", GroupedNumber(entry.size)),
             EntryKind::Link => format!("{name}  link\n"),
             EntryKind::Special => format!("{name}  special file\n"),
-            EntryKind::Encrypted => format!("{name}  {} encrypted\n", Grouped(entry.size)),
+            EntryKind::Encrypted => format!("{name}  {} encrypted\n", GroupedNumber(entry.size)),
         }
     }
 
     fn database(&self, database: &Database) -> String {
-        let mut body = format!("{}\n", Grouped(database.tables.len() as u64).of("table"));
+        let mut body = format!("{}\n", GroupedNumber(database.tables.len() as u64).of("table"));
         if database.has_log {
             body += "[it has a write-ahead log: recent changes may be in a file beside it, which is not read]\n";
         }
@@ -181,7 +181,7 @@ impl Writer<'_> {
         body.extend(database.tables.iter().take(self.detail.items).map(|table| self.database_table(table)));
         let more = database.tables.len().saturating_sub(self.detail.items);
         if more > 0 {
-            body += &format!("[{} more]\n", Grouped(more as u64).of("table"));
+            body += &format!("[{} more]\n", GroupedNumber(more as u64).of("table"));
         }
         if !database.others.is_empty() {
             let others: Vec<String> =
@@ -191,11 +191,11 @@ impl Writer<'_> {
         body
     }
 
-    fn database_table(&self, table: &Table) -> String {
+    fn database_table(&self, table: &SqliteTable) -> String {
         let at_least = if table.is_counted { "" } else { "at least " };
         let rows = match table.note {
             Some(note) => note.to_owned(),
-            None => format!("{at_least}{}", Grouped(table.rows).of("row")),
+            None => format!("{at_least}{}", GroupedNumber(table.rows).of("row")),
         };
         let sql = Writer { detail: Detail { text: self.detail.text * 8, ..self.detail }, ..*self }.cut(&table.sql);
         let mut body = format!("{}: {rows}\n  {sql}\n", self.cut(&table.name));
@@ -216,24 +216,24 @@ pub(super) fn data(survey: &Survey, hide: Hide<'_>) -> Value {
         "complete": survey.read.is_whole,
     });
     match &survey.content {
-        Content::Values(scan) => data["values"] = scan.values.into(),
-        Content::Document(_, documents) => data["documents"] = (*documents).into(),
-        Content::Table(scan) => {
+        SurveyContent::Values(scan) => data["values"] = scan.values.into(),
+        SurveyContent::Document(_, documents) => data["documents"] = (*documents).into(),
+        SurveyContent::Table(scan) => {
             data["rows"] = scan.rows.into();
             data["columns"] = tables::names(scan, hide).into();
         }
-        Content::Archive(listed) => {
+        SurveyContent::Archive(listed) => {
             data["entries"] = listed.count.into();
             data["unpacked_bytes"] = listed.size.into();
             data["complete"] = listed.is_whole.into();
         }
-        Content::Database(database) => {
-            let table = |table: &Table| json!({ "name": hide(&table.name), "rows": table.rows });
+        SurveyContent::Database(database) => {
+            let table = |table: &SqliteTable| json!({ "name": hide(&table.name), "rows": table.rows });
             data["tables"] = database.tables.iter().take(100).map(table).collect::<Vec<_>>().into();
             data["complete"] = database.is_whole.into();
         }
-        Content::Lines(lines) => data["lines"] = lines.lines().into(),
-        Content::Nothing => {}
+        SurveyContent::Lines(lines) => data["lines"] = lines.lines().into(),
+        SurveyContent::Nothing => {}
     }
     data
 }

@@ -30,16 +30,16 @@ pub(super) enum Scalar<'t> {
     Text(&'t str, u64),
 }
 
-/// A value that holds others.
+/// The kind of a value that holds other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holder {
+pub(super) enum CompositeKind {
     Object,
     Array,
 }
 
-/// What is known of all values at one place.
+/// Everything that is known of the values at one place.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct ShapePlace {
     /// How often there was a value.
     pub(super) count: u64,
     pub(super) nulls: u64,
@@ -119,18 +119,18 @@ impl Texts {
     }
 }
 
-/// The shape of everything that was seen.
+/// The shape of all values that were seen.
 #[derive(Debug)]
-pub(super) struct Shape {
-    places: Vec<Place>,
-    open: Vec<Level>,
+pub(super) struct ShapeSummary {
+    places: Vec<ShapePlace>,
+    open: Vec<ShapeLevel>,
     /// The deepest level of holders.
     pub(super) deepest: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Level {
-    holder: Holder,
+struct ShapeLevel {
+    holder: CompositeKind,
     /// Where the holder is; nothing where it is no longer told apart.
     at: Option<PlaceId>,
     /// Where the next value is.
@@ -138,15 +138,15 @@ struct Level {
     items: u64,
 }
 
-impl Shape {
+impl ShapeSummary {
     pub(super) fn new() -> Self {
-        Self { places: vec![Place::default()], open: Vec::new(), deepest: 0 }
+        Self { places: vec![ShapePlace::default()], open: Vec::new(), deepest: 0 }
     }
 
     /// The place of all values at the top.
     pub(super) const TOP: PlaceId = 0;
 
-    pub(super) fn place(&self, id: PlaceId) -> &Place {
+    pub(super) fn place(&self, id: PlaceId) -> &ShapePlace {
         &self.places[id]
     }
 
@@ -174,22 +174,22 @@ impl Shape {
         }
     }
 
-    pub(super) fn open(&mut self, holder: Holder) {
+    pub(super) fn open(&mut self, holder: CompositeKind) {
         let at = self.next_value();
         if let Some(at) = at {
             let place = &mut self.places[at];
             match holder {
-                Holder::Object => place.objects += 1,
-                Holder::Array => place.arrays += 1,
+                CompositeKind::Object => place.objects += 1,
+                CompositeKind::Array => place.arrays += 1,
             }
         }
-        self.open.push(Level { holder, at, next: None, items: 0 });
+        self.open.push(ShapeLevel { holder, at, next: None, items: 0 });
         self.deepest = self.deepest.max(self.open.len());
     }
 
     pub(super) fn close(&mut self) {
         let Some(level) = self.open.pop() else { return };
-        if let (Holder::Array, Some(at)) = (level.holder, level.at) {
+        if let (CompositeKind::Array, Some(at)) = (level.holder, level.at) {
             let (least, most) = self.places[at].items.unwrap_or((level.items, level.items));
             self.places[at].items = Some((least.min(level.items), most.max(level.items)));
         }
@@ -206,8 +206,8 @@ impl Shape {
     fn next_value(&mut self) -> Option<PlaceId> {
         let at = match self.open.last().copied() {
             None => Some(Self::TOP),
-            Some(Level { holder: Holder::Object, next, .. }) => next,
-            Some(Level { at, .. }) => {
+            Some(ShapeLevel { holder: CompositeKind::Object, next, .. }) => next,
+            Some(ShapeLevel { at, .. }) => {
                 let item = at.and_then(|at| self.item(at));
                 if let Some(level) = self.open.last_mut() {
                     level.items += 1;
@@ -252,7 +252,7 @@ impl Shape {
             self.places[above].has_more_below = true;
             return None;
         }
-        self.places.push(Place::default());
+        self.places.push(ShapePlace::default());
         Some(self.places.len() - 1)
     }
 }

@@ -36,8 +36,8 @@ impl Deadline {
     }
 }
 
-/// Bytes one after the other.
-pub(super) trait Source {
+/// A source of bytes, one after the other.
+pub(super) trait ByteSource {
     /// Fills the buffer; less than all of it only at the end.
     fn read(&mut self, into: &mut [u8]) -> Result<usize, ToolError>;
 
@@ -87,7 +87,7 @@ impl FilePart {
     }
 }
 
-impl Source for FilePart {
+impl ByteSource for FilePart {
     fn read(&mut self, into: &mut [u8]) -> Result<usize, ToolError> {
         let left = usize::try_from(self.end.saturating_sub(self.place)).unwrap_or(usize::MAX);
         let wanted = into.len().min(left);
@@ -188,7 +188,7 @@ impl Gunzip {
     }
 }
 
-impl Source for Gunzip {
+impl ByteSource for Gunzip {
     fn read(&mut self, into: &mut [u8]) -> Result<usize, ToolError> {
         let mut filled = 0;
         while filled < into.len() && !self.ended {

@@ -24,7 +24,7 @@ const MOST_OF_ROW: usize = 16 * 1024;
 /// What was found in a database.
 #[derive(Debug, Default)]
 pub(super) struct Database {
-    pub(super) tables: Vec<Table>,
+    pub(super) tables: Vec<SqliteTable>,
     /// Names of the other things: indexes, views, triggers.
     pub(super) others: Vec<String>,
     pub(super) page_size: u32,
@@ -35,23 +35,23 @@ pub(super) struct Database {
     pub(super) problems: Vec<String>,
 }
 
-/// One table.
+/// A table of a database.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct SqliteTable {
     pub(super) name: String,
     /// The statement that makes it.
     pub(super) sql: String,
     pub(super) rows: u64,
     /// Whether all rows were counted.
     pub(super) is_counted: bool,
-    pub(super) first_rows: Vec<Vec<Value>>,
+    pub(super) first_rows: Vec<Vec<SqliteValue>>,
     /// Why there are no rows here, where that is so.
     pub(super) note: Option<&'static str>,
 }
 
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(super) enum SqliteValue {
     Null,
     Whole(i64),
     Real(f64),
@@ -73,7 +73,7 @@ pub(super) fn read(file: &mut FilePart, deadline: Deadline) -> Result<Database, 
     let usable = page_size as usize - usize::from(header[20]).min(page_size as usize - 480);
     let encoding = u32_at(&header, 56).unwrap_or(1);
     let mut pages = Pages { file, page_size, usable, encoding, left: MOST_PAGES, deadline };
-    let mut schema = Tree::default();
+    let mut schema = BTreeWalk::default();
     pages.walk(1, &mut schema, (MOST_TABLES * 20, MOST_PAGES))?;
     database.is_whole = schema.is_whole;
     database.problems.extend(schema.problem.map(|problem| format!("the schema: {problem}")));
@@ -82,7 +82,7 @@ pub(super) fn read(file: &mut FilePart, deadline: Deadline) -> Result<Database, 
         let (kind, name, sql) = (kind.text(), name.text(), sql.text());
         match kind.as_str() {
             "table" if database.tables.len() < MOST_TABLES => {
-                let root = if let Value::Whole(root) = root { u32::try_from(*root).unwrap_or(0) } else { 0 };
+                let root = if let SqliteValue::Whole(root) = root { u32::try_from(*root).unwrap_or(0) } else { 0 };
                 let (table, problem) = pages.table((name, sql), root)?;
                 database.problems.extend(problem.map(|problem| format!("table {}: {problem}", table.name)));
                 database.tables.push(table);
@@ -95,11 +95,11 @@ pub(super) fn read(file: &mut FilePart, deadline: Deadline) -> Result<Database, 
 }
 
 /// A row with its number.
-type NumberedRow = (i64, Vec<Value>);
+type NumberedRow = (i64, Vec<SqliteValue>);
 
-/// What a walk through a b-tree found.
+/// The result of a walk through a b-tree.
 #[derive(Debug, Default)]
-struct Tree {
+struct BTreeWalk {
     rows: Vec<NumberedRow>,
     count: u64,
     is_whole: bool,
@@ -118,8 +118,8 @@ struct Pages<'f> {
 }
 
 impl Pages<'_> {
-    fn table(&mut self, (name, sql): (String, String), root: u32) -> Result<(Table, Option<String>), ToolError> {
-        let mut tree = Tree::default();
+    fn table(&mut self, (name, sql): (String, String), root: u32) -> Result<(SqliteTable, Option<String>), ToolError> {
+        let mut tree = BTreeWalk::default();
         if root > 0 {
             self.walk(root, &mut tree, (MOST_ROWS, MOST_PAGES_OF_TABLE))?;
         }
@@ -131,13 +131,13 @@ impl Pages<'_> {
         // Such a column is not stored: the number of the row is its value.
         let is_key = first_column(&sql).contains("integer primary key");
         let shown = |(number, mut row): NumberedRow| {
-            if let (true, Some(first @ Value::Null)) = (is_key, row.first_mut()) {
-                *first = Value::Whole(number);
+            if let (true, Some(first @ SqliteValue::Null)) = (is_key, row.first_mut()) {
+                *first = SqliteValue::Whole(number);
             }
             row
         };
         let first_rows = tree.rows.into_iter().map(shown).collect();
-        Ok((Table { name, sql, rows: tree.count, is_counted: tree.is_whole, first_rows, note }, tree.problem))
+        Ok((SqliteTable { name, sql, rows: tree.count, is_counted: tree.is_whole, first_rows, note }, tree.problem))
     }
 
     fn page(&mut self, number: u32) -> Result<Vec<u8>, ToolError> {
@@ -147,7 +147,7 @@ impl Pages<'_> {
     }
 
     /// Walks through a tree from its left end: keeps the first rows, and counts on so many pages.
-    fn walk(&mut self, root: u32, tree: &mut Tree, (rows, most_pages): (usize, usize)) -> Result<(), ToolError> {
+    fn walk(&mut self, root: u32, tree: &mut BTreeWalk, (rows, most_pages): (usize, usize)) -> Result<(), ToolError> {
         let mut waiting = vec![root];
         let mut visited = 0;
         while let Some(number) = waiting.pop() {
@@ -237,7 +237,7 @@ fn first_column(sql: &str) -> String {
 }
 
 /// Reads the values of a record, of which the end may be missing.
-fn values(payload: &[u8], encoding: u32) -> Option<Vec<Value>> {
+fn values(payload: &[u8], encoding: u32) -> Option<Vec<SqliteValue>> {
     let (header, mut at) = varint(payload, 0)?;
     let header = usize::try_from(header).ok()?;
     let mut body = header;
@@ -257,13 +257,13 @@ fn values(payload: &[u8], encoding: u32) -> Option<Vec<Value>> {
         let bytes = payload.get(body..end.min(payload.len())).unwrap_or_default();
         body = end;
         values.push(match kind {
-            0 => Value::Null,
-            8 => Value::Whole(0),
-            9 => Value::Whole(1),
-            7 => Value::Real(f64::from_bits(whole(bytes).cast_unsigned())),
-            1..=6 => Value::Whole(whole(bytes)),
-            kind if kind % 2 == 1 => Value::Text(decoded(bytes, encoding)),
-            _ => Value::Blob(length as u64),
+            0 => SqliteValue::Null,
+            8 => SqliteValue::Whole(0),
+            9 => SqliteValue::Whole(1),
+            7 => SqliteValue::Real(f64::from_bits(whole(bytes).cast_unsigned())),
+            1..=6 => SqliteValue::Whole(whole(bytes)),
+            kind if kind % 2 == 1 => SqliteValue::Text(decoded(bytes, encoding)),
+            _ => SqliteValue::Blob(length as u64),
         });
     }
     Some(values)
@@ -310,14 +310,14 @@ fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     Some((value << 8 | u64::from(*bytes.get(at + 8)?), at + 9))
 }
 
-impl Value {
+impl SqliteValue {
     pub(super) fn text(&self) -> String {
         match self {
-            Value::Text(text) => text.clone(),
-            Value::Null => "NULL".to_owned(),
-            Value::Whole(number) => number.to_string(),
-            Value::Real(number) => number.to_string(),
-            Value::Blob(length) => format!("blob of {length} bytes"),
+            SqliteValue::Text(text) => text.clone(),
+            SqliteValue::Null => "NULL".to_owned(),
+            SqliteValue::Whole(number) => number.to_string(),
+            SqliteValue::Real(number) => number.to_string(),
+            SqliteValue::Blob(length) => format!("blob of {length} bytes"),
         }
     }
 }

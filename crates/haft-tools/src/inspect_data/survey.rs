@@ -2,15 +2,15 @@
 
 use haft_contract::door::FileBytes;
 use haft_contract::encoding::{NoText, PieceDecoder, TextForm, Whole};
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::prelude::*;
 
-use super::archive::Listed;
-use super::documents::{self, Cut, MOST_OF_CONFIG, MOST_OF_XML};
+use super::archive::ArchiveListing;
+use super::documents::{self, MOST_OF_CONFIG, MOST_OF_XML, TextTruncation};
 use super::format::{Format, of_content, of_text};
 use super::json_scan::{JsonScan, PerLine};
-use super::shape::Shape;
-use super::source::{Deadline, FilePart, Gunzip, STEP, Source};
+use super::shape::ShapeSummary;
+use super::source::{ByteSource, Deadline, FilePart, Gunzip, STEP};
 use super::sqlite::{self, Database};
 use super::table_scan::TableScan;
 use super::text_lines::TextLines;
@@ -32,28 +32,28 @@ pub(super) struct Survey {
     /// Whether it was unpacked from gzip.
     pub(super) is_packed: bool,
     pub(super) form: Option<TextForm>,
-    pub(super) read: Read,
-    pub(super) content: Content,
+    pub(super) read: SurveyCoverage,
+    pub(super) content: SurveyContent,
     /// What is wrong or else worth knowing.
     pub(super) notes: Vec<String>,
 }
 
-/// How much was read.
+/// How much of a file was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Read {
+pub(super) struct SurveyCoverage {
     pub(super) bytes: u64,
     pub(super) is_whole: bool,
     /// How many parts behind the beginning.
     pub(super) parts: u64,
 }
 
-/// What is in it.
-pub(super) enum Content {
+/// The content of a surveyed file.
+pub(super) enum SurveyContent {
     Values(Box<JsonScan>),
-    Document(Shape, u64),
+    Document(ShapeSummary, u64),
     Table(Box<TableScan>),
     Lines(TextLines),
-    Archive(Listed),
+    Archive(ArchiveListing),
     Database(Database),
     Nothing,
 }
@@ -74,24 +74,24 @@ pub(super) fn look(file: Box<dyn FileBytes>, name: &str, wanted: Option<Format>)
         Some(format @ Format::Zip) => of_zip(format, &mut file, deadline),
         Some(format @ Format::Tar) => {
             let listed = tar_list::list(&mut file, deadline)?;
-            Ok(Survey::of(format, size, Content::Archive(listed)))
+            Ok(Survey::of(format, size, SurveyContent::Archive(listed)))
         }
         Some(format @ Format::Sqlite) => {
             let database = sqlite::read(&mut file, deadline)?;
-            Ok(Survey::of(format, size, Content::Database(database)))
+            Ok(Survey::of(format, size, SurveyContent::Database(database)))
         }
-        None if head.is_empty() => Ok(Survey::of(Format::Empty, size, Content::Nothing)),
-        Some(_) | None => Looking { deadline, head, name }.text(Bytes::Plain(file), wanted),
+        None if head.is_empty() => Ok(Survey::of(Format::Empty, size, SurveyContent::Nothing)),
+        Some(_) | None => TextSurveyor { deadline, head, name }.text(TextSource::Plain(file), wanted),
     }
 }
 
 fn of_zip(format: Format, file: &mut FilePart, deadline: Deadline) -> Result<Survey, ToolError> {
     let size = file.size();
     Ok(match zip_list::list(file, deadline)? {
-        Some(listed) => Survey::of(format, size, Content::Archive(listed)),
+        Some(listed) => Survey::of(format, size, SurveyContent::Archive(listed)),
         None => {
             let note = "it begins like a zip archive, but has no directory at its end: it is cut off or damaged";
-            Survey::of(format, size, Content::Nothing).noting(note)
+            Survey::of(format, size, SurveyContent::Nothing).noting(note)
         }
     })
 }
@@ -105,24 +105,24 @@ fn look_into_packed(mut packed: Gunzip, name: &str, deadline: Deadline) -> Resul
     let mut survey = match of_content(&head) {
         Some(Format::Tar) => {
             let listed = tar_list::list(&mut source, deadline)?;
-            let mut survey = Survey::of(Format::Tar, size, Content::Archive(listed));
+            let mut survey = Survey::of(Format::Tar, size, SurveyContent::Archive(listed));
             survey.notes.extend(source.problem());
             survey
         }
         _ if head.is_empty() => {
-            let mut survey = Survey::of(Format::Gzip, size, Content::Nothing);
+            let mut survey = Survey::of(Format::Gzip, size, SurveyContent::Nothing);
             survey.notes.extend(source.problem());
             survey
         }
-        _ => Looking { deadline, head, name }.text(Bytes::Unpacked(Box::new(source)), None)?,
+        _ => TextSurveyor { deadline, head, name }.text(TextSource::Unpacked(Box::new(source)), None)?,
     };
     (survey.size, survey.is_packed) = (size, true);
     Ok(survey)
 }
 
 impl Survey {
-    fn of(format: Format, size: u64, content: Content) -> Self {
-        let read = Read { bytes: size, is_whole: true, parts: 0 };
+    fn of(format: Format, size: u64, content: SurveyContent) -> Self {
+        let read = SurveyCoverage { bytes: size, is_whole: true, parts: 0 };
         Self { format, size, is_packed: false, form: None, read, content, notes: Vec::new() }
     }
 
@@ -139,7 +139,7 @@ struct Ahead {
     source: Gunzip,
 }
 
-impl Source for Ahead {
+impl ByteSource for Ahead {
     fn read(&mut self, into: &mut [u8]) -> Result<usize, ToolError> {
         let ahead = &self.head[self.at..];
         let taken = ahead.len().min(into.len());
@@ -159,17 +159,17 @@ impl Source for Ahead {
     }
 }
 
-/// Where text comes from.
-enum Bytes {
+/// The source of a text: a part of a file as it is, or unpacked.
+enum TextSource {
     Plain(FilePart),
     Unpacked(Box<Ahead>),
 }
 
-impl Bytes {
-    fn source(&mut self) -> &mut dyn Source {
+impl TextSource {
+    fn source(&mut self) -> &mut dyn ByteSource {
         match self {
-            Bytes::Plain(file) => file,
-            Bytes::Unpacked(source) => &mut **source,
+            TextSource::Plain(file) => file,
+            TextSource::Unpacked(source) => &mut **source,
         }
     }
 }
@@ -185,20 +185,20 @@ pub(super) trait TextSink {
     }
 }
 
-/// A look at a text.
-struct Looking<'a> {
+/// Surveys a text until a deadline.
+struct TextSurveyor<'a> {
     deadline: Deadline,
     head: Vec<u8>,
     name: &'a str,
 }
 
-impl Looking<'_> {
-    fn text(self, mut bytes: Bytes, wanted: Option<Format>) -> Result<Survey, ToolError> {
-        let size = if let Bytes::Plain(file) = &bytes { file.size() } else { 0 };
+impl TextSurveyor<'_> {
+    fn text(self, mut bytes: TextSource, wanted: Option<Format>) -> Result<Survey, ToolError> {
+        let size = if let TextSource::Plain(file) = &bytes { file.size() } else { 0 };
         let whole = if self.head.len() < haft_contract::encoding::LOOKED_AT { Whole::Yes } else { Whole::No };
         let (form, lossy) = match TextForm::detect(&self.head, whole) {
             Ok(form) => (form, None),
-            Err(NoText::Binary) => return Ok(Survey::of(Format::Binary, size, Content::Nothing)),
+            Err(NoText::Binary) => return Ok(Survey::of(Format::Binary, size, SurveyContent::Nothing)),
             Err(NoText::BadEncoding { at, .. }) => {
                 let note = format!("byte {at} fits no encoding; bytes that are no text are shown as U+FFFD");
                 (TextForm::utf8(), Some(note))
@@ -206,7 +206,7 @@ impl Looking<'_> {
         };
         let shown = form.show(self.head.strip_prefix(form.mark()).unwrap_or(&self.head), whole).text;
         let (format, mismatch) = wanted.map_or_else(|| of_text(&shown, self.name), |wanted| (wanted, None));
-        let mut text = Text { bytes: &mut bytes, form, deadline: self.deadline, read: Read::default() };
+        let mut text = TextFeed { bytes: &mut bytes, form, deadline: self.deadline, read: SurveyCoverage::default() };
         let content = content(format, &mut text, &shown)?;
         let read = text.read;
         let estimate = estimate(&content.0, read, size);
@@ -218,10 +218,10 @@ impl Looking<'_> {
 }
 
 /// Says how many rows or values a file has in all, by those that were read.
-fn estimate(content: &Content, read: Read, size: u64) -> Option<String> {
+fn estimate(content: &SurveyContent, read: SurveyCoverage, size: u64) -> Option<String> {
     let (count, noun) = match content {
-        Content::Table(scan) => (scan.rows, "row"),
-        Content::Values(scan) if scan.values > 1 => (scan.values, "value"),
+        SurveyContent::Table(scan) => (scan.rows, "row"),
+        SurveyContent::Values(scan) if scan.values > 1 => (scan.values, "value"),
         _ => return None,
     };
     if read.is_whole || size <= read.bytes || read.bytes == 0 {
@@ -230,22 +230,23 @@ fn estimate(content: &Content, read: Read, size: u64) -> Option<String> {
     let all = u128::from(count) * u128::from(size) / u128::from(read.bytes);
     // Two digits say how rough it is.
     let rough = 10_u128.pow(all.checked_ilog10().unwrap_or(0).saturating_sub(1));
-    let all = Grouped(u64::try_from(all / rough * rough).unwrap_or(u64::MAX)).of(noun);
+    let all = GroupedNumber(u64::try_from(all / rough * rough).unwrap_or(u64::MAX)).of(noun);
     Some(format!("about {all} in all, judged by what was read"))
 }
 
-/// A text that is read once.
-struct Text<'b> {
-    bytes: &'b mut Bytes,
+/// A text that can be read once.
+struct TextFeed<'b> {
+    bytes: &'b mut TextSource,
     form: TextForm,
     deadline: Deadline,
-    read: Read,
+    read: SurveyCoverage,
 }
 
 /// Reads what is in a text of this format, and says what is wrong with it.
-fn content(format: Format, text: &mut Text<'_>, head: &str) -> Result<(Content, Option<String>), ToolError> {
-    let document =
-        |document: documents::Document| (Content::Document(document.shape, document.documents), document.problem);
+fn content(format: Format, text: &mut TextFeed<'_>, head: &str) -> Result<(SurveyContent, Option<String>), ToolError> {
+    let document = |document: documents::DocumentScan| {
+        (SurveyContent::Document(document.shape, document.documents), document.problem)
+    };
     Ok(match format {
         Format::Json | Format::JsonLines => {
             let per_line = if format == Format::JsonLines { PerLine::Yes } else { PerLine::No };
@@ -257,7 +258,7 @@ fn content(format: Format, text: &mut Text<'_>, head: &str) -> Result<(Content, 
             if text.read.is_whole {
                 scan.end();
             }
-            (Content::Values(Box::new(scan)), None)
+            (SurveyContent::Values(Box::new(scan)), None)
         }
         Format::Table(delimiter) => {
             let mut scan = TableScan::new(delimiter);
@@ -268,7 +269,7 @@ fn content(format: Format, text: &mut Text<'_>, head: &str) -> Result<(Content, 
             } else {
                 scan.stop()
             }
-            (Content::Table(Box::new(scan)), None)
+            (SurveyContent::Table(Box::new(scan)), None)
         }
         Format::Yaml => {
             let (read, cut) = text.collect(MOST_OF_CONFIG)?;
@@ -285,17 +286,19 @@ fn content(format: Format, text: &mut Text<'_>, head: &str) -> Result<(Content, 
         _ => {
             let mut lines = TextLines::of(head);
             text.feed(&mut lines)?;
-            (Content::Lines(lines), None)
+            (SurveyContent::Lines(lines), None)
         }
     })
 }
 
-impl Text<'_> {
+impl TextFeed<'_> {
     /// Reads from the beginning, to the end of a file that is not too large.
     fn feed(&mut self, sink: &mut dyn TextSink) -> Result<(), ToolError> {
         match &self.bytes {
             // The other half of the time is for other parts.
-            Bytes::Plain(file) if file.size() > READ_WHOLE => self.feed_up_to((BEGINNING, self.deadline.half()), sink),
+            TextSource::Plain(file) if file.size() > READ_WHOLE => {
+                self.feed_up_to((BEGINNING, self.deadline.half()), sink)
+            }
             _ => self.feed_up_to((u64::MAX, self.deadline), sink),
         }
     }
@@ -332,7 +335,7 @@ impl Text<'_> {
 
     /// Reads parts of the rest of a large file, evenly spread; the sink goes on at a line end of each.
     fn feed_parts<S: TextSink>(&mut self, sink: &mut S, skip_to_next_line: fn(&mut S)) -> Result<(), ToolError> {
-        let Bytes::Plain(file) = &mut *self.bytes else { return Ok(()) };
+        let TextSource::Plain(file) = &mut *self.bytes else { return Ok(()) };
         if self.read.is_whole || self.form.has_wide_units() || sink.has_ended() {
             return Ok(());
         }
@@ -363,7 +366,7 @@ impl Text<'_> {
     }
 
     /// Reads the text up to so many bytes.
-    fn collect(&mut self, most: usize) -> Result<(String, Cut), ToolError> {
+    fn collect(&mut self, most: usize) -> Result<(String, TextTruncation), ToolError> {
         struct Collected(Vec<u8>, usize);
         impl TextSink for Collected {
             fn take(&mut self, bytes: &[u8]) {
@@ -379,10 +382,10 @@ impl Text<'_> {
         let mut text = String::from_utf8_lossy(&collected.0).into_owned();
         if text.len() > most || !self.read.is_whole {
             text.truncate(text.floor_char_boundary(most));
-            self.read = Read { bytes: text.len() as u64, is_whole: false, parts: 0 };
-            return Ok((text, Cut::Yes));
+            self.read = SurveyCoverage { bytes: text.len() as u64, is_whole: false, parts: 0 };
+            return Ok((text, TextTruncation::Yes));
         }
-        Ok((text, Cut::No))
+        Ok((text, TextTruncation::No))
     }
 }
 

@@ -14,37 +14,37 @@ const OTHER_ROWS: usize = 3;
 /// Most problems that are kept in words.
 const MOST_PROBLEMS: usize = 3;
 
-/// One row as far as it is kept.
-pub(super) type Row = Vec<String>;
+/// A row of a table, as far as it is kept.
+pub(super) type TableRow = Vec<String>;
 
 /// A scan on its way.
 pub(super) struct TableScan {
     delimiter: u8,
-    state: State,
+    state: TableScanState,
     field: Vec<u8>,
     field_length: u64,
-    row: Row,
+    row: TableRow,
     /// How many fields the row has beyond those that are kept.
     beyond: usize,
     /// The first row, until it is known whether it names the columns.
-    first: Option<Row>,
-    pub(super) header: Option<Row>,
+    first: Option<TableRow>,
+    pub(super) header: Option<TableRow>,
     pub(super) columns: Vec<Column>,
     pub(super) rows: u64,
-    pub(super) first_rows: Vec<Row>,
-    pub(super) other_rows: Vec<Row>,
+    pub(super) first_rows: Vec<TableRow>,
+    pub(super) other_rows: Vec<TableRow>,
     /// Rows with another number of fields than the first.
     pub(super) uneven_rows: u64,
     pub(super) problems: Vec<String>,
     line: u64,
     row_line: u64,
-    part: Part,
+    part: TableScanPart,
     /// Rows of parts are whole only where their number of fields is right.
     width: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum TableScanState {
     FieldStart,
     Plain,
     Quoted,
@@ -54,9 +54,9 @@ enum State {
     CutLine,
 }
 
-/// Which part of the file is scanned.
+/// The part of the file that is scanned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum TableScanPart {
     Beginning,
     Later,
 }
@@ -65,7 +65,7 @@ impl TableScan {
     pub(super) fn new(delimiter: u8) -> Self {
         Self {
             delimiter,
-            state: State::FieldStart,
+            state: TableScanState::FieldStart,
             field: Vec::new(),
             field_length: 0,
             row: Vec::new(),
@@ -80,7 +80,7 @@ impl TableScan {
             problems: Vec::new(),
             line: 1,
             row_line: 1,
-            part: Part::Beginning,
+            part: TableScanPart::Beginning,
             width: 0,
         }
     }
@@ -88,15 +88,15 @@ impl TableScan {
     /// Goes on at another place of the file, behind the next line end.
     pub(super) fn skip_to_next_line(&mut self) {
         self.drop_row();
-        self.part = Part::Later;
-        self.state = State::CutLine;
+        self.part = TableScanPart::Later;
+        self.state = TableScanState::CutLine;
     }
 
     fn drop_row(&mut self) {
         self.row.clear();
         self.field.clear();
         (self.field_length, self.beyond) = (0, 0);
-        self.state = State::FieldStart;
+        self.state = TableScanState::FieldStart;
     }
 
     /// Takes the next bytes.
@@ -104,13 +104,13 @@ impl TableScan {
         let mut at = 0;
         while at < bytes.len() {
             at += match self.state {
-                State::Plain | State::FieldStart => self.take_plain(&bytes[at..]),
-                State::Quoted => self.take_quoted(&bytes[at..]),
-                State::Quote => self.take_behind_quote(bytes[at]),
-                State::CutLine => {
+                TableScanState::Plain | TableScanState::FieldStart => self.take_plain(&bytes[at..]),
+                TableScanState::Quoted => self.take_quoted(&bytes[at..]),
+                TableScanState::Quote => self.take_behind_quote(bytes[at]),
+                TableScanState::CutLine => {
                     let end = memchr::memchr(b'\n', &bytes[at..]);
                     if end.is_some() {
-                        self.state = State::FieldStart;
+                        self.state = TableScanState::FieldStart;
                     }
                     end.map_or(bytes.len() - at, |end| end + 1)
                 }
@@ -120,10 +120,10 @@ impl TableScan {
 
     /// Says that nothing more comes, because the file ends here.
     pub(super) fn end(&mut self) {
-        if self.state == State::Quoted {
+        if self.state == TableScanState::Quoted {
             self.problem("a quoted field is not closed");
         }
-        if self.field_length > 0 || !self.row.is_empty() || self.state == State::Quote {
+        if self.field_length > 0 || !self.row.is_empty() || self.state == TableScanState::Quote {
             self.field_ended();
             self.row_ended();
         }
@@ -137,12 +137,12 @@ impl TableScan {
     }
 
     fn take_plain(&mut self, bytes: &[u8]) -> usize {
-        if self.state == State::FieldStart && bytes[0] == b'"' {
-            self.state = State::Quoted;
+        if self.state == TableScanState::FieldStart && bytes[0] == b'"' {
+            self.state = TableScanState::Quoted;
             return 1;
         }
         let end = memchr::memchr2(self.delimiter, b'\n', bytes).unwrap_or(bytes.len());
-        self.state = State::Plain;
+        self.state = TableScanState::Plain;
         self.keep(&bytes[..end]);
         match bytes.get(end) {
             None => end,
@@ -168,11 +168,11 @@ impl TableScan {
         if self.field_length > LONGEST_QUOTED {
             self.problem("a quoted field is longer than 1 MiB, so its quote was taken for a part of the text");
             self.drop_row();
-            self.state = State::CutLine;
+            self.state = TableScanState::CutLine;
             return end;
         }
         if end < bytes.len() {
-            self.state = State::Quote;
+            self.state = TableScanState::Quote;
             return end + 1;
         }
         end
@@ -182,12 +182,12 @@ impl TableScan {
         match byte {
             b'"' => {
                 self.keep(b"\"");
-                self.state = State::Quoted;
+                self.state = TableScanState::Quoted;
                 1
             }
             // A quote inside an unquoted text, or a carriage return before the line end.
             _ => {
-                self.state = State::Plain;
+                self.state = TableScanState::Plain;
                 0
             }
         }
@@ -207,7 +207,7 @@ impl TableScan {
         }
         self.field.clear();
         self.field_length = 0;
-        self.state = State::FieldStart;
+        self.state = TableScanState::FieldStart;
     }
 
     fn row_ended(&mut self) {
@@ -230,11 +230,11 @@ impl TableScan {
         self.settle_first(Some(&row));
         if fields != self.width {
             // What follows a cut may begin inside a quoted field.
-            if self.part == Part::Beginning {
+            if self.part == TableScanPart::Beginning {
                 self.problem_at(line, &format!("{fields} fields instead of {}", self.width));
                 self.uneven_rows += 1;
             }
-            if self.part == Part::Later {
+            if self.part == TableScanPart::Later {
                 return;
             }
         }
@@ -242,7 +242,7 @@ impl TableScan {
     }
 
     /// Decides whether the first row names the columns.
-    fn settle_first(&mut self, second: Option<&Row>) {
+    fn settle_first(&mut self, second: Option<&TableRow>) {
         let Some(first) = self.first.take() else { return };
         self.columns = first.iter().map(|_| Column::default()).collect();
         if is_header(&first, second) {
@@ -252,14 +252,14 @@ impl TableScan {
         }
     }
 
-    fn count(&mut self, row: Row) {
+    fn count(&mut self, row: TableRow) {
         self.rows += 1;
         for (column, value) in self.columns.iter_mut().zip(&row) {
             column.add(value);
         }
         let (kept, most) = match self.part {
-            Part::Beginning => (&mut self.first_rows, FIRST_ROWS),
-            Part::Later => (&mut self.other_rows, OTHER_ROWS),
+            TableScanPart::Beginning => (&mut self.first_rows, FIRST_ROWS),
+            TableScanPart::Later => (&mut self.other_rows, OTHER_ROWS),
         };
         if kept.len() < most {
             kept.push(row);
@@ -280,16 +280,16 @@ impl TableScan {
     }
 
     fn problem_at(&mut self, line: u64, what: &str) {
-        if self.part == Part::Beginning && self.problems.len() < MOST_PROBLEMS {
+        if self.part == TableScanPart::Beginning && self.problems.len() < MOST_PROBLEMS {
             self.problems.push(format!("line {line}: {what}"));
         }
     }
 }
 
 /// A header has a name for each column, all different, and none of them looks like a value.
-fn is_header(first: &Row, second: Option<&Row>) -> bool {
+fn is_header(first: &TableRow, second: Option<&TableRow>) -> bool {
     let mut names: Vec<&str> = first.iter().map(|name| name.trim()).collect();
-    let looks_like_value = |name: &&str| !matches!(Column::kind_of(name), super::column::Kind::Text);
+    let looks_like_value = |name: &&str| !matches!(Column::kind_of(name), super::column::ColumnValueKind::Text);
     if names.iter().any(looks_like_value) {
         return false;
     }

@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 
 use haft_contract::prelude::*;
 
-use super::archive::{Entry, EntryKind, Listed};
-use super::source::{Deadline, Source};
+use super::archive::{ArchiveEntry, ArchiveListing, EntryKind};
+use super::source::{ByteSource, Deadline};
 
 /// Longest name in a header of its own.
 const LONGEST_NAME: u64 = 64 * 1024;
 
 /// Lists what an archive holds, as far as there is time.
-pub(super) fn list(source: &mut dyn Source, deadline: Deadline) -> Result<Listed, ToolError> {
-    let mut listed = Listed::default();
+pub(super) fn list(source: &mut dyn ByteSource, deadline: Deadline) -> Result<ArchiveListing, ToolError> {
+    let mut listed = ArchiveListing::default();
     let mut names: VecDeque<String> = VecDeque::new();
     loop {
         let mut header = [0; 512];
@@ -45,7 +45,7 @@ pub(super) fn list(source: &mut dyn Source, deadline: Deadline) -> Result<Listed
                 };
                 let name = names.pop_back().unwrap_or(name);
                 names.clear();
-                listed.add(Entry { name, size, packed: None, kind });
+                listed.add(ArchiveEntry { name, size, packed: None, kind });
                 if source.skip(padded)? < padded {
                     listed.problems.push("the archive ends in the middle of an entry".to_owned());
                     return Ok(listed);

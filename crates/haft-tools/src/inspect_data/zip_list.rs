@@ -2,7 +2,7 @@
 
 use haft_contract::prelude::*;
 
-use super::archive::{Entry, EntryKind, Listed};
+use super::archive::{ArchiveEntry, ArchiveListing, EntryKind};
 use super::source::{Deadline, FilePart};
 
 /// How much of the end is searched for the directory's own place.
@@ -21,9 +21,9 @@ struct Directory {
 }
 
 /// Lists what an archive holds, as far as there is time; nothing where no directory is found.
-pub(super) fn list(file: &mut FilePart, deadline: Deadline) -> Result<Option<Listed>, ToolError> {
+pub(super) fn list(file: &mut FilePart, deadline: Deadline) -> Result<Option<ArchiveListing>, ToolError> {
     let Some(directory) = directory(file)? else { return Ok(None) };
-    let mut listed = Listed::default();
+    let mut listed = ArchiveListing::default();
     let end = directory.place.saturating_add(directory.length.min(MOST_DIRECTORY));
     let mut place = directory.place;
     while place < end && listed.count < directory.entries && !deadline.is_over() {
@@ -74,7 +74,7 @@ fn directory(file: &mut FilePart) -> Result<Option<Directory>, ToolError> {
 }
 
 /// Reads the first entry of a piece of the directory; nothing where it is cut or none.
-fn entry(bytes: &[u8]) -> Option<(Entry, usize)> {
+fn entry(bytes: &[u8]) -> Option<(ArchiveEntry, usize)> {
     if !bytes.starts_with(b"PK\x01\x02") {
         return None;
     }
@@ -91,7 +91,7 @@ fn entry(bytes: &[u8]) -> Option<(Entry, usize)> {
         (false, 1) => EntryKind::Encrypted,
         (false, _) => EntryKind::File,
     };
-    Some((Entry { name, size, packed: Some(packed), kind }, whole))
+    Some((ArchiveEntry { name, size, packed: Some(packed), kind }, whole))
 }
 
 /// Returns the sizes of an entry, which are in its extra fields where they are large.

@@ -10,13 +10,13 @@ use haft_contract::spec::Spec;
 use serde_json::{Map, Value, json};
 
 use super::{PromptFile, PromptParameter};
-use crate::definition::Problem;
+use crate::definition::DefinitionProblem;
 
 /// How many references are followed from one argument.
 const MOST_REFERENCES: usize = 8;
 
 /// Returns a tool in other words, or everything that contradicts its schema.
-pub(super) fn apply(file: &PromptFile, spec: &Spec) -> Result<Spec, Vec<Problem>> {
+pub(super) fn apply(file: &PromptFile, spec: &Spec) -> Result<Spec, Vec<DefinitionProblem>> {
     let mut schema = (*spec.input_schema).clone();
     let mut problems = Vec::new();
     let mut narrowed: Map<String, Value> = Map::new();
@@ -55,8 +55,8 @@ fn manual(file: &PromptFile, own: &Manual, narrowed: &Map<String, Value>) -> Man
 }
 
 /// Returns the schema of one argument in other words.
-fn reworded(parameter: &PromptParameter, schema: &Value) -> Result<Value, Vec<Problem>> {
-    let error = |what: String, fix: String| Problem::error(parameter.line, what, fix);
+fn reworded(parameter: &PromptParameter, schema: &Value) -> Result<Value, Vec<DefinitionProblem>> {
+    let error = |what: String, fix: String| DefinitionProblem::error(parameter.line, what, fix);
     let name = &parameter.name;
     let properties = schema.get("properties").and_then(Value::as_object);
     let Some(own) = properties.and_then(|properties| properties.get(name)) else {

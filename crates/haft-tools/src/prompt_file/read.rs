@@ -2,9 +2,9 @@
 
 use haft_contract::closest::closest;
 
-use super::tree::{self, Element, Inside};
+use super::tree::{self, Element, XmlNode};
 use super::{KINDS, PromptFile, PromptParameter};
-use crate::definition::Problem;
+use crate::definition::DefinitionProblem;
 
 /// Most problems that are told of one file.
 const MOST_PROBLEMS: usize = 100;
@@ -28,12 +28,12 @@ pub struct CheckedPrompt {
     /// The file, where nothing but warnings was found.
     pub prompt: Option<PromptFile>,
     /// Everything that was found, in the order of the text.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<DefinitionProblem>,
 }
 
 /// Looks through the text of a prompt file, for warnings too.
 pub fn check(text: &str) -> CheckedPrompt {
-    let mut reading = Reading::default();
+    let mut reading = PromptFileReader::default();
     let prompt = match tree::parse(text) {
         Ok(root) => reading.file(&root),
         Err(problem) => {
@@ -51,23 +51,23 @@ pub fn check(text: &str) -> CheckedPrompt {
         let is_warning = problems.iter().skip(MOST_PROBLEMS).all(|problem| problem.is_warning);
         problems.truncate(MOST_PROBLEMS);
         let what = format!("{more} more problems are not shown");
-        problems.push(Problem { line: None, what, fix: "fix these first".to_owned(), is_warning });
+        problems.push(DefinitionProblem { line: None, what, fix: "fix these first".to_owned(), is_warning });
     }
     CheckedPrompt { prompt, problems }
 }
 
 #[derive(Default)]
-struct Reading {
-    problems: Vec<Problem>,
+struct PromptFileReader {
+    problems: Vec<DefinitionProblem>,
 }
 
-impl Reading {
+impl PromptFileReader {
     fn error(&mut self, line: usize, what: impl Into<String>, fix: impl Into<String>) {
-        self.problems.push(Problem::error(Some(line), what, fix));
+        self.problems.push(DefinitionProblem::error(Some(line), what, fix));
     }
 
     fn warn(&mut self, line: usize, what: impl Into<String>, fix: impl Into<String>) {
-        self.problems.push(Problem::warning(Some(line), what, fix));
+        self.problems.push(DefinitionProblem::warning(Some(line), what, fix));
     }
 
     fn file(&mut self, root: &Element) -> Option<PromptFile> {
@@ -193,20 +193,20 @@ impl Reading {
         }
         for inside in &element.inside {
             match inside {
-                Inside::Element(child) if children.is_empty() => {
+                XmlNode::Element(child) if children.is_empty() => {
                     let what = format!("<{}> in <{name}> is not markup; only its text counts", child.name);
                     self.warn(child.line, what, "write &lt; for the character <, or remove the tags");
                 }
-                Inside::Element(child) if !children.contains(&child.name.as_str()) => {
+                XmlNode::Element(child) if !children.contains(&child.name.as_str()) => {
                     let fix = near(&child.name, children, "remove it");
                     self.warn(child.line, format!("<{}> in <{name}> is ignored", child.name), fix);
                 }
-                Inside::Text { text, line } if !children.is_empty() && !text.trim().is_empty() => {
+                XmlNode::Text { text, line } if !children.is_empty() && !text.trim().is_empty() => {
                     let blank = text.chars().take_while(|letter| letter.is_whitespace());
                     let line = line + blank.filter(|letter| *letter == '\n').count();
                     self.warn(line, format!("text directly in <{name}> is ignored"), "put it into <description>");
                 }
-                Inside::Element(_) | Inside::Text { .. } => {}
+                XmlNode::Element(_) | XmlNode::Text { .. } => {}
             }
         }
     }

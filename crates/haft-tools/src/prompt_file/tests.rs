@@ -51,7 +51,7 @@ fn warned(text: &str) -> String {
     lines(&checked.problems)
 }
 
-fn lines(problems: &[Problem]) -> String {
+fn lines(problems: &[DefinitionProblem]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 

@@ -11,7 +11,7 @@ use quick_xml::events::{BytesDecl, BytesRef, BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use super::is_of_xml;
-use crate::definition::Problem;
+use crate::definition::DefinitionProblem;
 
 /// Most bytes of a file.
 const LARGEST: usize = 1 << 20;
@@ -26,12 +26,12 @@ pub(super) struct Element {
     pub(super) name: String,
     pub(super) line: usize,
     pub(super) attributes: Vec<(String, String)>,
-    pub(super) inside: Vec<Inside>,
+    pub(super) inside: Vec<XmlNode>,
 }
 
-/// What an element holds.
+/// A node inside an XML element: another element, or text.
 #[derive(Debug)]
-pub(super) enum Inside {
+pub(super) enum XmlNode {
     Element(Element),
     Text { text: String, line: usize },
 }
@@ -40,30 +40,30 @@ impl Element {
     /// Returns the elements right in this one.
     pub(super) fn children(&self) -> impl Iterator<Item = &Element> {
         self.inside.iter().filter_map(|inside| match inside {
-            Inside::Element(element) => Some(element),
-            Inside::Text { .. } => None,
+            XmlNode::Element(element) => Some(element),
+            XmlNode::Text { .. } => None,
         })
     }
 
     /// Returns all text in this element, that of the elements in it too.
     pub(super) fn text(&self) -> String {
         let parts = self.inside.iter().map(|inside| match inside {
-            Inside::Element(element) => element.text(),
-            Inside::Text { text, .. } => text.clone(),
+            XmlNode::Element(element) => element.text(),
+            XmlNode::Text { text, .. } => text.clone(),
         });
         parts.collect()
     }
 }
 
 /// Reads the root of a text.
-pub(super) fn parse(text: &str) -> Result<Element, Problem> {
+pub(super) fn parse(text: &str) -> Result<Element, DefinitionProblem> {
     if text.len() > LARGEST {
-        return Err(Problem::error(None, "it is larger than 1 MiB", "say it in fewer words"));
+        return Err(DefinitionProblem::error(None, "it is larger than 1 MiB", "say it in fewer words"));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if let Some(at) = text.find(|letter| !is_of_xml(letter)) {
         let what = "it has a control character, which XML does not allow";
-        return Err(Problem::error(Some(line_at(text, at)), what, "remove it"));
+        return Err(DefinitionProblem::error(Some(line_at(text, at)), what, "remove it"));
     }
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = true;
@@ -101,7 +101,7 @@ struct Growing {
 }
 
 impl Growing {
-    fn take(&mut self, event: Event<'_>) -> Result<(), Problem> {
+    fn take(&mut self, event: Event<'_>) -> Result<(), DefinitionProblem> {
         match event {
             Event::Start(start) => self.start(&start),
             Event::Empty(start) => self.start(&start).and_then(|()| self.end()),
@@ -121,11 +121,11 @@ impl Growing {
         }
     }
 
-    fn error(&self, what: impl Into<String>, fix: impl Into<String>) -> Problem {
-        Problem::error(Some(self.line), what, fix)
+    fn error(&self, what: impl Into<String>, fix: impl Into<String>) -> DefinitionProblem {
+        DefinitionProblem::error(Some(self.line), what, fix)
     }
 
-    fn start(&mut self, start: &BytesStart<'_>) -> Result<(), Problem> {
+    fn start(&mut self, start: &BytesStart<'_>) -> Result<(), DefinitionProblem> {
         let name = start.name().as_ref().to_owned();
         if self.open.is_empty() && self.root.is_some() {
             return Err(self.error(format!("<{name}> comes after the end"), "a file has one <tool_prompt>"));
@@ -147,18 +147,18 @@ impl Growing {
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), Problem> {
+    fn end(&mut self) -> Result<(), DefinitionProblem> {
         let Some(element) = self.open.pop() else {
             return Err(self.error("an end tag has no start tag", "remove the end tag"));
         };
         match self.open.last_mut() {
-            Some(parent) => parent.inside.push(Inside::Element(element)),
+            Some(parent) => parent.inside.push(XmlNode::Element(element)),
             None => self.root = Some(element),
         }
         Ok(())
     }
 
-    fn text(&mut self, text: &str) -> Result<(), Problem> {
+    fn text(&mut self, text: &str) -> Result<(), DefinitionProblem> {
         let line = self.line;
         let Some(element) = self.open.last_mut() else {
             let words = text.trim_start();
@@ -167,17 +167,17 @@ impl Growing {
             }
             let line = line + newlines(text, 0, text.len() - words.len());
             let what = "text is outside of <tool_prompt>";
-            return Err(Problem::error(Some(line), what, "put it inside, or remove it"));
+            return Err(DefinitionProblem::error(Some(line), what, "put it inside, or remove it"));
         };
         // A reference splits a text in parts.
         match element.inside.last_mut() {
-            Some(Inside::Text { text: before, .. }) => before.push_str(text),
-            _ => element.inside.push(Inside::Text { text: text.to_owned(), line }),
+            Some(XmlNode::Text { text: before, .. }) => before.push_str(text),
+            _ => element.inside.push(XmlNode::Text { text: text.to_owned(), line }),
         }
         Ok(())
     }
 
-    fn resolved(&self, reference: &BytesRef<'_>) -> Result<String, Problem> {
+    fn resolved(&self, reference: &BytesRef<'_>) -> Result<String, DefinitionProblem> {
         let name: &str = reference;
         match reference.resolve_char_ref() {
             Ok(Some(letter)) if is_of_xml(letter) => Ok(letter.to_string()),
@@ -189,7 +189,7 @@ impl Growing {
         }
     }
 
-    fn declaration(&self, declaration: &BytesDecl<'_>) -> Result<(), Problem> {
+    fn declaration(&self, declaration: &BytesDecl<'_>) -> Result<(), DefinitionProblem> {
         match declaration.encoding() {
             Some(Ok(encoding)) if !["utf-8", "utf8", "us-ascii"].contains(&&*encoding.to_ascii_lowercase()) => {
                 let what = format!("it declares the encoding {encoding}, but prompt files are UTF-8");
@@ -199,14 +199,14 @@ impl Growing {
         }
     }
 
-    fn finish(self) -> Result<Element, Problem> {
+    fn finish(self) -> Result<Element, DefinitionProblem> {
         match (self.open.last(), self.root) {
             (Some(open), _) => {
                 let what = format!("<{}> is not closed", open.name);
-                Err(Problem::error(Some(open.line), what, format!("write </{}> where it ends", open.name)))
+                Err(DefinitionProblem::error(Some(open.line), what, format!("write </{}> where it ends", open.name)))
             }
             (None, Some(root)) => Ok(root),
-            (None, None) => Err(Problem::error(
+            (None, None) => Err(DefinitionProblem::error(
                 None,
                 "there is no <tool_prompt> in it",
                 "write <tool_prompt><description>…</description></tool_prompt>",
@@ -215,13 +215,13 @@ impl Growing {
     }
 }
 
-fn no_entity(name: &str, line: usize) -> Problem {
+fn no_entity(name: &str, line: usize) -> DefinitionProblem {
     let what = format!("there is no entity &{name}; in a prompt file");
-    Problem::error(Some(line), what, "write the character itself; an ampersand is &amp;")
+    DefinitionProblem::error(Some(line), what, "write the character itself; an ampersand is &amp;")
 }
 
 /// Says why a text is no XML.
-fn unreadable(error: &Error, line: usize) -> Problem {
+fn unreadable(error: &Error, line: usize) -> DefinitionProblem {
     let (what, fix) = match error {
         Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => {
             (format!("</{found}> is where </{expected}> belongs"), format!("write </{expected}>"))
@@ -246,5 +246,5 @@ fn unreadable(error: &Error, line: usize) -> Problem {
         }
         other => (format!("it is not XML: {other}"), "fix it".to_owned()),
     };
-    Problem::error(Some(line), what, fix)
+    DefinitionProblem::error(Some(line), what, fix)
 }

@@ -7,19 +7,19 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use haft_contract::error::Operation;
-use haft_contract::grouped::Grouped;
+use haft_contract::error::FailedOperation;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::guarded::is_secret;
-use haft_contract::path::{Place, one_line};
+use haft_contract::path::{FileLocation, one_line};
 use haft_contract::prelude::*;
-use haft_contract::search::Omitted;
+use haft_contract::search::OmittedNames;
 
-use super::source::{Source, refuse_too_large};
-use crate::left_out::{LooksInto, Ways, secrets, words};
+use super::source::{ReadSource, refuse_too_large};
+use crate::left_out::{LooksInto, OmissionHints, secrets, words};
 
 /// A file that is named is read, whatever ignores or hides it.
 const NAME_IT: &str = "name one to read it";
-const WAYS: Ways = Ways { ignored: NAME_IT, hidden: NAME_IT, looks_into: LooksInto::Names };
+const WAYS: OmissionHints = OmissionHints { ignored: NAME_IT, hidden: NAME_IT, looks_into: LooksInto::Names };
 
 /// Most files that one call reads.
 const MOST_FILES: usize = 100;
@@ -34,7 +34,7 @@ pub(super) struct GlobOptions {
     /// Names, where no ignore file is.
     pub(super) usual_excludes: Vec<String>,
     /// What ignore files name.
-    pub(super) ignored: Ignored,
+    pub(super) ignored: IgnorePolicy,
     pub(super) below: Below,
 }
 
@@ -45,32 +45,32 @@ pub(super) enum Below {
     Left,
 }
 
-/// What is read instead of the globs, and what is to be said of them.
-pub(super) struct Expanded {
-    pub(super) files: Vec<Source>,
+/// The files to read in place of the globs, and notes about the globs.
+pub(super) struct GlobExpansion {
+    pub(super) files: Vec<ReadSource>,
     /// Lines for the model.
     pub(super) notes: Vec<String>,
 }
 
 /// The whole workspace, where every glob looks.
 pub(super) fn everything() -> Target {
-    Target::Inside(Place::new("", Extent::Tree))
+    Target::Inside(FileLocation::new("", Extent::Tree))
 }
 
 /// Expands all globs; one that cannot be used does not stop the others. Fails only when the call was stopped.
 pub(super) async fn expanded(
     cx: &RunContext<'_>,
-    sources: Vec<Source>,
+    sources: Vec<ReadSource>,
     options: &GlobOptions,
-) -> Result<Expanded, ToolError> {
-    let named = sources.iter().filter(|source| !matches!(source, Source::Glob(_))).count();
+) -> Result<GlobExpansion, ToolError> {
+    let named = sources.iter().filter(|source| !matches!(source, ReadSource::Glob(_))).count();
     let room = MOST_FILES.saturating_sub(named);
     let mut globs = Globs { cx, options, room, taken: HashSet::new(), said: Vec::new() };
     let (mut files, mut not_looked_for) = (Vec::new(), Vec::new());
     for source in sources {
         match source {
-            Source::Glob(pattern) if globs.room == 0 => not_looked_for.push(one_line(&pattern).into_owned()),
-            Source::Glob(pattern) => files.extend(globs.expand(&pattern).await?),
+            ReadSource::Glob(pattern) if globs.room == 0 => not_looked_for.push(one_line(&pattern).into_owned()),
+            ReadSource::Glob(pattern) => files.extend(globs.expand(&pattern).await?),
             source if globs.is_first(&source) => files.push(source),
             _ => {}
         }
@@ -80,7 +80,7 @@ pub(super) async fn expanded(
         let globs = listed(&not_looked_for, 1_000);
         notes.push(format!("[not looked for, because one call reads at most {MOST_FILES} files: {globs}]\n"));
     }
-    Ok(Expanded { files, notes })
+    Ok(GlobExpansion { files, notes })
 }
 
 /// Returns the names as a list of about so many characters; those behind it are counted.
@@ -108,19 +108,19 @@ struct Globs<'a> {
     said: Vec<(String, Vec<String>)>,
 }
 
-/// What became of the paths that fit one glob.
+/// The paths that fit one glob, by what became of them.
 #[derive(Default)]
-struct Sorted {
-    files: Vec<Source>,
+struct GlobMatches {
+    files: Vec<ReadSource>,
     /// How many had been taken before.
     doubles: u64,
-    secret: Omitted,
+    secret: OmittedNames,
     folders: u64,
     /// How many there was no room for.
     behind: u64,
 }
 
-impl Sorted {
+impl GlobMatches {
     fn gives_something(&self) -> bool {
         !self.files.is_empty() || self.doubles > 0
     }
@@ -135,21 +135,22 @@ enum Met {
 
 impl Globs<'_> {
     /// Tells whether this is not a file that was named before, and remembers it.
-    fn is_first(&mut self, source: &Source) -> bool {
+    fn is_first(&mut self, source: &ReadSource) -> bool {
         match source {
-            Source::File(_, target) => self.taken.insert(target.place().path().to_owned()),
-            Source::Spill(_) | Source::Glob(_) | Source::Unreadable(..) => true,
+            ReadSource::File(_, target) => self.taken.insert(target.place().path().to_owned()),
+            ReadSource::Spill(_) | ReadSource::Glob(_) | ReadSource::Unreadable(..) => true,
         }
     }
 
-    async fn expand(&mut self, pattern: &str) -> Result<Vec<Source>, ToolError> {
-        let unreadable = |error| Source::Unreadable(RawPath::new(pattern), error);
+    async fn expand(&mut self, pattern: &str) -> Result<Vec<ReadSource>, ToolError> {
+        let unreadable = |error| ReadSource::Unreadable(RawPath::new(pattern), error);
         let found = match self.find(pattern).await {
             Ok(found) => found,
             Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
             Err(error) => return Ok(vec![unreadable(error)]),
         };
-        let mut sorted = Sorted { behind: found.matched.saturating_sub(found.paths.len() as u64), ..Sorted::default() };
+        let mut sorted =
+            GlobMatches { behind: found.matched.saturating_sub(found.paths.len() as u64), ..GlobMatches::default() };
         found.paths.iter().for_each(|path| self.sort(path, &mut sorted));
         self.say(pattern, &found, &sorted);
         if !sorted.gives_something() {
@@ -158,14 +159,14 @@ impl Globs<'_> {
         Ok(sorted.files)
     }
 
-    async fn find(&self, pattern: &str) -> Result<Found, ToolError> {
+    async fn find(&self, pattern: &str) -> Result<FindResult, ToolError> {
         if pattern.starts_with('/') || pattern.split('/').any(|part| part == "..") {
             let what = format!("The glob \"{}\" leads out of the workspace.", one_line(pattern));
             let next = "write it relative to the workspace, such as \"src/**/*.rs\", or name each file";
             return Err(ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next.into())));
         }
         let GlobOptions { exclude, usual_excludes, ignored, below } = self.options.clone();
-        let (case, order, hidden) = (Case::Sensitive, FindOrder::Name, Hidden::Skip);
+        let (case, order, hidden) = (Case::Sensitive, FindOrder::Name, DotfilePolicy::Skip);
         // Without the folders below, "**" is one level as "*" is.
         let (pattern, depth) = match below {
             Below::Searched => (pattern.to_owned(), usize::MAX),
@@ -177,7 +178,7 @@ impl Globs<'_> {
         self.cx.find(&everything(), request).await
     }
 
-    fn sort(&mut self, path: &str, sorted: &mut Sorted) {
+    fn sort(&mut self, path: &str, sorted: &mut GlobMatches) {
         if self.room == 0 {
             sorted.behind += 1;
             return;
@@ -188,10 +189,10 @@ impl Globs<'_> {
         }
         let raw = RawPath::new(path);
         let source = match self.meet(&raw) {
-            Ok(Met::File(target)) => Source::File(raw, target),
+            Ok(Met::File(target)) => ReadSource::File(raw, target),
             Ok(Met::Secret) => return sorted.secret.note(|| path.to_owned()),
             Ok(Met::Folder) => return sorted.folders += 1,
-            Err(error) => Source::Unreadable(raw, error),
+            Err(error) => ReadSource::Unreadable(raw, error),
         };
         self.room -= 1;
         sorted.files.push(source);
@@ -218,10 +219,11 @@ impl Globs<'_> {
     }
 
     /// Notes what fits the glob and is not read, and what was not looked at.
-    fn say(&mut self, pattern: &str, found: &Found, sorted: &Sorted) {
+    fn say(&mut self, pattern: &str, found: &FindResult, sorted: &GlobMatches) {
         let mut parts = Vec::new();
         if sorted.behind > 0 {
-            let (matched, taken) = (Grouped(found.matched).of("file"), found.matched.saturating_sub(sorted.behind));
+            let (matched, taken) =
+                (GroupedNumber(found.matched).of("file"), found.matched.saturating_sub(sorted.behind));
             parts.push(format!(
                 "{matched} match, the first {taken} were chosen: one call reads at most {MOST_FILES}; use a narrower \
                  glob for the others"
@@ -249,7 +251,7 @@ impl Globs<'_> {
         if more > 0 {
             notes.push(format!(
                 "[something was left out for {} too; use fewer]\n",
-                Grouped(more as u64).of("more glob")
+                GroupedNumber(more as u64).of("more glob")
             ));
         }
         notes
@@ -260,11 +262,13 @@ impl Globs<'_> {
 fn leads_outside(link: &RawPath) -> ToolError {
     let what = format!("{} is a link that leads out of the workspace.", one_line(link.as_str()));
     let next = Next::AskUser("ask the user to add that folder, or to copy the file in".into());
-    ToolError::new(ErrorKind::Denied, what, next).by_rule("reads outside").about_file(link.as_str(), Operation::Access)
+    ToolError::new(ErrorKind::Denied, what, next)
+        .by_rule("reads outside")
+        .about_file(link.as_str(), FailedOperation::Access)
 }
 
 /// Says why a glob gives no file.
-fn nothing_to_read(cx: &RunContext<'_>, pattern: &str, found: &Found, sorted: &Sorted) -> ToolError {
+fn nothing_to_read(cx: &RunContext<'_>, pattern: &str, found: &FindResult, sorted: &GlobMatches) -> ToolError {
     let shown = one_line(pattern);
     let error = if sorted.secret.count > 0 {
         let what = format!("\"{shown}\" matches only {}. Globs do not read secrets.", secrets(&sorted.secret));
@@ -276,7 +280,7 @@ fn nothing_to_read(cx: &RunContext<'_>, pattern: &str, found: &Found, sorted: &S
     } else {
         meant_as_a_name(cx, pattern).unwrap_or_else(|| nothing_fits(&shown, &found.near))
     };
-    error.about_file(shown, Operation::Access)
+    error.about_file(shown, FailedOperation::Access)
 }
 
 fn nothing_fits(shown: &str, near: &[String]) -> ToolError {

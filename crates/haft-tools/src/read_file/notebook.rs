@@ -5,9 +5,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::output::{Content, Image};
-use haft_contract::page_style::Arguments;
+use haft_contract::page_style::ContinuationArguments;
 use haft_contract::plain_text::PlainText;
 use haft_contract::prelude::*;
 use serde_json::{Map, Value, json};
@@ -25,56 +25,56 @@ const MOST_IMAGE_BYTES: usize = 8 << 20;
 /// A notebook, as far as it is shown.
 #[derive(Deserialize)]
 struct Notebook {
-    cells: Vec<Cell>,
+    cells: Vec<NotebookCell>,
     #[serde(default)]
     metadata: Value,
     nbformat: u64,
 }
 
 #[derive(Deserialize)]
-struct Cell {
+struct NotebookCell {
     cell_type: String,
     #[serde(default)]
-    source: Text,
+    source: CellText,
     #[serde(default)]
     execution_count: Option<u64>,
     #[serde(default)]
-    outputs: Vec<Output>,
+    outputs: Vec<CellOutput>,
 }
 
 #[derive(Deserialize)]
-struct Output {
+struct CellOutput {
     #[serde(default)]
-    text: Text,
+    text: CellText,
     #[serde(default)]
     data: Map<String, Value>,
     #[serde(default)]
     traceback: Vec<String>,
 }
 
-/// A text, or its lines.
+/// A text of a cell or of its output, whole or as lines.
 #[derive(Default, Deserialize)]
 #[serde(untagged)]
-enum Text {
+enum CellText {
     Whole(String),
     Lines(Vec<String>),
     #[default]
     None,
 }
 
-impl Text {
+impl CellText {
     fn joined(&self) -> String {
         match self {
-            Text::Whole(text) => text.clone(),
-            Text::Lines(lines) => lines.concat(),
-            Text::None => String::new(),
+            CellText::Whole(text) => text.clone(),
+            CellText::Lines(lines) => lines.concat(),
+            CellText::None => String::new(),
         }
     }
 }
 
 /// Returns whether a file may be a notebook, where nothing says that its JSON is wanted.
 pub(super) fn is_named_so(target: &Target, cx: &RunContext<'_>) -> bool {
-    let is_own = cx.limits().page_style.arguments == Arguments::Own;
+    let is_own = cx.limits().page_style.arguments == ContinuationArguments::Own;
     is_own && target.place().path().extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"))
 }
 
@@ -90,11 +90,11 @@ pub(super) async fn cells(target: &Target, cx: &RunContext<'_>) -> Result<Option
     });
     let broke = |error| ToolError::of(ErrorKind::Bug, format!("Reading the notebook broke: {error}"));
     let Some(notebook) = reading.await.map_err(broke)?? else { return Ok(None) };
-    Ok(Some(Shown { cx, text: String::new(), images: Vec::new(), left_out: 0 }.notebook(&notebook)))
+    Ok(Some(NotebookRenderer { cx, text: String::new(), images: Vec::new(), left_out: 0 }.notebook(&notebook)))
 }
 
-/// A notebook as it is being written down.
-struct Shown<'a> {
+/// Renders a notebook as text and images.
+struct NotebookRenderer<'a> {
     cx: &'a RunContext<'a>,
     text: String,
     images: Vec<Image>,
@@ -102,12 +102,13 @@ struct Shown<'a> {
     left_out: usize,
 }
 
-impl Shown<'_> {
+impl NotebookRenderer<'_> {
     fn notebook(mut self, notebook: &Notebook) -> ToolOutput {
         let language = notebook.metadata["kernelspec"]["language"].as_str();
         let language = language.or(notebook.metadata["language_info"]["name"].as_str()).unwrap_or("no language");
         let all = notebook.cells.len();
-        self.text = format!("[notebook with {} ({language}); its JSON: offset=1]\n", Grouped(all as u64).of("cell"));
+        self.text =
+            format!("[notebook with {} ({language}); its JSON: offset=1]\n", GroupedNumber(all as u64).of("cell"));
         let room = self.cx.limits().result_whole.saturating_sub(200);
         for (index, cell) in notebook.cells.iter().enumerate() {
             let (before, images) = (self.text.len(), self.images.len());
@@ -122,7 +123,7 @@ impl Shown<'_> {
             }
         }
         if self.left_out > 0 {
-            let images = Grouped(self.left_out as u64).of("image");
+            let images = GroupedNumber(self.left_out as u64).of("image");
             self.text += &format!("[{images} not shown: at most {MOST_IMAGES}, PNG or JPEG, 8 MiB in all]\n");
         }
         let data = json!({ "cells": all, "images": self.images.len() });
@@ -131,7 +132,7 @@ impl Shown<'_> {
         output
     }
 
-    fn cell(&mut self, number: usize, cell: &Cell) {
+    fn cell(&mut self, number: usize, cell: &NotebookCell) {
         let count = cell.execution_count.map(|count| format!(" [{count}]")).unwrap_or_default();
         let kind = haft_contract::path::one_line(&cell.cell_type).into_owned();
         self.text += &format!("--- cell {number}: {kind}{count} ---\n");
@@ -148,7 +149,7 @@ impl Shown<'_> {
         let shown = match hidden.char_indices().nth(LONGEST_OUTPUT) {
             None => hidden.into_owned(),
             Some((end, _)) => {
-                let left_out = Grouped(hidden[end..].chars().count() as u64);
+                let left_out = GroupedNumber(hidden[end..].chars().count() as u64);
                 format!("{}\n[… {left_out} characters of the output left out]", &hidden[..end])
             }
         };
@@ -156,12 +157,12 @@ impl Shown<'_> {
     }
 
     /// Returns what an output says, and takes its image.
-    fn output(&mut self, output: &Output) -> String {
+    fn output(&mut self, output: &CellOutput) -> String {
         if !output.traceback.is_empty() {
             return plain(&output.traceback.join("\n"));
         }
         let data =
-            |kind: &str| output.data.get(kind).map(|value| Text::deserialize(value).unwrap_or_default().joined());
+            |kind: &str| output.data.get(kind).map(|value| CellText::deserialize(value).unwrap_or_default().joined());
         let encoded = data("image/png").or_else(|| data("image/jpeg"));
         if let Some(encoded) = encoded {
             let packed: String = encoded.split_whitespace().collect();

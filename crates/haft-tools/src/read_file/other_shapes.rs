@@ -1,35 +1,35 @@
 //! Other shapes in which models ask for a file or a part of one.
 
-use haft_contract::shape::{Given, Meaning, MeantArguments, Shape, whole};
+use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments, whole};
 use serde_json::{Value, json};
 
 use crate::shapes::{DESCRIPTION, ENCODING, EXPLANATION, texts};
 
 /// What models write instead of `path`, `paths`, `offset` and `limit`.
-pub(super) const SHAPES: &[Shape] = &[
-    Shape::new("path", Meaning::Code(paths)),
-    Shape::new("path", Meaning::Glob(globs)),
-    Shape::new("path", Meaning::Lines(part_of_file)),
-    Shape::new("files", Meaning::Code(paths_in)),
-    Shape::new("paths", Meaning::Code(paths_in)),
-    Shape::new("view_range", Meaning::Code(range)),
-    Shape::new("line_range", Meaning::Code(range)),
-    Shape::new("lines", Meaning::Code(range)),
-    Shape::new("end_line", Meaning::Code(end)),
-    Shape::new("line_end", Meaning::Code(end)),
-    Shape::new("to_line", Meaning::Code(end)),
-    Shape::new("last_line", Meaning::Code(end)),
-    Shape::new("should_read_entire_file", Meaning::Anyway(&["true", "false"])),
+pub(super) const SHAPES: &[ArgumentShape] = &[
+    ArgumentShape::new("path", Meaning::Code(paths)),
+    ArgumentShape::new("path", Meaning::Glob(globs)),
+    ArgumentShape::new("path", Meaning::Lines(part_of_file)),
+    ArgumentShape::new("files", Meaning::Code(paths_in)),
+    ArgumentShape::new("paths", Meaning::Code(paths_in)),
+    ArgumentShape::new("view_range", Meaning::Code(range)),
+    ArgumentShape::new("line_range", Meaning::Code(range)),
+    ArgumentShape::new("lines", Meaning::Code(range)),
+    ArgumentShape::new("end_line", Meaning::Code(end)),
+    ArgumentShape::new("line_end", Meaning::Code(end)),
+    ArgumentShape::new("to_line", Meaning::Code(end)),
+    ArgumentShape::new("last_line", Meaning::Code(end)),
+    ArgumentShape::new("should_read_entire_file", Meaning::Anyway(&["true", "false"])),
     // Where nothing is said, the globs say how deep they go.
-    Shape::new("recursive", Meaning::Words("deep", &[("false", "false")])),
-    Shape::new("recursive", Meaning::Anyway(&["true"])),
-    Shape::new("view_range", Meaning::Instead(PART)),
-    Shape::new("line_range", Meaning::Instead(PART)),
-    Shape::new("lines", Meaning::Instead(PART)),
-    Shape::new("end_line", Meaning::Instead(PART)),
-    Shape::new("line_end", Meaning::Instead(PART)),
-    Shape::new("to_line", Meaning::Instead(PART)),
-    Shape::new("last_line", Meaning::Instead(PART)),
+    ArgumentShape::new("recursive", Meaning::Words("deep", &[("false", "false")])),
+    ArgumentShape::new("recursive", Meaning::Anyway(&["true"])),
+    ArgumentShape::new("view_range", Meaning::Instead(PART)),
+    ArgumentShape::new("line_range", Meaning::Instead(PART)),
+    ArgumentShape::new("lines", Meaning::Instead(PART)),
+    ArgumentShape::new("end_line", Meaning::Instead(PART)),
+    ArgumentShape::new("line_end", Meaning::Instead(PART)),
+    ArgumentShape::new("to_line", Meaning::Instead(PART)),
+    ArgumentShape::new("last_line", Meaning::Instead(PART)),
     ENCODING,
     DESCRIPTION,
     EXPLANATION,
@@ -42,7 +42,7 @@ const PART: &str =
 /// Names of the first line of a part.
 const FIRST: [&str; 5] = ["start_line", "line_start", "from_line", "first_line", "offset"];
 
-fn paths(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
+fn paths(value: &Value, _: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     Some(match texts(value)?[..] {
         [path] => vec![("path", json!(path))],
         ref paths => vec![("paths", json!(paths)), ("path", Value::Null)],
@@ -50,7 +50,7 @@ fn paths(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
 }
 
 /// Reads a list of objects that have a path each and nothing else.
-fn paths_in(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
+fn paths_in(value: &Value, _: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let path = |file: &Value| match file.as_object()?.iter().collect::<Vec<_>>()[..] {
         [(key, path)] if ["path", "file_path"].contains(&key.as_str()) => Some(path.clone()),
         _ => None,
@@ -60,7 +60,7 @@ fn paths_in(value: &Value, _: &Given<'_>) -> Option<MeantArguments> {
 }
 
 /// Reads a glob, or a list that came as text.
-fn globs(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn globs(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     if value.is_array() {
         return paths(value, given);
     }
@@ -68,7 +68,7 @@ fn globs(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
 }
 
 /// Reads the path with the lines that stood behind it; from one line on, where only one is named.
-fn part_of_file(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn part_of_file(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     if given.get("offset").is_some() || given.get("limit").is_some() {
         return None;
     }
@@ -80,7 +80,7 @@ fn part_of_file(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
 }
 
 /// Reads `[1, 50]`, `"1-50"` and `[10, -1]`.
-fn range(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn range(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let (first, last) = match value {
         Value::Array(ends) => match &ends[..] {
             [first, last] => (whole(first)?, whole(last)?),
@@ -98,7 +98,7 @@ fn range(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
     part(first, last)
 }
 
-fn end(value: &Value, given: &Given<'_>) -> Option<MeantArguments> {
+fn end(value: &Value, given: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let (name, first) =
         given.first_of(&FIRST).map_or(Some(("offset", 1)), |(name, first)| Some((name, whole(first)?)))?;
     if given.get("limit").is_some() {

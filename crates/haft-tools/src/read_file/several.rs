@@ -4,27 +4,27 @@
 //! with the offset to go on with. A file for which there is no room is not read at all, because whoever has read a
 //! file may overwrite it.
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
 use serde_json::json;
 
-use super::Reading;
-use super::globs::{Expanded, GlobOptions, expanded, listed};
+use super::PageReader;
+use super::globs::{GlobExpansion, GlobOptions, expanded, listed};
 use super::shown_page::{Among, ShownPage};
-use super::source::Source;
+use super::source::ReadSource;
 
 /// Least room for a file that does not fit as a whole, in characters.
 const LEAST_SHARE: usize = 1_000;
 
 /// Reads a page of each; one that cannot be read does not stop the others.
 pub(super) async fn read_several(
-    mut reading: Reading<'_>,
-    sources: Vec<Source>,
+    mut reading: PageReader<'_>,
+    sources: Vec<ReadSource>,
     options: &GlobOptions,
 ) -> Result<ToolOutput, ToolError> {
     let cx = reading.cx;
-    let Expanded { files, mut notes } = expanded(cx, sources, options).await?;
+    let GlobExpansion { files, mut notes } = expanded(cx, sources, options).await?;
     let limited = reading.limited;
     notes.extend(limited.map(|limited| format!("[{limited}]\n")));
     let mut result = Several { cx, entries: Vec::new(), needed: 0, notes, not_read: Vec::new() };
@@ -38,24 +38,24 @@ pub(super) async fn read_several(
             continue;
         }
         let body = match reading.read(source).await {
-            Ok(page) if asked > 1 => Body::Page(page.among(Among::Others)),
-            Ok(page) => Body::Page(page),
+            Ok(page) if asked > 1 => FileSectionBody::Page(page.among(Among::Others)),
+            Ok(page) => FileSectionBody::Page(page),
             // Once the call was stopped, the files that are left are not errors of their own.
             Err(error) if error.kind == ErrorKind::Cancelled => {
                 return Err(error.with_so_far(ToolOutput::text(result.into_text())));
             }
             Err(error) => match binary_words(cx, &error) {
-                Some(words) => Body::Said(words),
+                Some(words) => FileSectionBody::Said(words),
                 None => {
                     let words = format!("Error: {error}\n");
                     first_error.get_or_insert(error);
-                    Body::Said(words)
+                    FileSectionBody::Said(words)
                 }
             },
         };
         result.add(header, body);
     }
-    let pages = result.entries.iter().filter(|entry| matches!(entry.body, Body::Page(_))).count();
+    let pages = result.entries.iter().filter(|entry| matches!(entry.body, FileSectionBody::Page(_))).count();
     let data = json!({ "files_read": pages, "files_asked": asked });
     let output = ToolOutput::text(result.into_text()).with_data(data).with_limited(limited);
     match first_error {
@@ -74,7 +74,7 @@ fn binary_words(cx: &RunContext<'_>, error: &ToolError) -> Option<String> {
 /// What was read, and what was not.
 struct Several<'a> {
     cx: &'a RunContext<'a>,
-    entries: Vec<Entry>,
+    entries: Vec<FileSection>,
     /// How many characters the entries need at least.
     needed: usize,
     notes: Vec<String>,
@@ -82,30 +82,30 @@ struct Several<'a> {
     not_read: Vec<String>,
 }
 
-struct Entry {
+struct FileSection {
     header: String,
-    body: Body,
+    body: FileSectionBody,
 }
 
-enum Body {
+enum FileSectionBody {
     Page(ShownPage),
     /// Words in the place of a page.
     Said(String),
 }
 
-impl Body {
+impl FileSectionBody {
     fn length(&self) -> usize {
         match self {
-            Body::Page(page) => page.length(),
-            Body::Said(words) => words.chars().count(),
+            FileSectionBody::Page(page) => page.length(),
+            FileSectionBody::Said(words) => words.chars().count(),
         }
     }
 
     /// Returns how many characters are needed at least.
     fn least(&self) -> usize {
         match self {
-            Body::Page(page) => page.length().min(LEAST_SHARE),
-            Body::Said(words) => words.chars().count(),
+            FileSectionBody::Page(page) => page.length().min(LEAST_SHARE),
+            FileSectionBody::Said(words) => words.chars().count(),
         }
     }
 }
@@ -135,20 +135,20 @@ impl Several<'_> {
         self.entries.is_empty() || (self.not_read.is_empty() && needed <= self.room(self.room_for_names()))
     }
 
-    fn add(&mut self, header: String, body: Body) {
+    fn add(&mut self, header: String, body: FileSectionBody) {
         self.needed += header.chars().count() + body.least();
-        self.entries.push(Entry { header, body });
+        self.entries.push(FileSection { header, body });
     }
 
     fn into_text(mut self) -> String {
         let not_read = self.words_of_not_read();
         self.share_room(self.room(not_read.chars().count()));
         let mut text = String::new();
-        for Entry { header, body } in &self.entries {
+        for FileSection { header, body } in &self.entries {
             text.push_str(header);
             match body {
-                Body::Page(page) => text.push_str(&page.text()),
-                Body::Said(words) => text.push_str(words),
+                FileSectionBody::Page(page) => text.push_str(&page.text()),
+                FileSectionBody::Said(words) => text.push_str(words),
             }
         }
         self.notes.iter().for_each(|note| text.push_str(note));
@@ -166,7 +166,7 @@ impl Several<'_> {
             return String::new();
         }
         let were = if self.not_read.len() == 1 { "was" } else { "were" };
-        let files = Grouped(self.not_read.len() as u64).of("file");
+        let files = GroupedNumber(self.not_read.len() as u64).of("file");
         let names = listed(&self.not_read, self.room_for_names().saturating_sub(120));
         format!("[{files} {were} not read, because the result is full: {names}; go on with these as \"paths\"]\n")
     }
@@ -189,7 +189,7 @@ impl Several<'_> {
 
     fn cut_to(&mut self, share: usize) {
         for entry in &mut self.entries {
-            if let Body::Page(page) = &mut entry.body {
+            if let FileSectionBody::Page(page) = &mut entry.body {
                 page.fit(share, self.cx);
             }
         }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use haft_contract::door::PageLine;
 use haft_contract::encoding::TextForm;
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::lines::LineEnds;
-use haft_contract::output::Limited;
-use haft_contract::page_style::{Arguments, PageEnds, PageStyle};
+use haft_contract::output::ReducedLimit;
+use haft_contract::page_style::{ContinuationArguments, PageEnds, PageStyle};
 use haft_contract::prelude::*;
 
 /// Fewest characters that a line takes: its number, a tab and a line end.
@@ -19,9 +19,9 @@ const WORDS_OF_A_CUT: usize = 110;
 /// How much longer its numbers may become when it is cut further.
 const MORE_DIGITS: usize = 4;
 
-/// What a call reads.
+/// The unit that a call reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reads {
+pub(super) enum ReadUnit {
     /// Lines, each as far as it fits.
     Lines,
     /// One line, from a character on.
@@ -35,8 +35,8 @@ pub(super) struct ShownPage {
     widths: Vec<usize>,
     /// How many all lines take together.
     all_widths: usize,
-    reads: Reads,
-    limited: Option<Limited>,
+    reads: ReadUnit,
+    limited: Option<ReducedLimit>,
     among: Among,
     style: Arc<PageStyle>,
 }
@@ -50,7 +50,7 @@ pub(super) enum Among {
 }
 
 impl ShownPage {
-    pub(super) fn of(page: Page, reads: Reads, cx: &RunContext<'_>) -> Self {
+    pub(super) fn of(page: Page, reads: ReadUnit, cx: &RunContext<'_>) -> Self {
         let style = cx.limits().page_style.clone();
         let mut shown =
             Self { page, widths: Vec::new(), all_widths: 0, reads, limited: None, among: Among::None, style };
@@ -60,7 +60,7 @@ impl ShownPage {
     }
 
     /// Adds that a limit was reduced.
-    pub(super) fn noting(self, limited: Option<Limited>) -> Self {
+    pub(super) fn noting(self, limited: Option<ReducedLimit>) -> Self {
         Self { limited, ..self }
     }
 
@@ -124,18 +124,18 @@ impl ShownPage {
         if let Some(ends) = &self.style.ends {
             return self.last_words(ends);
         }
-        let is_whole = !page.more && page.first_line == 1 && !page.lines.is_empty() && self.reads == Reads::Lines;
+        let is_whole = !page.more && page.first_line == 1 && !page.lines.is_empty() && self.reads == ReadUnit::Lines;
         if is_whole && self.among == Among::Others {
             let notes = self.notes();
             return if notes.is_empty() { String::new() } else { format!("[{}]\n", notes.join("; ")) };
         }
         let form = self.notes().iter().map(|note| format!("; {note}")).collect::<String>();
         let words = match page.total_lines {
-            _ if self.reads == Reads::Line && !page.lines.is_empty() => self.where_in_line(&form),
+            _ if self.reads == ReadUnit::Line && !page.lines.is_empty() => self.where_in_line(&form),
             _ if page.more => self.how_to_go_on(&form),
             Some(0) => format!("the file is empty{form}"),
             Some(total) if page.lines.is_empty() => {
-                format!("there is no line {}; the file has {}", page.first_line, Grouped(total).of("line"))
+                format!("there is no line {}; the file has {}", page.first_line, GroupedNumber(total).of("line"))
             }
             Some(1) => format!("end of file: 1 line{form}"),
             Some(total) => format!("end of file: {total} lines{form}"),
@@ -176,13 +176,15 @@ impl ShownPage {
             (0, _) => format!("{}\n", line.text),
             (_, Some(mark)) => format!("{}{mark}\n", line.text),
             // Then the last line says it.
-            (_, None) if self.reads == Reads::Line => format!("{}\n", line.text),
+            (_, None) if self.reads == ReadUnit::Line => format!("{}\n", line.text),
             (cut, None) => {
                 let more = if cut == 1 { "1 more character".to_owned() } else { format!("{cut} more characters") };
                 let column = line.before + line.text.chars().count() + 1;
                 let go_on = match self.style.arguments {
-                    Arguments::Own => format!("; go on with {{\"offset\": {number}, \"column\": {column}}}"),
-                    Arguments::Shared => String::new(),
+                    ContinuationArguments::Own => {
+                        format!("; go on with {{\"offset\": {number}, \"column\": {column}}}")
+                    }
+                    ContinuationArguments::Shared => String::new(),
                 };
                 format!("{} [… {more} in this line{go_on}]\n", line.text)
             }
@@ -194,7 +196,7 @@ impl ShownPage {
         let (page, number) = (&self.page, self.page.first_line);
         let Some(PageLine { text, before, cut }) = page.lines.first() else { return String::new() };
         let last = before + text.chars().count();
-        let total = Grouped((last + cut) as u64);
+        let total = GroupedNumber((last + cut) as u64);
         let which = match last - before {
             0 => format!("line {number} has {}", total.of("character")),
             1 => format!("line {number}, character {last} of {total}"),

@@ -1,14 +1,14 @@
 //! What a path in a call turns out to be, and whether the profile lets it be read.
 
 use haft_contract::door::{FileFacts, Look};
-use haft_contract::error::Operation;
-use haft_contract::grouped::Grouped;
+use haft_contract::error::FailedOperation;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::limits::Limits;
 use haft_contract::path::one_line;
 use haft_contract::prelude::*;
 
-/// What a path turned out to be.
-pub enum Source {
+/// The source that a path in a call turned out to name.
+pub enum ReadSource {
     /// A file.
     File(RawPath, Target),
     /// All files that fit a glob; only where several were asked for.
@@ -19,17 +19,17 @@ pub enum Source {
     Unreadable(RawPath, ToolError),
 }
 
-impl Source {
+impl ReadSource {
     /// Finds out what a path is. What is outside is not looked at: that is for the rules to say.
     pub(super) fn of(path: &RawPath, look: &dyn Look, limits: &Limits) -> Result<Self, ToolError> {
         if let Some(id) = path.spill_id() {
-            return Ok(Source::Spill(id.to_owned()));
+            return Ok(ReadSource::Spill(id.to_owned()));
         }
         let target = look.locate(path, Extent::Entry)?;
         if target.is_inside() {
             refuse_too_large(path, look.facts(&target)?, limits)?;
         }
-        Ok(Source::File(path.clone(), target))
+        Ok(ReadSource::File(path.clone(), target))
     }
 
     /// Finds out what one of several paths is: a glob, unless there is a file of that very name.
@@ -37,19 +37,19 @@ impl Source {
         let is_glob = path.spill_id().is_none() && path.as_str().contains(['*', '?', '[', '{']);
         let located = if is_glob { look.locate(path, Extent::Entry).map(Some) } else { Ok(None) };
         let source = match located {
-            Ok(Some(target)) if look.stamp(&target).is_none() => Ok(Source::Glob(path.as_str().to_owned())),
-            Ok(_) => Source::of(path, look, limits),
+            Ok(Some(target)) if look.stamp(&target).is_none() => Ok(ReadSource::Glob(path.as_str().to_owned())),
+            Ok(_) => ReadSource::of(path, look, limits),
             Err(error) => Err(error),
         };
-        source.unwrap_or_else(|error| Source::Unreadable(path.clone(), error))
+        source.unwrap_or_else(|error| ReadSource::Unreadable(path.clone(), error))
     }
 
     /// Returns the path as it was written or found.
     pub(super) fn path(&self) -> String {
         match self {
-            Source::File(path, _) | Source::Unreadable(path, _) => path.as_str().to_owned(),
-            Source::Spill(id) => format!("spill:{id}"),
-            Source::Glob(pattern) => pattern.clone(),
+            ReadSource::File(path, _) | ReadSource::Unreadable(path, _) => path.as_str().to_owned(),
+            ReadSource::Spill(id) => format!("spill:{id}"),
+            ReadSource::Glob(pattern) => pattern.clone(),
         }
     }
 }
@@ -61,8 +61,8 @@ pub(super) fn refuse_too_large(path: &RawPath, facts: FileFacts, limits: &Limits
         return Ok(());
     };
     let path = one_line(path.as_str());
-    let (size, most) = (Grouped(size), Grouped(most));
+    let (size, most) = (GroupedNumber(size), GroupedNumber(most));
     let what = format!("{path} has {size} bytes; this profile reads files of at most {most}.");
     let next = Next::AskUser("ask the user for another profile, or work with smaller files".into());
-    Err(ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, Operation::Read))
+    Err(ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, FailedOperation::Read))
 }

@@ -17,9 +17,9 @@ const LARGEST_IMAGE: usize = 3_750_000;
 const MOST_TABLES: usize = 8;
 const LARGEST_TABLE: usize = 64 * 1024;
 
-/// An answer.
+/// The answer of an interpreter to one snippet.
 #[derive(Debug, Deserialize)]
-pub(super) struct Answer {
+pub(super) struct SnippetAnswer {
     call: u64,
     /// 0, or another number where the snippet failed.
     #[serde(default)]
@@ -33,10 +33,10 @@ pub(super) struct Answer {
     tables: Vec<Value>,
 }
 
-impl Answer {
+impl SnippetAnswer {
     /// Reads the answer to the snippet of this number; nothing where it is none.
     pub(super) fn read(line: &[u8], number: u64) -> Option<Self> {
-        serde_json::from_slice(line).ok().filter(|answer: &Answer| answer.call == number)
+        serde_json::from_slice(line).ok().filter(|answer: &SnippetAnswer| answer.call == number)
     }
 
     /// Adds images and tables to an output.

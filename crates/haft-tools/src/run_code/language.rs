@@ -12,57 +12,57 @@ const PYTHON: &str = include_str!("kernel.py");
 const JAVASCRIPT: &str = include_str!("kernel.js");
 const SHELL: &str = include_str!("kernel.sh");
 
-/// A language.
+/// The language of a snippet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Language {
+pub(super) enum SnippetLanguage {
     Python,
     JavaScript,
     Shell,
 }
 
-/// What runs snippets.
-pub(super) struct Program {
+/// The program that runs snippets.
+pub(super) struct InterpreterProgram {
     /// The program and its arguments.
     pub(super) words: Vec<OsString>,
     /// What it consists of outside the workspace and the system, by real paths.
     pub(super) parts: Vec<PathBuf>,
 }
 
-impl Language {
+impl SnippetLanguage {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Language::Python => "Python",
-            Language::JavaScript => "JavaScript",
-            Language::Shell => "shell",
+            SnippetLanguage::Python => "Python",
+            SnippetLanguage::JavaScript => "JavaScript",
+            SnippetLanguage::Shell => "shell",
         }
     }
 
     /// Returns the program by which rules know snippets of this language.
     pub(super) fn program(self) -> &'static str {
         match self {
-            Language::Python => "python3",
-            Language::JavaScript => "node",
-            Language::Shell => "bash",
+            SnippetLanguage::Python => "python3",
+            SnippetLanguage::JavaScript => "node",
+            SnippetLanguage::Shell => "bash",
         }
     }
 
     /// Returns the command that would run the snippet alone. It is what is judged, shown and admitted.
     pub(super) fn line(self, code: &str) -> String {
         let option = match self {
-            Language::Python => "-c",
-            Language::JavaScript => "-e",
-            Language::Shell => return code.to_owned(),
+            SnippetLanguage::Python => "-c",
+            SnippetLanguage::JavaScript => "-e",
+            SnippetLanguage::Shell => return code.to_owned(),
         };
         format!("{} {option} '{}'", self.program(), code.replace('\'', r"'\''"))
     }
 
     /// Finds the interpreter: for Python that of the project's virtual environment first.
-    pub(super) fn interpreter(self, folder: &Path, cx: &RunContext<'_>) -> Result<Program, ToolError> {
+    pub(super) fn interpreter(self, folder: &Path, cx: &RunContext<'_>) -> Result<InterpreterProgram, ToolError> {
         let found = match self {
-            Language::Python => Interpreter::of_workspace(folder, cx).map(|found| (found.program, found.parts)),
-            Language::JavaScript => cx.find_program(&["node", "nodejs"]).map(|program| (program, Vec::new())),
-            Language::Shell => cx.find_program(&["bash"]).map(|program| (program, Vec::new())),
+            SnippetLanguage::Python => Interpreter::of_workspace(folder, cx).map(|found| (found.program, found.parts)),
+            SnippetLanguage::JavaScript => cx.find_program(&["node", "nodejs"]).map(|program| (program, Vec::new())),
+            SnippetLanguage::Shell => cx.find_program(&["bash"]).map(|program| (program, Vec::new())),
         };
         let Some((program, parts)) = found else {
             let what = format!("There is no {} interpreter here. Nothing was run.", self.name());
@@ -70,19 +70,19 @@ impl Language {
             return Err(ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next)));
         };
         let options: &[&str] = match self {
-            Language::Python => &["-I", "-B", "-X", "utf8", "-c", PYTHON],
-            Language::JavaScript => &["-e", JAVASCRIPT],
-            Language::Shell => &["--noprofile", "--norc", "-c", SHELL],
+            SnippetLanguage::Python => &["-I", "-B", "-X", "utf8", "-c", PYTHON],
+            SnippetLanguage::JavaScript => &["-e", JAVASCRIPT],
+            SnippetLanguage::Shell => &["--noprofile", "--norc", "-c", SHELL],
         };
         let words = std::iter::once(program.into_os_string()).chain(options.iter().map(OsString::from)).collect();
-        Ok(Program { words, parts })
+        Ok(InterpreterProgram { words, parts })
     }
 
     pub(super) fn environment(self) -> Vec<(OsString, OsString)> {
         match self {
             // Figures are drawn without a screen.
-            Language::Python => vec![("MPLBACKEND".into(), "Agg".into())],
-            Language::JavaScript | Language::Shell => Vec::new(),
+            SnippetLanguage::Python => vec![("MPLBACKEND".into(), "Agg".into())],
+            SnippetLanguage::JavaScript | SnippetLanguage::Shell => Vec::new(),
         }
     }
 
@@ -90,10 +90,10 @@ impl Language {
     pub(super) fn order(self, number: u64, code: &str, folder: &Path) -> Vec<u8> {
         let folder = folder.to_string_lossy();
         match self {
-            Language::Python | Language::JavaScript => {
+            SnippetLanguage::Python | SnippetLanguage::JavaScript => {
                 json!({ "call": number, "code": code, "folder": folder }).to_string().into_bytes()
             }
-            Language::Shell => format!("{number} {} {}", one_word(&folder), one_word(code)).into_bytes(),
+            SnippetLanguage::Shell => format!("{number} {} {}", one_word(&folder), one_word(code)).into_bytes(),
         }
     }
 

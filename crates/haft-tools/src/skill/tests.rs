@@ -3,14 +3,14 @@ use std::sync::Mutex;
 use super::*;
 use crate::definition::check_skill;
 
-/// Files that are only told.
+/// A folder of skill files that exist only in memory.
 #[derive(Default)]
-struct Told {
+struct MemorySkillFolder {
     files: Vec<(&'static str, &'static str)>,
     refused: Mutex<Option<&'static str>>,
 }
 
-impl SkillFolder for Told {
+impl SkillFolder for MemorySkillFolder {
     fn check(&self) -> Result<(), ToolError> {
         match *self.refused.lock().expect("nothing panics") {
             Some(why) => Err(ToolError::of(ErrorKind::Denied, why)),
@@ -37,7 +37,7 @@ fn skill(name: &str, description: &str) -> LoadedSkill {
     let text = format!("---\nname: {name}\ndescription: {description}\n---\nDo it.");
     let file = check_skill(&text, name).skill.expect("nothing is wrong with it");
     let files = vec![("notes.md", "A note.\u{202e}"), ("scripts/go.py", "print(1)")];
-    let files = Arc::new(Told { files, refused: Mutex::default() });
+    let files = Arc::new(MemorySkillFolder { files, refused: Mutex::default() });
     LoadedSkill { file, place: format!(".haft/skills/{name}"), files, home: Home::new("/skills", "/work") }
 }
 
@@ -105,7 +105,8 @@ fn a_file_is_found_by_its_path_from_the_skill_or_from_the_workspace_and_shows_al
 #[test]
 fn a_skill_that_does_not_count_any_more_gives_nothing() {
     let mut forms = skill("forms", "Fills in forms.");
-    forms.files = Arc::new(Told { refused: Mutex::new(Some("It changed.")), ..Told::default() });
+    forms.files =
+        Arc::new(MemorySkillFolder { refused: Mutex::new(Some("It changed.")), ..MemorySkillFolder::default() });
     assert!(forms.instructions().is_err() && forms.text_of("notes.md").is_err());
 }
 

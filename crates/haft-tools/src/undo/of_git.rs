@@ -81,7 +81,7 @@ fn short(hash: &str) -> &str {
 mod tests {
     use haft_contract::diff::Diff;
     use haft_contract::effect::Change;
-    use haft_contract::path::{Extent, Place, Target};
+    use haft_contract::path::{Extent, FileLocation, Target};
 
     use super::*;
 
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn inner_files_of_git_to_which_the_same_happens_are_one_line() {
         let file = |path: &str, verb: &str, count: &str| {
-            let target = Target::Inside(Place::new(path, Extent::Entry));
+            let target = Target::Inside(FileLocation::new(path, Extent::Entry));
             let words = format!("{verb} {count}{target}");
             ReversedFile { target, change: Some(Change::Replace), words, is_data: true }
         };

@@ -6,13 +6,13 @@ use std::time::Duration;
 use haft_contract::effect::Host;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::net::{Method, Request};
+use haft_contract::net::{HttpRequest, Method};
 use serde::Deserialize;
 
 /// A service that searches the web.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Provider {
+pub struct SearchProvider {
     pub(super) name: String,
     pub(super) key: String,
     method: HttpMethod,
@@ -35,21 +35,21 @@ enum HttpMethod {
 
 #[derive(Deserialize)]
 struct Providers {
-    provider: Vec<Provider>,
+    provider: Vec<SearchProvider>,
 }
 
 /// Returns all services.
-pub(super) fn all() -> &'static [Provider] {
-    static ALL: LazyLock<Vec<Provider>> = LazyLock::new(|| {
+pub(super) fn all() -> &'static [SearchProvider] {
+    static ALL: LazyLock<Vec<SearchProvider>> = LazyLock::new(|| {
         let providers: Providers = toml::from_str(include_str!("providers.toml")).expect("a test reads the table");
         providers.provider
     });
     &ALL
 }
 
-impl Provider {
+impl SearchProvider {
     /// Returns the request, and the host that it goes to.
-    pub(super) fn request(&self, key: &str, (query, count): (&str, usize)) -> Result<(Request, Host), ToolError> {
+    pub(super) fn request(&self, key: &str, (query, count): (&str, usize)) -> Result<(HttpRequest, Host), ToolError> {
         let count = count.to_string();
         let fill = |text: &str, written: &dyn Fn(&str) -> String| {
             // The query comes last: what it says is never filled in.
@@ -64,7 +64,7 @@ impl Provider {
             let quoted = serde_json::Value::from(text).to_string();
             quoted[1..quoted.len() - 1].to_owned()
         };
-        let request = Request {
+        let request = HttpRequest {
             method: match self.method {
                 HttpMethod::Get => Method::Get,
                 HttpMethod::Post => Method::Post,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::provider::Provider;
+use super::provider::SearchProvider;
 use crate::fetch::html::plain;
 
 /// Longest title and text of a result, in characters.
@@ -11,17 +11,17 @@ const LONGEST_TEXT: usize = 300;
 /// Longest address, in bytes. Longer ones are left out: half an address leads elsewhere.
 const LONGEST_ADDRESS: usize = 2_000;
 
-/// One result.
+/// One result of a web search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct WebSearchResult {
     pub(super) title: String,
     pub(super) url: String,
     pub(super) text: String,
 }
 
 /// Returns the best results, at most so many; nothing where the answer has none in the place where they should be.
-pub(super) fn results(answer: &Value, provider: &Provider, count: usize) -> Option<Vec<Found>> {
-    let mut found: Vec<Found> = Vec::new();
+pub(super) fn results(answer: &Value, provider: &SearchProvider, count: usize) -> Option<Vec<WebSearchResult>> {
+    let mut found: Vec<WebSearchResult> = Vec::new();
     let mut seen = Vec::new();
     let listed = match answer.pointer(&provider.results) {
         Some(listed) => listed.as_array()?,
@@ -39,7 +39,11 @@ pub(super) fn results(answer: &Value, provider: &Provider, count: usize) -> Opti
         seen.push(same(url));
         let title = short(&plain(text(&provider.title)), LONGEST_TITLE);
         let title = if title.is_empty() { url.to_owned() } else { title };
-        found.push(Found { title, url: url.to_owned(), text: short(&plain(text(&provider.text)), LONGEST_TEXT) });
+        found.push(WebSearchResult {
+            title,
+            url: url.to_owned(),
+            text: short(&plain(text(&provider.text)), LONGEST_TEXT),
+        });
         if found.len() == count {
             break;
         }

@@ -11,22 +11,22 @@ use std::borrow::Cow;
 use haft_contract::diff::counterparts;
 use haft_contract::lines::{LineBreak, LineEnds};
 
-/// A new content with the line ends that belong to it.
-pub(super) struct Ended<'c> {
+/// New content with the line ends that belong to it.
+pub(super) struct LineEndConversion<'c> {
     pub(super) text: Cow<'c, str>,
     /// What was done, when it is not what was sent.
     pub(super) note: Option<String>,
 }
 
 /// Returns a new content with the line ends of the old one.
-pub(super) fn with_line_ends_of<'c>(old: &str, new: &'c str) -> Ended<'c> {
+pub(super) fn with_line_ends_of<'c>(old: &str, new: &'c str) -> LineEndConversion<'c> {
     let lines = ended_lines(old);
     let ends = lines.iter().fold(LineEnds::None, |ends, line| ends.and(LineEnds::of_line(line.end.as_bytes())));
     let is_plain = new.contains('\n') && !new.contains('\r');
     match ends {
         LineEnds::ReturnNewline | LineEnds::Return if is_plain => {
             let text = new.replace('\n', lines.first().map_or("\n", |line| line.end));
-            Ended { text: text.into(), note: Some(format!("Its {ends} were kept.")) }
+            LineEndConversion { text: text.into(), note: Some(format!("Its {ends} were kept.")) }
         }
         LineEnds::Mixed if is_plain => {
             let texts: Vec<&str> = lines.iter().map(|line| line.text).collect();
@@ -36,28 +36,28 @@ pub(super) fn with_line_ends_of<'c>(old: &str, new: &'c str) -> Ended<'c> {
                 None => all_alike(&lines, new),
             }
         }
-        _ => Ended { text: new.into(), note: None },
+        _ => LineEndConversion { text: new.into(), note: None },
     }
 }
 
 /// A line and its end, which the last one may lack.
-struct Line<'t> {
+struct LineWithEnd<'t> {
     text: &'t str,
     end: &'t str,
 }
 
-fn ended_lines(text: &str) -> Vec<Line<'_>> {
+fn ended_lines(text: &str) -> Vec<LineWithEnd<'_>> {
     let line_break = char::from(LineBreak::of(&[text.as_bytes()]).byte());
     let split = |line| {
         let text = str::trim_end_matches(line, line_break);
         let text = text.strip_suffix('\r').unwrap_or(text);
-        Line { text, end: &line[text.len()..] }
+        LineWithEnd { text, end: &line[text.len()..] }
     };
     text.split_inclusive(line_break).map(split).collect()
 }
 
 /// Gives each line the end of its counterpart in the old text.
-fn one_by_one<'c>(lines: &[Line<'_>], new: &str, counterparts: &[usize]) -> Ended<'c> {
+fn one_by_one<'c>(lines: &[LineWithEnd<'_>], new: &str, counterparts: &[usize]) -> LineEndConversion<'c> {
     let mut text = String::with_capacity(new.len() + counterparts.len());
     for (line, counterpart) in new.split_inclusive('\n').zip(counterparts) {
         let Some(line) = line.strip_suffix('\n') else {
@@ -70,15 +70,15 @@ fn one_by_one<'c>(lines: &[Line<'_>], new: &str, counterparts: &[usize]) -> Ende
         text.push_str(end.unwrap_or("\n"));
     }
     let note = text.contains('\r').then(|| "Its mixed line ends were kept line by line.".to_owned());
-    Ended { text: text.into(), note }
+    LineEndConversion { text: text.into(), note }
 }
 
 /// Gives all lines the end that most lines had: comparing took too long.
-fn all_alike<'c>(lines: &[Line<'_>], new: &str) -> Ended<'c> {
+fn all_alike<'c>(lines: &[LineWithEnd<'_>], new: &str) -> LineEndConversion<'c> {
     let pairs = lines.iter().filter(|line| line.end == "\r\n").count();
     let (end, name) = if pairs * 2 > lines.len() { ("\r\n", "CRLF") } else { ("\n", "LF") };
     let note = format!("Its line ends were mixed and are all {name} now, because comparing took too long.");
-    Ended { text: new.replace('\n', end).into(), note: Some(note) }
+    LineEndConversion { text: new.replace('\n', end).into(), note: Some(note) }
 }
 
 #[cfg(test)]

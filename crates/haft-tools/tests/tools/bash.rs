@@ -3,11 +3,11 @@
 use haft_contract::change_summary::KindCounts;
 use haft_contract::dialect::ForeignTool;
 use haft_contract::effect::Change;
-use haft_contract::process::{HowEnded, Level};
+use haft_contract::process::{ConfinementLevel, HowEnded};
 use haft_contract::result::Status;
 use haft_policy::policy::Mode;
 use haft_runtime::approval::{Nobody, Verdict, YesToOrdinary};
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 fn scene(command: &ScriptedCommand) -> Scene {
     let answers = std::iter::repeat_n(Verdict::AllowOnce, 64);
-    Scene::sample().command(command).approver(Script::of(answers))
+    Scene::sample().command(command).approver(ScriptedApprover::of(answers))
 }
 
 async fn told(command: ScriptedCommand) -> String {
@@ -62,7 +62,7 @@ async fn a_command_that_fails_is_a_call_that_worked() {
     let command = ScriptedCommand::default().ends(HowEnded::Exited(1));
     let scene = scene(&command);
     let result = scene.call("bash", json!({ "command": "exit 1" })).await;
-    assert_eq!((result.status, result.exit_code, result.sandbox), (Status::Ok, Some(1), Some(Level::Full)));
+    assert_eq!((result.status, result.exit_code, result.sandbox), (Status::Ok, Some(1), Some(ConfinementLevel::Full)));
     assert_eq!(result.text(), "(no output)\n[exit code 1]\n");
     let tool = scene.runtime().catalog().find("bash").expect("it is listed").tool().clone();
     assert_eq!(tool.summary(&result, 3)[0], "Exit code: 1");
@@ -175,7 +175,7 @@ async fn a_tried_command_shows_what_it_would_change_and_keeps_nothing() {
 
 #[tokio::test]
 async fn a_weak_sandbox_is_asked_about_each_time() {
-    let command = ScriptedCommand::default().where_reached(Level::Partial);
+    let command = ScriptedCommand::default().where_reached(ConfinementLevel::Partial);
     let nobody = Nobody::there("come back later");
     let scene = Scene::sample().command(&command).approver(YesToOrdinary::or_ask(nobody));
     snapshot!(scene.told("bash", json!({ "command": "ls" })).await, @r#"

@@ -11,7 +11,7 @@ use haft_contract::manual::Manual;
 use haft_contract::prelude::{ErrorKind, ToolError, ToolOutput};
 use haft_contract::result::Status;
 use haft_contract::spec::Spec;
-use haft_contract::tool::{AnyTool, Bound};
+use haft_contract::tool::{AnyTool, ToolInvocation};
 use haft_runtime::hooks::{Before, Hook, HookContext, HookedCall};
 use haft_testkit::scene::Scene;
 use serde_json::{Value, json};
@@ -43,14 +43,14 @@ impl AnyTool for AtHand {
         &self.0
     }
 
-    fn bind(self: Arc<Self>, _args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, _args: &Value) -> Result<Box<dyn ToolInvocation>, ToolError> {
         Ok(Box::new(Never))
     }
 }
 
 struct Never;
 
-impl Bound for Never {
+impl ToolInvocation for Never {
     fn plan<'a>(
         &'a mut self,
         _cx: &'a haft_contract::context::PlanContext<'a>,
@@ -205,7 +205,7 @@ async fn an_argument_that_is_not_meant_is_left_out_of_the_calls_of_all_tools() {
 
 #[tokio::test]
 async fn an_empty_value_that_is_meant_stays() {
-    let scene = Scene::sample().approver(haft_testkit::approver::Script::of(std::iter::repeat_n(
+    let scene = Scene::sample().approver(haft_testkit::approver::ScriptedApprover::of(std::iter::repeat_n(
         haft_runtime::approval::Verdict::AllowOnce,
         4,
     )));

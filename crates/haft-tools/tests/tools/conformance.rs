@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use haft_contract::tool::{AnyTool, Typed};
 use haft_testkit::conformance::problems;
-use haft_testkit::tools::{Misbehave, Put};
+use haft_testkit::tools::{Misbehave, PutTool};
 
 #[tokio::test]
 async fn every_built_in_tool_keeps_the_rules() {
@@ -16,7 +16,7 @@ async fn every_built_in_tool_keeps_the_rules() {
 
 #[tokio::test]
 async fn a_tool_that_breaks_the_rules_is_found() {
-    let bare: Arc<dyn AnyTool> = Arc::new(Typed::new(Put));
+    let bare: Arc<dyn AnyTool> = Arc::new(Typed::new(PutTool));
     let found = problems(&bare).await.join("\n");
     assert!(found.contains("too short") && found.contains("no example"), "{found}");
 
@@ -45,7 +45,7 @@ impl AnyTool for Redescribed {
     fn bind(
         self: Arc<Self>,
         args: &serde_json::Value,
-    ) -> Result<Box<dyn haft_contract::tool::Bound>, haft_contract::error::ToolError> {
+    ) -> Result<Box<dyn haft_contract::tool::ToolInvocation>, haft_contract::error::ToolError> {
         self.inner.clone().bind(args)
     }
 }

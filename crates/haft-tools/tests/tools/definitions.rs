@@ -9,10 +9,10 @@ use haft_contract::error::ToolError;
 use haft_contract::output::ToolOutput;
 use haft_contract::plan::Plan;
 use haft_contract::spec::Spec;
-use haft_contract::tool::{AnyTool, Bound};
-use haft_model::lower::{Offered, Provider, lower};
+use haft_contract::tool::{AnyTool, ToolInvocation};
+use haft_model::lower::{ProviderDialect, ToolOffer, lower};
 use haft_runtime::catalog::Catalog;
-use haft_runtime::entry::Entry;
+use haft_runtime::entry::CatalogEntry;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetExt};
 use haft_testkit::approver::nobody;
@@ -30,12 +30,12 @@ impl AnyTool for Echo {
         &self.0
     }
 
-    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn Bound>, ToolError> {
+    fn bind(self: Arc<Self>, args: &Value) -> Result<Box<dyn ToolInvocation>, ToolError> {
         Ok(Box::new(Echoed(args.clone())))
     }
 }
 
-impl Bound for Echoed {
+impl ToolInvocation for Echoed {
     fn plan<'a>(&'a mut self, _cx: &'a PlanContext<'a>) -> BoxFuture<'a, Result<Plan, ToolError>> {
         Box::pin(async { Ok(Plan::nothing()) })
     }
@@ -56,8 +56,8 @@ input_schema:
     q: {type: integer}
 ";
 
-fn entry(yaml: &str) -> Entry {
-    Entry::of(Arc::new(Echo(Definition::from_yaml(yaml).expect("nothing is wrong with it").spec())))
+fn entry(yaml: &str) -> CatalogEntry {
+    CatalogEntry::of(Arc::new(Echo(Definition::from_yaml(yaml).expect("nothing is wrong with it").spec())))
 }
 
 /// Calls the tool of a definition with what a list gives it beforehand.
@@ -83,13 +83,16 @@ async fn called(kwargs: &str, arguments: Value) -> String {
 #[test]
 fn an_empty_schema_is_shown_to_openai_and_anthropic_as_an_object() {
     let spec = Definition::from_yaml("name: t\ndescription: d\ninput_schema: {}").expect("nothing is wrong").spec();
-    let shown = |provider| lower(&Offered::of(&spec), provider).expect("it can be offered").value;
+    let shown = |provider| lower(&ToolOffer::of(&spec), provider).expect("it can be offered").value;
     let parameters = json!({ "type": "object", "properties": {} });
     assert_eq!(
-        shown(Provider::OpenAi),
+        shown(ProviderDialect::OpenAi),
         json!({ "type": "function", "function": { "name": "t", "description": "d", "parameters": parameters } })
     );
-    assert_eq!(shown(Provider::Anthropic), json!({ "name": "t", "description": "d", "input_schema": parameters }));
+    assert_eq!(
+        shown(ProviderDialect::Anthropic),
+        json!({ "name": "t", "description": "d", "input_schema": parameters })
+    );
 }
 
 #[tokio::test]

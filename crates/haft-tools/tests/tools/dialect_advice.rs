@@ -1,12 +1,12 @@
 //! What errors advise in a dialect: only what it has, by the names it has for it.
 
 use haft_contract::call::CallId;
-use haft_contract::dialect::Outcome;
+use haft_contract::dialect::CallOutcome;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::limits::EditNeeds;
 use haft_contract::process::HowEnded;
 use haft_runtime::approval::Verdict;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
@@ -17,7 +17,7 @@ fn scene(dialect: &str) -> Scene {
     let answers = std::iter::repeat_n(Verdict::AllowOnce, 64);
     let scene = Scene::new().file("a.txt", "x\nx\ny\n").file("bin", b"a\0b");
     let scene = if dialect == "haft" { scene } else { scene.dialect(dialect) };
-    scene.approver(Script::of(answers)).limits(|limits| limits.edit_needs = EditNeeds::Nothing)
+    scene.approver(ScriptedApprover::of(answers)).limits(|limits| limits.edit_needs = EditNeeds::Nothing)
 }
 
 /// Returns what an error of this call advises.
@@ -95,7 +95,7 @@ fn the_sort_of_an_error_that_a_tool_names_is_the_error_type_of_ally() {
     let object = |own_type: Option<&str>| {
         let mut error = ToolError::failed("no such city", Next::FixArguments("call list_cities first".into()));
         error.about.own_type = own_type.map(str::to_owned);
-        let outcome = Outcome {
+        let outcome = CallOutcome {
             call: &CallId::new("1"),
             tool: "city",
             native: Some("city"),

@@ -6,7 +6,7 @@ use haft_contract::kinds::ErrorKind;
 use haft_contract::limits::{EditNeeds, Encodings};
 use haft_policy::grant::GrantScope;
 use haft_runtime::approval::Verdict;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_testkit::web::Web;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 fn scene(dialect: &str) -> Scene {
     let answers = std::iter::repeat_n(Verdict::AllowOnce, 64);
     let scene = if dialect == "haft" { Scene::new() } else { Scene::new().dialect(dialect) };
-    let scene = scene.approver(Script::of(answers));
+    let scene = scene.approver(ScriptedApprover::of(answers));
     scene.limits(|limits| match dialect {
         "tunacode" | "wyrm" => {
             (limits.encodings, limits.edit_needs) = (Encodings::Utf8, EditNeeds::Nothing);

@@ -2,7 +2,7 @@
 
 use haft_contract::dialect::ForeignTool;
 use haft_runtime::approval::Verdict;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_tools::dialect::{foreign_tool, foreign_tools};
@@ -44,7 +44,8 @@ fn every_dialect_leads_to_tools_and_arguments_that_there_are() {
 #[tokio::test]
 async fn calls_of_other_systems_work() {
     let answers = std::iter::repeat_n(Verdict::AllowOnce, 64);
-    let scene = Scene::sample().approver(Script::of(answers)).limits(|limits| limits.read_end = "--- End ---".into());
+    let scene =
+        Scene::sample().approver(ScriptedApprover::of(answers)).limits(|limits| limits.read_end = "--- End ---".into());
     let read = told(&scene, "nexau", "read_file", json!({ "file_path": "notes.txt", "offset": 1, "limit": 1 })).await;
     assert!(read.contains("     2\ttwo\n"), "{read}");
     let many = told(&scene, "nexau", "read_many_files", json!({ "include": ["src/*.rs"], "recursive": true })).await;
@@ -67,7 +68,7 @@ async fn calls_of_other_systems_work() {
 #[tokio::test]
 async fn every_argument_of_the_originals_has_its_meaning_here() {
     let answers = std::iter::repeat_n(Verdict::AllowOnce, 64);
-    let scene = Scene::sample().approver(Script::of(answers));
+    let scene = Scene::sample().approver(ScriptedApprover::of(answers));
     let regex =
         json!({ "pattern": "^FN \\w+", "use_regex": true, "output_mode": "files_with_matches", "context_lines": 2 });
     snapshot!(told(&scene, "tunacode", "grep", regex).await, @"
@@ -131,7 +132,7 @@ async fn ignored_files_are_shown_to_nexau_when_it_says_so() {
 #[tokio::test]
 async fn an_empty_old_text_of_nexau_makes_a_new_file() {
     let answers = std::iter::repeat_n(Verdict::AllowOnce, 64);
-    let scene = Scene::sample().approver(Script::of(answers));
+    let scene = Scene::sample().approver(ScriptedApprover::of(answers));
     let replace =
         |path: &str| json!({ "file_path": path, "old_string": "", "new_string": "new\n", "instruction": "x" });
     snapshot!(told(&scene, "nexau", "replace", replace("a/new.txt")).await, @"

@@ -1,9 +1,9 @@
 //! Scenes of `edit_file`.
 
-use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
 use haft_contract::effect::Change;
 use haft_runtime::approval::Verdict;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
@@ -11,7 +11,7 @@ use haft_testkit::snapshot::told;
 use serde_json::{Value, json};
 
 fn scene() -> Scene {
-    Scene::new().approver(Script::of(std::iter::repeat_n(Verdict::AllowOnce, 64)))
+    Scene::new().approver(ScriptedApprover::of(std::iter::repeat_n(Verdict::AllowOnce, 64)))
 }
 
 fn edit(path: &str, old: &str, new: &str) -> Value {
@@ -297,7 +297,7 @@ async fn a_text_that_would_be_taken_for_another_encoding_is_not_written() {
 async fn a_script_edits_as_a_person_does() {
     let scene = scene().file("a.txt", "one\n");
     let arguments = RawArguments::from(edit("a.txt", "one", "two"));
-    let result = scene.send(ToolCall::new("edit_file", arguments).by(Origin::Script)).await;
+    let result = scene.send(ToolCall::new("edit_file", arguments).by(CallOrigin::Script)).await;
     snapshot!(told(&result), @"
     ok: Edited a.txt: 1 edit, +1 −1 lines.
     @@ line 1 @@
@@ -321,7 +321,7 @@ async fn what_cannot_be_edited_is_told() {
             arguments = json!({ "path": path, "edits": [{ "old_text": "x", "new_text": "y", "count": "all" }] });
         }
         let arguments = RawArguments::from(arguments);
-        let origin = if path == "unread" { Origin::Model } else { Origin::Person };
+        let origin = if path == "unread" { CallOrigin::Model } else { CallOrigin::Person };
         let result = scene.send(ToolCall::new("edit_file", arguments).by(origin)).await;
         all.push(told(&result));
     }
@@ -356,7 +356,7 @@ async fn a_read_and_an_edit_of_one_turn_go_together() {
 async fn an_edit_of_a_secret_file_tells_nothing_before_somebody_said_yes() {
     let scene = Scene::new().file(".env", "PASSWORD=hunter2\n");
     let arguments = RawArguments::from(edit(".env", "PASSWORT=x", "y"));
-    let result = scene.send(ToolCall::new("edit_file", arguments).by(Origin::Person)).await;
+    let result = scene.send(ToolCall::new("edit_file", arguments).by(CallOrigin::Person)).await;
     snapshot!(told(&result), @r#"
     refused at authorize (needs_approval): The rule "secret files" asks first, and there is no one to ask. It would read .env, whose name marks it as a secret.
     next: do without it, or ask the user, who can answer at a terminal
@@ -412,7 +412,7 @@ async fn what_goes_makes_room_for_what_comes() {
     let line = format!("{}\n", "x".repeat(63));
     let scene = scene().file("a.txt", line.repeat((1 << 20) - 1) + &line.replacen("xxxxxxxx", "12345678", 1));
     let arguments = RawArguments::from(edit("a.txt", "12345678", "1"));
-    let result = scene.send(ToolCall::new("edit_file", arguments).by(Origin::Person)).await;
+    let result = scene.send(ToolCall::new("edit_file", arguments).by(CallOrigin::Person)).await;
     assert!(result.error.is_none(), "{}", told(&result));
 }
 

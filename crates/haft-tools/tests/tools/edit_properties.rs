@@ -1,7 +1,7 @@
 //! What holds for the edit engine whatever is sent.
 
 use haft_contract::kinds::ErrorKind;
-use haft_tools::edit::{Count, Edit, Fitted, Rung, fit};
+use haft_tools::edit::{Count, Edit, FittedEdits, Rung, fit};
 use proptest::prelude::*;
 
 /// Few different characters, so that short texts repeat themselves and almost fit.
@@ -118,7 +118,7 @@ fn plain(text: &str) -> String {
     text.replace(['“', '”'], "\"").replace('–', "-")
 }
 
-fn keeps_the_rest(fitted: &Fitted, text: &str) -> bool {
+fn keeps_the_rest(fitted: &FittedEdits, text: &str) -> bool {
     let after = fitted.apply(text);
     let (mut rest, mut done) = (after.as_str(), 0);
     for replacement in &fitted.replacements {

@@ -9,7 +9,7 @@ use haft_policy::decision::Class;
 use haft_policy::grant::GrantScope;
 use haft_runtime::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
 use haft_runtime::bits::Bit;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::scene::Scene;
 use haft_testkit::web::Web;
 use serde_json::json;
@@ -154,7 +154,7 @@ async fn a_page_of_a_file_of_a_code_host_is_its_raw_text() {
 
 #[tokio::test]
 async fn a_host_that_is_not_granted_is_an_ordinary_question_and_makes_the_session_untrusted_and_sending() {
-    let script = Script::of([Verdict::AllowOnce]);
+    let script = ScriptedApprover::of([Verdict::AllowOnce]);
     let scene = Scene::new().web(Web::of_examples()).approver(script.clone());
     scene.call("fetch", json!({ "url": "https://new.example:8443/x" })).await;
     let asked = script.asked();
@@ -209,7 +209,7 @@ async fn the_third_of_the_three_taints_is_a_question_that_no_yes_beforehand_answ
 
 #[tokio::test]
 async fn whoever_is_asked_about_the_third_taint_says_yes_only_once() {
-    let script = Script::of(vec![Verdict::AllowOnce; 4]);
+    let script = ScriptedApprover::of(vec![Verdict::AllowOnce; 4]);
     let scene = Scene::new().file(".env", "KEY=1\n").web(Web::of_examples()).approver(script.clone());
     add(&scene, "private").await;
     assert_eq!(add(&scene, "send").await, None);

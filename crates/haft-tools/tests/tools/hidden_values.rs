@@ -1,7 +1,7 @@
 //! Changes of files in which values are hidden: haft's word for a value never takes the place of it.
 
 use haft_runtime::approval::Verdict;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const FILE: &str = "version=1\nsigningPassword=k-9f8e7d6c5b\nnpmToken=k-5b4c3d2e1f\n";
 
 async fn scene() -> Scene {
-    let scene = Scene::new().approver(Script::of(std::iter::repeat_n(Verdict::AllowOnce, 64)));
+    let scene = Scene::new().approver(ScriptedApprover::of(std::iter::repeat_n(Verdict::AllowOnce, 64)));
     let scene = scene.file("gradle.properties", FILE);
     let read = scene.told("read_file", json!({ "path": "gradle.properties" })).await;
     assert!(read.contains("signingPassword=[secret]") && !read.contains("k-9f8e"), "{read}");
@@ -83,7 +83,7 @@ const PLANTED: &str = "A_TOKEN=src-x9q2zz7d1f88aa\nB_TOKEN=os.system_x9q2zz7d1f\
 
 /// Returns everything that the question about a call shows.
 async fn question(tool: &str, arguments: Value) -> String {
-    let script = Script::of([Verdict::AllowOnce]);
+    let script = ScriptedApprover::of([Verdict::AllowOnce]);
     let scene = Scene::new().approver(script.clone()).file(".env", PLANTED).file("src-x9q2zz7d1f88aa/a", "1\n");
     let scene = scene.file("notes.md", "a\n");
     let told = scene.told(tool, arguments).await;
@@ -106,7 +106,7 @@ async fn a_question_shows_paths_and_the_text_of_the_model_also_if_a_file_calls_t
 
 #[tokio::test]
 async fn a_question_hides_values_that_haft_itself_puts_into_a_difference() {
-    let script = Script::of(std::iter::repeat_n(Verdict::AllowOnce, 4));
+    let script = ScriptedApprover::of(std::iter::repeat_n(Verdict::AllowOnce, 4));
     let scene = Scene::new().approver(script.clone()).file("gradle.properties", FILE);
     scene.told("read_file", json!({ "path": "gradle.properties" })).await;
     let content = "version=2\nsigningPassword=[secret]\nnpmToken=[secret]\n";

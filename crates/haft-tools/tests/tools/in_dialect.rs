@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use haft_contract::call::CallId;
-use haft_contract::dialect::{Dialect, Outcome};
-use haft_contract::error::{Next, Operation, Recovery, ToolError};
+use haft_contract::dialect::{CallOutcome, Dialect};
+use haft_contract::error::{FailedOperation, Next, Recovery, ToolError};
 use haft_contract::kinds::{ErrorKind, Vocabulary};
 use haft_contract::limits::{EditNeeds, UnknownKeys};
 use haft_contract::output::ToolOutput;
@@ -13,7 +13,7 @@ use haft_runtime::approval::Verdict;
 use haft_runtime::arguments::Checker;
 use haft_runtime::catalog::Catalog;
 use haft_runtime::toolset::{Preset, ToolList, ToolsetExt};
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
@@ -33,7 +33,7 @@ fn dialect(name: &str) -> Arc<dyn Dialect> {
 
 fn scene(name: &str) -> Scene {
     let answers = std::iter::repeat_n(Verdict::AllowOnce, 64);
-    Scene::sample().dialect(name).approver(Script::of(answers))
+    Scene::sample().dialect(name).approver(ScriptedApprover::of(answers))
 }
 
 /// What the model reads, and the result object.
@@ -86,12 +86,12 @@ fn every_kind_of_error_has_its_words_and_its_name_in_every_dialect() {
     for (name, vocabulary) in DIALECTS {
         for kind in ErrorKind::all() {
             // Two kinds have another name for each of two operations.
-            let operation = if kind == ErrorKind::Io { Operation::Write } else { Operation::Read };
+            let operation = if kind == ErrorKind::Io { FailedOperation::Write } else { FailedOperation::Read };
             let error = ToolError::new(kind, "It went wrong.", Next::FixArguments("fix it".into()))
                 .about_file("a.txt", operation)
                 .recover_with(Recovery::Text("look again".into()))
                 .caused_by(std::io::Error::other("the cause"));
-            let outcome = Outcome {
+            let outcome = CallOutcome {
                 call: &CallId::new("1"),
                 tool: "t",
                 native: Some("t"),

@@ -1,6 +1,6 @@
 //! Scenes of limits: none is silent, and a model can page through everything.
 
-use haft_contract::output::Limited;
+use haft_contract::output::ReducedLimit;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ async fn a_limit_that_is_reduced_is_said_in_the_text_and_in_the_record() {
             arguments["limit"] = json!(limit);
             scene.session().begin_turn();
             let result = scene.call(tool, arguments.clone()).await;
-            let wanted = reduced.then_some(Limited { asked: limit, used: most });
+            let wanted = reduced.then_some(ReducedLimit { asked: limit, used: most });
             assert_eq!(result.limited, wanted, "{tool} {arguments}");
             let said = format!("limit reduced to {most}]");
             let said = result.text().contains(&said) || result.text().contains(&said.replace(']', ";"));

@@ -2,7 +2,7 @@
 
 use haft_testkit::mutator::corpus::Corpus;
 use haft_testkit::mutator::dice::Dice;
-use haft_testkit::mutator::report::{Report, Row};
+use haft_testkit::mutator::report::{MutationCounts, MutationReport};
 use haft_testkit::mutator::{self, Case, Class};
 use haft_tools::edit::{Count, Edit, fit};
 
@@ -91,7 +91,7 @@ fn the_same_seed_makes_the_same_cases() {
     assert_ne!(told(7), told(8));
 }
 
-fn row(report: &Report, class: Class) -> &Row {
+fn row(report: &MutationReport, class: Class) -> &MutationCounts {
     &report.rows[&class]
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::result::{Status, ToolResult};
 use haft_runtime::approval::YesToOrdinary;
@@ -132,7 +132,7 @@ async fn run(case: &Case) -> Result<Duration, String> {
     for _ in 0..if races.is_empty() { 1 } else { RACES } {
         scene.session().begin_turn();
         let begun = Instant::now();
-        let call = ToolCall::new(&tool, RawArguments::from(arguments.clone())).by(Origin::Person);
+        let call = ToolCall::new(&tool, RawArguments::from(arguments.clone())).by(CallOrigin::Person);
         let result = scene.send(call).await;
         longest = longest.max(begun.elapsed());
         judge(case, &result)?;

@@ -2,7 +2,7 @@
 
 use haft_policy::grant::GrantScope;
 use haft_runtime::approval::{ApprovalRequest, Verdict};
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::file_tools::Rename;
 use haft_testkit::scene::Scene;
@@ -89,7 +89,7 @@ async fn a_part_that_gets_its_name_by_a_rename_counts() {
 
 #[tokio::test]
 async fn the_question_says_what_git_would_do_and_a_yes_is_enough() {
-    let script = Script::of([Verdict::AllowOnce]);
+    let script = ScriptedApprover::of([Verdict::AllowOnce]);
     let repository =
         Scene::new().file("docs/HEAD", "ref: refs/heads/a\n").file("docs/refs/a", "").file("docs/objects/a", "");
     let scene = granted(repository.approver(script.clone()));
@@ -115,7 +115,7 @@ async fn a_command_without_a_layer_is_judged_by_its_words() {
     for (command, is_asked) in
         [(ScriptedCommand::default(), false), (ScriptedCommand::default().uncovered("no user namespaces"), true)]
     {
-        let script = Script::of([Verdict::AllowOnce]);
+        let script = ScriptedApprover::of([Verdict::AllowOnce]);
         let scene = Scene::new().file("a", "x").command(&command).approver(script.clone());
         scene.call("bash", json!({ "command": words })).await;
         let is_protected = |asked: &ApprovalRequest| asked.ruling.rule == "protected names";
@@ -204,7 +204,7 @@ async fn taking_a_change_back_is_asked_about_where_a_protected_name_leads_by_the
 
 #[tokio::test]
 async fn the_question_says_what_leads_there_and_a_yes_is_enough() {
-    let script = Script::of([Verdict::AllowOnce]);
+    let script = ScriptedApprover::of([Verdict::AllowOnce]);
     let scene = Scene::new().file(".git/config", "[core]\n\thooksPath = tools\n").approver(script.clone());
     let result = scene.call("write_file", json!({ "path": "tools/pre-commit", "content": "x" })).await;
     assert!(result.error.is_none(), "{:?}", result.error);

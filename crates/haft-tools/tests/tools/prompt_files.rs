@@ -1,7 +1,7 @@
 //! Built-in tools in the words of a prompt file: what providers are told, and what a call may say.
 
 use haft_contract::call::ToolCall;
-use haft_model::lower::{Offered, Provider, lower};
+use haft_model::lower::{ProviderDialect, ToolOffer, lower};
 use haft_runtime::catalog::Catalog;
 use haft_runtime::runtime::Runtime;
 use haft_runtime::toolset::{ToolList, ToolsetExt};
@@ -27,7 +27,7 @@ async fn a_built_in_tool_is_offered_and_called_in_the_words_of_its_file() {
     catalog.add(&ToolList::new("all", haft_tools::all()).worded("grep", spec)).await.expect("the words fit");
 
     let entry = catalog.find("grep").expect("it is there");
-    let told = lower(&Offered::of(entry.shown()), Provider::Anthropic).expect("it can be offered").value;
+    let told = lower(&ToolOffer::of(entry.shown()), ProviderDialect::Anthropic).expect("it can be offered").value;
     assert_eq!(told["description"], "Looks for words in our sources.");
     assert_eq!(told["input_schema"]["properties"]["pattern"]["description"], "What to look for.");
     assert_eq!(told["input_schema"]["properties"]["mode"]["enum"], json!(["files", "count"]));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use haft_contract::BoxFuture;
 use haft_contract::user_questions::{UserAnswer, UserReply};
 use haft_runtime::approval::{ApprovalRequest, Approver, Questionnaire, Verdict};
-use haft_testkit::approver::{Script, nobody};
+use haft_testkit::approver::{ScriptedApprover, nobody};
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
@@ -95,7 +95,7 @@ async fn without_a_run_nothing_ends_and_an_empty_result_is_an_error() {
 #[tokio::test]
 async fn a_fact_is_added_to_a_file_that_stays_as_it_is_otherwise() {
     let answers = std::iter::repeat_n(Verdict::AllowOnce, 8);
-    let scene = Scene::new().approver(Script::of(answers));
+    let scene = Scene::new().approver(ScriptedApprover::of(answers));
     let told = scene.told("remember", json!({ "fact": "- Use\n tabs." })).await;
     assert_eq!(told, "ok: Remembered in HAFT_MEMORY.md: Use tabs.\ndid: changed HAFT_MEMORY.md");
     scene.call("remember", json!({ "fact": "Test with make." })).await;
@@ -106,7 +106,7 @@ async fn a_fact_is_added_to_a_file_that_stays_as_it_is_otherwise() {
 
 #[tokio::test]
 async fn a_secret_is_never_remembered() {
-    let scene = Scene::new().secret("hunter2-hunter2").approver(Script::of([Verdict::AllowOnce]));
+    let scene = Scene::new().secret("hunter2-hunter2").approver(ScriptedApprover::of([Verdict::AllowOnce]));
     let told = scene.told("remember", json!({ "fact": "The password is hunter2-hunter2." })).await;
     assert!(told.contains("looks like a secret") && !told.contains("hunter2-"), "{told}");
     scene.assert_untouched();
@@ -127,7 +127,7 @@ fn which() -> Value {
 
 #[tokio::test]
 async fn every_question_comes_back_with_its_answer() {
-    let scene = Scene::new().approver(Script::of([]));
+    let scene = Scene::new().approver(ScriptedApprover::of([]));
     let mut asked = which();
     let more = [json!({ "question": "Why?" }), json!({ "question": "Sure?", "type": "yesno" })];
     asked["questions"].as_array_mut().expect("a list").extend(more);
@@ -184,7 +184,7 @@ async fn the_time_of_a_call_does_not_run_out_while_the_user_thinks() {
 
 #[tokio::test]
 async fn a_question_that_cannot_be_answered_is_not_asked() {
-    let scene = Scene::new().approver(Script::of([]));
+    let scene = Scene::new().approver(ScriptedApprover::of([]));
     let same = json!([{ "label": "a" }, { "label": "A" }]);
     let options = |count: usize| (0..count).map(|n| json!({ "label": n.to_string() })).collect::<Vec<_>>();
     let wrong = [
@@ -258,7 +258,7 @@ async fn tunacode_has_its_tasks_scratchpad_and_end() {
 
 #[tokio::test]
 async fn nexau_has_its_todos_its_end_its_memory_and_its_questions() {
-    let scene = Scene::new().approver(Script::of([Verdict::AllowOnce])).dialect("nexau");
+    let scene = Scene::new().approver(ScriptedApprover::of([Verdict::AllowOnce])).dialect("nexau");
     let todos =
         json!([{ "description": "Fix", "status": "cancelled" }, { "description": "Test", "status": "pending" }]);
     assert_eq!(in_dialect(&scene, "write_todos", json!({ "todos": todos })).await, "[-] Fix\n[ ] Test\n0 of 1 done");

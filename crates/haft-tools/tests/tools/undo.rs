@@ -4,7 +4,7 @@ use haft_contract::call::{RawArguments, ToolCall};
 use haft_contract::result::ToolResult;
 use haft_runtime::approval::Verdict;
 use haft_runtime::session::Session;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_testkit::snapshot::told;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 fn scene() -> Scene {
     Scene::new()
-        .approver(Script::of(std::iter::repeat_n(Verdict::AllowOnce, 64)))
+        .approver(ScriptedApprover::of(std::iter::repeat_n(Verdict::AllowOnce, 64)))
         .file("a.txt", "l1\nl2\nl3\nl4\nl5\nl6\nl7\nl8\nl9\nl10\nl11\nl12\n")
 }
 

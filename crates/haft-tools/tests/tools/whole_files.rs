@@ -3,13 +3,13 @@
 use std::os::unix::fs::symlink;
 
 use haft_runtime::approval::Verdict;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
 
 fn scene() -> Scene {
-    let scene = Scene::new().approver(Script::of(std::iter::repeat_n(Verdict::AllowOnce, 64)));
+    let scene = Scene::new().approver(ScriptedApprover::of(std::iter::repeat_n(Verdict::AllowOnce, 64)));
     scene.file("a.txt", "one\ntwo\n").file("b.txt", "b\n").file("c.txt", "c\n").file("d.txt", "d\n")
 }
 

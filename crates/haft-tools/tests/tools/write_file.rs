@@ -1,15 +1,15 @@
 //! Scenes of `write_file`.
 
-use haft_contract::call::{Origin, RawArguments, ToolCall};
+use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
 use haft_runtime::approval::Verdict;
-use haft_testkit::approver::Script;
+use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_testkit::snapshot::told;
 use serde_json::json;
 
 fn scene() -> Scene {
-    Scene::new().approver(Script::of(std::iter::repeat_n(Verdict::AllowOnce, 64)))
+    Scene::new().approver(ScriptedApprover::of(std::iter::repeat_n(Verdict::AllowOnce, 64)))
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn write_mode_says_what_happens_to_a_file_that_exists() {
 async fn a_person_who_saw_the_difference_may_overwrite_anything() {
     let scene = scene().file("a.txt", "one\n");
     let arguments = RawArguments::from(json!({ "path": "a.txt", "content": "two\n" }));
-    let result = scene.send(ToolCall::new("write_file", arguments).by(Origin::Person)).await;
+    let result = scene.send(ToolCall::new("write_file", arguments).by(CallOrigin::Person)).await;
     snapshot!(told(&result), @"
     ok: Replaced a.txt (4 bytes; +1 −1 lines).
     @@ line 1 @@
@@ -201,7 +201,7 @@ async fn what_can_never_be_read_is_told_with_the_way_to_replace_it() {
 async fn a_script_is_told_how_to_replace_a_file_that_it_has_not_read() {
     let scene = scene().file("a.txt", "one\n");
     let arguments = RawArguments::from(json!({ "path": "a.txt", "content": "two\n" }));
-    snapshot!(told(&scene.send(ToolCall::new("write_file", arguments).by(Origin::Script)).await), @r#"
+    snapshot!(told(&scene.send(ToolCall::new("write_file", arguments).by(CallOrigin::Script)).await), @r#"
     failed at line_up (not_read): a.txt was not read in this session.
     next: add write_mode=overwrite to replace the file without reading it
     did: nothing

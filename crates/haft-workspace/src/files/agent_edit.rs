@@ -13,15 +13,17 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use haft_contract::door::{Errand, OldChanges};
+use haft_contract::door::{OldChanges, Provenance};
 use serde::{Deserialize, Serialize};
 
 use super::Workspace;
-use super::compare::Coming;
-use super::image::{self, Keep, LARGEST_MIDDLE, Seen};
-use super::open::Root;
+use super::compare::IncomingContent;
+use super::image::{self, Keep, LARGEST_MIDDLE, PlaceSnapshot};
+use super::open::WorkspaceRoot;
 use super::recover;
-use crate::state::journal::{By, Intent, Journal, Kept, PathText, Reading, State, Step, now_ms};
+use crate::state::journal::{
+    ChangeAuthor, ContentLocation, Intent, IntentStep, Journal, JournalSnapshot, PathState, PathText, now_ms,
+};
 use crate::state::{AgentProcess, WorkspaceState, private};
 
 #[cfg(test)]
@@ -40,7 +42,7 @@ const NOT_SEEN: &str = "end not seen";
 #[derive(Debug)]
 pub struct AgentEdit<'a> {
     /// Who makes the call, and in which turn.
-    pub errand: &'a Errand,
+    pub errand: &'a Provenance,
     /// The files, by their paths from the root.
     pub places: &'a [PathBuf],
     /// The process of the agent, if it is known.
@@ -56,14 +58,14 @@ pub struct AgentTurn<'a> {
     pub turn: u64,
 }
 
-/// What was at the places of a call before it.
+/// The states of the places of a call before it runs, and the call that they belong to.
 #[derive(Debug, Serialize, Deserialize)]
-struct About {
-    by: By,
+struct EditSnapshot {
+    by: ChangeAuthor,
     at: u64,
     agent: Option<AgentProcess>,
     /// Each place with its state. The content of a file is in a file whose name is the number of the place.
-    places: Vec<(PathText, State)>,
+    places: Vec<(PathText, PathState)>,
 }
 
 impl Workspace {
@@ -77,7 +79,7 @@ impl Workspace {
         let _ = std::fs::remove_dir_all(&folder);
         private::create_folder(&folder)?;
         state.stake();
-        let mut places: Vec<(PathText, State)> = Vec::new();
+        let mut places: Vec<(PathText, PathState)> = Vec::new();
         for place in edit.places.iter().flat_map(|place| with_missing_folders(&self.root, place)) {
             let path = PathText::from(place.as_path());
             if places.iter().any(|(known, _)| *known == path) {
@@ -86,14 +88,14 @@ impl Workspace {
             let seen = keep_content(&self.root, &place, &folder.join(places.len().to_string()))?;
             places.push((path, seen));
         }
-        let about = About { by: By::from(edit.errand), at: now_ms(), agent: edit.agent, places };
+        let about = EditSnapshot { by: ChangeAuthor::from(edit.errand), at: now_ms(), agent: edit.agent, places };
         let unfinished = folder.join("unfinished");
         private::create_file(&unfinished)?.write_all(&serde_json::to_vec(&about)?)?;
         std::fs::rename(unfinished, folder.join(ABOUT))
     }
 
     /// Records what a call has changed; returns its change set, if it changed something.
-    pub fn end_edit(&self, state: &WorkspaceState, errand: &Errand) -> io::Result<Option<u64>> {
+    pub fn end_edit(&self, state: &WorkspaceState, errand: &Provenance) -> io::Result<Option<u64>> {
         let folder = state.edits().join(name_of(&errand.run, errand.call.as_str()));
         match read_about(&folder) {
             Some(about) => self.close(state, &folder, about),
@@ -105,11 +107,11 @@ impl Workspace {
     /// change sets that made.
     pub fn close_left_edits(&self, state: &WorkspaceState, now: Option<AgentTurn<'_>>) -> usize {
         let folders = std::fs::read_dir(state.edits()).into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut left: Vec<(PathBuf, About)> =
+        let mut left: Vec<(PathBuf, EditSnapshot)> =
             folders.filter_map(|folder| Some((folder.clone(), read_about(&folder)?))).collect();
         left.retain(|(_, about)| about.has_ended(now));
         left.sort_by_key(|(_, about)| about.at);
-        let close = |(folder, mut about): (PathBuf, About)| {
+        let close = |(folder, mut about): (PathBuf, EditSnapshot)| {
             about.by.tool = format!("{} ({NOT_SEEN})", about.by.tool);
             about.by.description = Some(NOT_SEEN.to_owned());
             // What cannot be closed now stays for the next haft.
@@ -118,14 +120,14 @@ impl Workspace {
         left.into_iter().filter_map(close).count()
     }
 
-    fn close(&self, state: &WorkspaceState, folder: &Path, about: About) -> io::Result<Option<u64>> {
+    fn close(&self, state: &WorkspaceState, folder: &Path, about: EditSnapshot) -> io::Result<Option<u64>> {
         let set = record(&self.root, &state.journal(), (folder, about))?;
         std::fs::remove_dir_all(folder)?;
         Ok(set)
     }
 }
 
-impl About {
+impl EditSnapshot {
     fn has_ended(&self, now: Option<AgentTurn<'_>>) -> bool {
         let is_past = now.is_some_and(|now| now.run == self.by.run && now.turn != self.by.turn);
         let is_gone = match self.agent {
@@ -143,19 +145,19 @@ fn name_of(run: &str, call: &str) -> String {
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
-fn read_about(folder: &Path) -> Option<About> {
+fn read_about(folder: &Path) -> Option<EditSnapshot> {
     let mut bytes = Vec::new();
     private::read_file(&folder.join(ABOUT)).ok()?.read_to_end(&mut bytes).ok()?;
     serde_json::from_slice(&bytes).ok()
 }
 
 /// Returns a place with the folders above it that do not exist, outermost first.
-fn with_missing_folders(root: &Root, place: &Path) -> Vec<PathBuf> {
+fn with_missing_folders(root: &WorkspaceRoot, place: &Path) -> Vec<PathBuf> {
     let mut all = vec![place.to_owned()];
     let mut above = place.parent();
     while let Some(folder) = above.filter(|folder| !folder.as_os_str().is_empty() && !root.is_root(folder)) {
         match image::glance(root, folder) {
-            Ok(Seen { state: State::Absent, .. }) => all.insert(0, folder.to_owned()),
+            Ok(PlaceSnapshot { state: PathState::Absent, .. }) => all.insert(0, folder.to_owned()),
             _ => break,
         }
         above = folder.parent();
@@ -164,9 +166,9 @@ fn with_missing_folders(root: &Root, place: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the state of a place, and copies the content of a file.
-fn keep_content(root: &Root, place: &Path, copy: &Path) -> io::Result<State> {
+fn keep_content(root: &WorkspaceRoot, place: &Path, copy: &Path) -> io::Result<PathState> {
     let seen = image::look(root, place)?.state;
-    if let State::File { size, .. } = &seen {
+    if let PathState::File { size, .. } = &seen {
         if *size > image::LARGEST_KEPT {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
@@ -177,8 +179,8 @@ fn keep_content(root: &Root, place: &Path, copy: &Path) -> io::Result<State> {
 }
 
 /// Writes what has changed at the places of a call as one change set.
-fn record(root: &Root, journal: &Journal, (folder, about): (&Path, About)) -> io::Result<Option<u64>> {
-    let kept = Root::open(folder)?;
+fn record(root: &WorkspaceRoot, journal: &Journal, (folder, about): (&Path, EditSnapshot)) -> io::Result<Option<u64>> {
+    let kept = WorkspaceRoot::open(folder)?;
     let mut writing = journal.lock(&|| false)?;
     recover::recover(root, &mut writing)?;
     let mut inline = writing.inline_contents();
@@ -205,48 +207,50 @@ fn record(root: &Root, journal: &Journal, (folder, about): (&Path, About)) -> io
 }
 
 /// Returns whether the journal has the changes of a call.
-fn is_recorded(reading: &Reading, by: &By) -> bool {
+fn is_recorded(reading: &JournalSnapshot, by: &ChangeAuthor) -> bool {
     reading.intents.iter().any(|(intent, _)| (&intent.by.run, &intent.by.call) == (&by.run, &by.call))
 }
 
 /// Returns what has changed at one place since.
 fn change(
-    (root, path): (&Root, PathText),
-    (kept, number, before): (&Root, usize, State),
+    (root, path): (&WorkspaceRoot, PathText),
+    (kept, number, before): (&WorkspaceRoot, usize, PathState),
     keep: &mut Keep<'_>,
-) -> io::Result<Option<Step>> {
+) -> io::Result<Option<IntentStep>> {
     // A place that cannot be looked at now is not known to have changed.
     let Ok(after) = image::look(root, path.as_path()) else { return Ok(None) };
     if before.is_same_content(&after.state) && before.mode() == after.state.mode() {
         return Ok(None);
     }
     let new = match &after.state {
-        State::File { size, .. } if *size <= LARGEST_MIDDLE as u64 => {
+        PathState::File { size, .. } if *size <= LARGEST_MIDDLE as u64 => {
             let mut bytes = Vec::new();
             File::from(root.open_own(path.as_path())?).read_to_end(&mut bytes)?;
             Some(bytes)
         }
         _ => None,
     };
-    let coming = new.as_deref().map(Coming::Bytes);
+    let coming = new.as_deref().map(IncomingContent::Bytes);
     let seen = match &before {
-        State::File { mode, owner, .. } => {
+        PathState::File { mode, owner, .. } => {
             let mut seen = image::keep(kept, Path::new(&number.to_string()), coming, keep)?;
-            if let State::File { mode: copied, owner: copier, .. } = &mut seen.state {
+            if let PathState::File { mode: copied, owner: copier, .. } = &mut seen.state {
                 (*copied, *copier) = (*mode, *owner);
             }
             seen
         }
-        _ => Seen { state: before, ..Seen::nothing() },
+        _ => PlaceSnapshot { state: before, ..PlaceSnapshot::nothing() },
     };
     let after = match (after.state, coming) {
-        (State::File { mode, owner, .. }, Some(Coming::Bytes(bytes))) => {
+        (PathState::File { mode, owner, .. }, Some(IncomingContent::Bytes(bytes))) => {
             let hash = crate::state::journal::ContentHash::of(bytes);
-            let content = image::after(&seen, hash, Coming::Bytes(bytes), keep);
-            State::File { mode, size: bytes.len() as u64, hash, content, owner }
+            let content = image::after(&seen, hash, IncomingContent::Bytes(bytes), keep);
+            PathState::File { mode, size: bytes.len() as u64, hash, content, owner }
         }
-        (State::File { mode, size, hash, owner, .. }, _) => State::File { mode, size, hash, content: Kept::No, owner },
+        (PathState::File { mode, size, hash, owner, .. }, _) => {
+            PathState::File { mode, size, hash, content: ContentLocation::No, owner }
+        }
         (state, _) => state,
     };
-    Ok(Some(Step::Change { path, before: seen.state, after, beside: None }))
+    Ok(Some(IntentStep::Change { path, before: seen.state, after, beside: None }))
 }

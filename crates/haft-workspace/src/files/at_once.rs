@@ -8,18 +8,18 @@ use std::io::IoSliceMut;
 
 use haft_contract::door::FileKind;
 use haft_contract::path::Target;
-use haft_contract::stamp::Stamp;
+use haft_contract::stamp::FileStamp;
 use rustix::fs::OFlags;
 use rustix::io::ReadWriteFlags;
 
 use super::facts::{kind_of, stamp_of};
-use super::open::Root;
+use super::open::WorkspaceRoot;
 
 /// Largest file that is read so, in bytes.
 const SMALL: u64 = 64 * 1024;
 
 /// Returns all bytes of a small file, with the version they are of, if nobody has to wait for them.
-pub(super) fn read(root: &Root, target: &Target) -> Option<(Vec<u8>, Stamp)> {
+pub(super) fn read(root: &WorkspaceRoot, target: &Target) -> Option<(Vec<u8>, FileStamp)> {
     let opened = root.open_target(target, OFlags::RDONLY).ok()?;
     let stat = rustix::fs::fstat(&opened).ok()?;
     let stamp = stamp_of(&stat);
@@ -40,7 +40,7 @@ pub(super) fn read(root: &Root, target: &Target) -> Option<(Vec<u8>, Stamp)> {
 
 #[cfg(test)]
 mod tests {
-    use haft_contract::path::{Extent, Place};
+    use haft_contract::path::{Extent, FileLocation};
 
     use super::*;
 
@@ -53,8 +53,8 @@ mod tests {
         std::fs::write(at("large"), vec![b'x'; SMALL as usize + 1]).expect("it can be written");
         std::fs::write(at("empty"), "").expect("it can be written");
         std::fs::create_dir(at("folder")).expect("it can be made");
-        let root = Root::open(folder.path()).expect("it is there");
-        let read = |name: &str| read(&root, &Target::Inside(Place::new(name, Extent::Entry)));
+        let root = WorkspaceRoot::open(folder.path()).expect("it is there");
+        let read = |name: &str| read(&root, &Target::Inside(FileLocation::new(name, Extent::Entry)));
 
         for name in ["large", "empty", "folder", "missing"] {
             assert_eq!(read(name), None, "{name}");

@@ -18,15 +18,15 @@ use bytes::Bytes;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
-use super::compare::Coming;
+use super::compare::IncomingContent;
 use super::image::LARGEST_MIDDLE;
 use super::open::{open_beneath, open_name};
 use super::owner;
-use crate::state::journal::{ContentHash, Kept, PathText, State};
+use crate::state::journal::{ContentHash, ContentLocation, PathState, PathText};
 
 /// The folder of a layer, held open.
 #[derive(Debug)]
-pub(crate) struct Layered {
+pub(crate) struct LayerHandle {
     folder: OwnedFd,
     /// The folder in it that was opened last; the next file most often lies in the same one, and nobody moves it.
     last: Mutex<Option<(PathBuf, Arc<OwnedFd>)>>,
@@ -34,8 +34,8 @@ pub(crate) struct Layered {
 
 /// A file or link that lies ready in a layer.
 #[derive(Clone, Debug)]
-pub(crate) struct Brought {
-    pub(crate) from: Arc<Layered>,
+pub(crate) struct LayerEntry {
+    pub(crate) from: Arc<LayerHandle>,
     /// Its place in the layer.
     pub(crate) path: PathBuf,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Brought {
 /// What lies ready.
 pub(super) struct Ready {
     /// What will be at the place. Of a file, where its content is kept is not said yet.
-    pub(super) state: State,
+    pub(super) state: PathState,
     pub(super) content: ReadyContent,
 }
 
@@ -58,16 +58,16 @@ pub(super) enum ReadyContent {
 
 impl ReadyContent {
     /// Returns the content of a file, to be compared with what it replaces.
-    pub(super) fn coming(&self) -> Option<Coming<'_>> {
+    pub(super) fn coming(&self) -> Option<IncomingContent<'_>> {
         match self {
             Self::Link => None,
-            Self::Bytes(bytes) => Some(Coming::Bytes(bytes)),
-            Self::File(file, size) => Some(Coming::File(file, *size)),
+            Self::Bytes(bytes) => Some(IncomingContent::Bytes(bytes)),
+            Self::File(file, size) => Some(IncomingContent::File(file, *size)),
         }
     }
 }
 
-impl Layered {
+impl LayerHandle {
     pub(crate) fn new(folder: OwnedFd) -> Self {
         Self { folder, last: Mutex::default() }
     }
@@ -86,7 +86,7 @@ impl Layered {
     }
 }
 
-impl Brought {
+impl LayerEntry {
     /// Takes away what must not come in with a file, and says what it is then.
     pub(super) fn ready(&self) -> io::Result<Ready> {
         let (folder, name) = self.from.open_parent(&self.path)?;
@@ -96,7 +96,7 @@ impl Brought {
             FileType::Symlink => {
                 let to = rustix::fs::readlinkat(&folder, name, Vec::new())?;
                 let to = PathText::from(Path::new(OsStr::from_bytes(to.as_bytes())));
-                Ok(Ready { state: State::Link { to }, content: ReadyContent::Link })
+                Ok(Ready { state: PathState::Link { to }, content: ReadyContent::Link })
             }
             _ => Err(io::ErrorKind::InvalidInput.into()),
         }
@@ -128,14 +128,14 @@ impl Brought {
     }
 
     /// Opens it to be copied: a file, or where a link leads.
-    pub(super) fn open(&self) -> io::Result<Opened> {
+    pub(super) fn open(&self) -> io::Result<OpenLayerEntry> {
         let (layer, name) = self.from.open_parent(&self.path)?;
         match open_readable(&layer, name) {
             Err(Errno::LOOP) => {
                 let to = rustix::fs::readlinkat(&layer, name, Vec::new())?;
-                Ok(Opened::Link(OsString::from_vec(to.into_bytes()).into()))
+                Ok(OpenLayerEntry::Link(OsString::from_vec(to.into_bytes()).into()))
             }
-            file => Ok(Opened::File(File::from(file?))),
+            file => Ok(OpenLayerEntry::File(File::from(file?))),
         }
     }
 
@@ -150,8 +150,8 @@ impl Brought {
     }
 }
 
-/// Something of a layer, opened.
-pub(super) enum Opened {
+/// An entry of a layer, opened.
+pub(super) enum OpenLayerEntry {
     File(File),
     Link(PathBuf),
 }
@@ -174,7 +174,7 @@ fn ready_file(folder: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<Ready> 
         hasher.update_reader(&file)?;
         (ContentHash(*hasher.finalize().as_bytes()), ReadyContent::File(file, size))
     };
-    let state = State::File { mode, size, hash, content: Kept::No, owner: Some(owner::of(stat)) };
+    let state = PathState::File { mode, size, hash, content: ContentLocation::No, owner: Some(owner::of(stat)) };
     Ok(Ready { state, content })
 }
 

@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// A moment by the clock of a file system, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::files) struct Moment(i128);
+pub(in crate::files) struct FilesystemTime(i128);
 
 /// The clock of the file system that a folder is on.
 #[derive(Debug, Default)]
@@ -34,20 +34,20 @@ pub(in crate::files) struct Clock {
 
 impl Clock {
     /// Takes the moment, or else by the clock of another folder.
-    pub(in crate::files) fn now(&self, folder: BorrowedFd<'_>, other: BorrowedFd<'_>) -> io::Result<Moment> {
+    pub(in crate::files) fn now(&self, folder: BorrowedFd<'_>, other: BorrowedFd<'_>) -> io::Result<FilesystemTime> {
         if let (None, Ok(file)) = (self.file.get(), nameless(folder)) {
             let _ = self.file.set(file);
         }
         match self.file.get() {
-            Some(file) => Moment::by(file, PATIENCE),
+            Some(file) => FilesystemTime::by(file, PATIENCE),
             // Not every file system has those, and one of another machine has a clock of its own.
-            None => Moment::by_name(folder).or_else(|_| Moment::by(&nameless(other)?, PATIENCE)),
+            None => FilesystemTime::by_name(folder).or_else(|_| FilesystemTime::by(&nameless(other)?, PATIENCE)),
         }
     }
 
     /// Takes the moment if that is possible without waiting.
-    pub(in crate::files) fn at_once(&self) -> Option<Moment> {
-        Moment::by(self.file.get()?, AT_ONCE).ok()
+    pub(in crate::files) fn at_once(&self) -> Option<FilesystemTime> {
+        FilesystemTime::by(self.file.get()?, AT_ONCE).ok()
     }
 }
 
@@ -56,7 +56,7 @@ fn nameless(folder: BorrowedFd<'_>) -> io::Result<File> {
     Ok(File::from(rustix::fs::openat(folder, ".", flags, Mode::from_raw_mode(0o600))?))
 }
 
-impl Moment {
+impl FilesystemTime {
     /// A moment before every change.
     pub(in crate::files) const BEGINNING: Self = Self(i128::MIN);
 
@@ -138,7 +138,7 @@ mod tests {
                 |path: &std::path::Path| moment.is_before_change_of(&rustix::fs::stat(path).expect("it is there"));
             assert_eq!((is_later(&before), is_later(&after)), (false, true));
         }
-        Moment::by_name(opened.as_fd()).expect("the clock goes");
+        FilesystemTime::by_name(opened.as_fd()).expect("the clock goes");
         assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 100);
     }
 }

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
 use super::image::LARGEST_MIDDLE;
-use crate::state::journal::{ContentHash, Piece};
+use crate::state::journal::{ContentHash, ContentPiece};
 
 /// How much is read at once.
 const STEP: usize = 1024 * 1024;
@@ -24,15 +24,15 @@ const MOST_STRETCHES: usize = 512;
 /// Less is not worth a look at the ends.
 const LITTLE: u64 = 1024;
 
-/// A content that comes in the place of another one.
+/// A content that replaces another one.
 #[derive(Clone, Copy)]
-pub(super) enum Coming<'c> {
+pub(super) enum IncomingContent<'c> {
     Bytes(&'c [u8]),
     /// A large one, with its size.
     File(&'c File, u64),
 }
 
-impl Coming<'_> {
+impl IncomingContent<'_> {
     pub(super) fn size(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
@@ -52,26 +52,26 @@ impl Coming<'_> {
     }
 }
 
-/// A content that is being compared.
-pub(super) struct Comparison<'c> {
+/// The comparison of an old content with the content that replaces it.
+pub(super) struct RevisionComparison<'c> {
     old: &'c File,
     /// How large the old content was when it was looked at.
     size: u64,
-    coming: Option<Coming<'c>>,
+    coming: Option<IncomingContent<'c>>,
     /// The new stretches: where each begins and ends.
     stretches: Vec<(u64, u64)>,
     /// Whether so much is new that only the ends can still be the same.
     is_other: bool,
 }
 
-impl<'c> Comparison<'c> {
-    pub(super) fn of(old: &'c File, size: u64, coming: Option<Coming<'c>>) -> Self {
+impl<'c> RevisionComparison<'c> {
+    pub(super) fn of(old: &'c File, size: u64, coming: Option<IncomingContent<'c>>) -> Self {
         Self { old, size, coming, stretches: Vec::new(), is_other: false }
     }
 
     /// Returns the hash of the old content, and what the new one is made of, where there is one that has something in
     /// common with it. `stopped` is asked between pieces.
-    pub(super) fn run(mut self, stopped: &dyn Fn() -> bool) -> io::Result<(ContentHash, Option<Vec<Piece>>)> {
+    pub(super) fn run(mut self, stopped: &dyn Fn() -> bool) -> io::Result<(ContentHash, Option<Vec<ContentPiece>>)> {
         let mut hasher = blake3::Hasher::new();
         let (mut old, mut new) = (vec![0; STEP], Vec::new());
         let mut at = 0;
@@ -97,11 +97,11 @@ impl<'c> Comparison<'c> {
         let Some(coming) = self.coming.filter(|_| !self.is_other) else { return Ok(()) };
         let there = usize::try_from(coming.size().saturating_sub(at)).unwrap_or(usize::MAX).min(old.len());
         let new = match coming {
-            Coming::Bytes(bytes) => {
+            IncomingContent::Bytes(bytes) => {
                 let at = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
                 &bytes[at..at + there]
             }
-            Coming::File(..) => {
+            IncomingContent::File(..) => {
                 buffer.resize(there, 0);
                 coming.read_at(at, buffer)?;
                 &buffer[..]
@@ -130,7 +130,7 @@ impl<'c> Comparison<'c> {
         self.stretches.iter().map(|(begin, end)| end - begin).sum()
     }
 
-    fn pieces(mut self) -> io::Result<Option<Vec<Piece>>> {
+    fn pieces(mut self) -> io::Result<Option<Vec<ContentPiece>>> {
         let Some(coming) = self.coming else { return Ok(None) };
         let size = coming.size();
         if let (true, Some(first)) = (self.is_other, self.stretches.first().copied()) {
@@ -147,19 +147,19 @@ impl<'c> Comparison<'c> {
         for (begin, to) in self.stretches {
             let to = to.min(size - end);
             if begin < to {
-                pieces.push(Piece::Old { at, length: begin - at });
-                pieces.push(Piece::New { at: begin, length: to - begin });
+                pieces.push(ContentPiece::Old { at, length: begin - at });
+                pieces.push(ContentPiece::New { at: begin, length: to - begin });
                 at = to;
             }
         }
-        pieces.push(Piece::Old { at, length: size - end - at });
-        pieces.push(Piece::Old { at: self.size - end, length: end });
-        pieces.retain(|piece| !matches!(piece, Piece::Old { length: 0, .. }));
+        pieces.push(ContentPiece::Old { at, length: size - end - at });
+        pieces.push(ContentPiece::Old { at: self.size - end, length: end });
+        pieces.retain(|piece| !matches!(piece, ContentPiece::Old { length: 0, .. }));
         Ok(Some(pieces))
     }
 
     /// Returns how many bytes are the same at the ends, without so many at the beginning.
-    fn shared_end(&self, coming: Coming<'_>, without: u64) -> io::Result<u64> {
+    fn shared_end(&self, coming: IncomingContent<'_>, without: u64) -> io::Result<u64> {
         let most = self.size.min(coming.size()).saturating_sub(without);
         let (mut old, mut new) = (vec![0; STEP], vec![0; STEP]);
         let mut shared = 0;
@@ -217,13 +217,13 @@ mod tests {
     }
 
     /// What the pieces make of both contents, and how many bytes of the new one they name.
-    fn made(old: &[u8], new: &[u8], pieces: &[Piece]) -> (Vec<u8>, usize) {
+    fn made(old: &[u8], new: &[u8], pieces: &[ContentPiece]) -> (Vec<u8>, usize) {
         let (mut made, mut named) = (Vec::new(), 0);
         let range = |at: u64, length: u64| usize::try_from(at).unwrap()..usize::try_from(at + length).unwrap();
         for piece in pieces {
             match *piece {
-                Piece::Old { at, length } => made.extend_from_slice(&old[range(at, length)]),
-                Piece::New { at, length } => {
+                ContentPiece::Old { at, length } => made.extend_from_slice(&old[range(at, length)]),
+                ContentPiece::New { at, length } => {
                     made.extend_from_slice(&new[range(at, length)]);
                     named += usize::try_from(length).unwrap();
                 }
@@ -256,9 +256,9 @@ mod tests {
         for (index, (new, least)) in others.iter().enumerate() {
             for (old, new, least) in [(&text, new, Some(*least)), (new, &text, None)] {
                 let (old_file, new_file) = (file(old), file(new));
-                for coming in [Coming::Bytes(new), Coming::File(&new_file, new.len() as u64)] {
+                for coming in [IncomingContent::Bytes(new), IncomingContent::File(&new_file, new.len() as u64)] {
                     (&old_file).rewind().expect("it is a file");
-                    let comparison = Comparison::of(&old_file, old.len() as u64, Some(coming));
+                    let comparison = RevisionComparison::of(&old_file, old.len() as u64, Some(coming));
                     let (hash, pieces) = comparison.run(&|| false).expect("both can be read");
                     assert_eq!(hash, ContentHash::of(old));
                     let (made, named) = made(old, new, &pieces.expect("both were compared"));

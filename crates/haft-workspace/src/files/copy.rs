@@ -4,24 +4,24 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use haft_contract::door::{FileCopy, FileKind};
-use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::error::{FailedOperation, Next, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::Target;
-use haft_contract::stamp::Version;
+use haft_contract::stamp::FileVersion;
 use rustix::fs::OFlags;
 
 use super::facts::{kind_of, special, stamp_of};
-use super::open::Root;
+use super::open::WorkspaceRoot;
 use super::{missing, page, system_error};
 
 /// Reads a file of at most so many bytes, with the version it is.
-pub(super) fn copy(root: &Root, target: &Target, most: u64) -> Result<FileCopy, ToolError> {
+pub(super) fn copy(root: &WorkspaceRoot, target: &Target, most: u64) -> Result<FileCopy, ToolError> {
     let path = target.to_string();
     let opened = match root.open_target(target, OFlags::RDONLY) {
         Err(error) if error.kind == ErrorKind::MissingFile => return Err(missing::missing(root, target)),
         opened => opened?,
     };
-    let broken = |error: io::Error| system_error(error, &path, Operation::Read);
+    let broken = |error: io::Error| system_error(error, &path, FailedOperation::Read);
     let stat = rustix::fs::fstat(&opened).map_err(|errno| broken(errno.into()))?;
     match kind_of(&stat) {
         FileKind::File => {}
@@ -39,14 +39,14 @@ pub(super) fn copy(root: &Root, target: &Target, most: u64) -> Result<FileCopy, 
     let after = rustix::fs::fstat(&file).map_err(|errno| broken(errno.into()))?;
     if stamp_of(&after) != stamp {
         let what = format!("Another program is changing {path} at this moment.");
-        return Err(ToolError::of(ErrorKind::Stale, what).about_file(path, Operation::Read));
+        return Err(ToolError::of(ErrorKind::Stale, what).about_file(path, FailedOperation::Read));
     }
     let content = *blake3::hash(&bytes).as_bytes();
-    Ok(FileCopy { bytes: bytes.into(), version: Version { stamp, content } })
+    Ok(FileCopy { bytes: bytes.into(), version: FileVersion { stamp, content } })
 }
 
 fn too_large(path: &str, most: u64) -> ToolError {
     let next = Next::DoNotRetry("use a command that works on a stream, or split the file".into());
     let what = format!("{path} is larger than {} MiB, the maximum for one change.", most / 1024 / 1024);
-    ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, Operation::Read)
+    ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, FailedOperation::Read)
 }

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::open::Root;
-use super::replace::Staged;
+use super::open::WorkspaceRoot;
+use super::replace::StagedEntry;
 
 /// So many folders are synced one by one; of more, their file systems are.
 const FEW_FOLDERS: usize = 64;
 
 /// Syncs the file systems that contents lie ready on, each once; returns them.
 pub(super) fn sync_contents<'s>(
-    root: &Root,
-    staged: impl Iterator<Item = (&'s Path, &'s Staged)>,
+    root: &WorkspaceRoot,
+    staged: impl Iterator<Item = (&'s Path, &'s StagedEntry)>,
 ) -> Result<HashSet<u64>, (PathBuf, io::Error)> {
     let mut synced = HashSet::new();
     for (place, staged) in staged {
@@ -29,7 +29,7 @@ pub(super) fn sync_contents<'s>(
 }
 
 /// Syncs the names in folders: folder by folder, or all at once where there are many.
-pub(super) fn sync_folders(root: &Root, folders: &BTreeSet<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
+pub(super) fn sync_folders(root: &WorkspaceRoot, folders: &BTreeSet<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
     let mut synced = HashSet::new();
     for place in folders {
         let sync = match root.open_place(place, OFlags::RDONLY | OFlags::DIRECTORY) {

@@ -1,28 +1,28 @@
 //! What the kernel says of a file.
 
 use haft_contract::door::{FileFacts, FileKind};
-use haft_contract::error::{Operation, ToolError};
+use haft_contract::error::{FailedOperation, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::Target;
-use haft_contract::stamp::Stamp;
+use haft_contract::stamp::FileStamp;
 use rustix::fs::{FileType, OFlags, Stat};
 
-use super::open::Root;
+use super::open::WorkspaceRoot;
 use super::{missing, system_error};
 
 /// Describes what is at a target.
-pub(super) fn facts(root: &Root, target: &Target) -> Result<FileFacts, ToolError> {
+pub(super) fn facts(root: &WorkspaceRoot, target: &Target) -> Result<FileFacts, ToolError> {
     let opened = match root.open_target(target, OFlags::PATH) {
         Err(error) if error.kind == ErrorKind::MissingFile => return Err(missing::missing(root, target)),
         opened => opened?,
     };
     let stat = rustix::fs::fstat(&opened)
-        .map_err(|errno| system_error(errno.into(), &target.to_string(), Operation::Access))?;
+        .map_err(|errno| system_error(errno.into(), &target.to_string(), FailedOperation::Access))?;
     Ok(FileFacts { kind: kind_of(&stat), stamp: stamp_of(&stat) })
 }
 
 /// Returns the version of what is at a target, be it a link, without a word on why there is none.
-pub(super) fn stamp(root: &Root, target: &Target) -> Option<Stamp> {
+pub(super) fn stamp(root: &WorkspaceRoot, target: &Target) -> Option<FileStamp> {
     let opened = root.open_target(target, OFlags::PATH | OFlags::NOFOLLOW).ok()?;
     rustix::fs::fstat(&opened).ok().map(|stat| stamp_of(&stat))
 }
@@ -40,9 +40,9 @@ pub(super) fn kind_of_type(file_type: FileType) -> FileKind {
     }
 }
 
-pub(super) fn stamp_of(stat: &Stat) -> Stamp {
+pub(super) fn stamp_of(stat: &Stat) -> FileStamp {
     let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
-    Stamp {
+    FileStamp {
         size: u64::try_from(stat.st_size).unwrap_or(0),
         modified_ns: nanoseconds(stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
         changed_ns: nanoseconds(stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0)),
@@ -53,5 +53,5 @@ pub(super) fn stamp_of(stat: &Stat) -> Stamp {
 /// The error for what is neither file nor folder.
 pub(super) fn special(path: &str) -> ToolError {
     ToolError::of(ErrorKind::SpecialFile, format!("{path} is a pipe, a socket or a device, not a regular file."))
-        .about_file(path, Operation::Access)
+        .about_file(path, FailedOperation::Access)
 }

@@ -9,15 +9,15 @@ use std::path::PathBuf;
 use haft_contract::door::FileKind;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::path::{Extent, Place, Target};
-use haft_contract::search::{Case, FindOrder, FindRequest, Found, Hidden, Ignored};
+use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::search::{Case, DotfilePolicy, FindOrder, FindRequest, FindResult, IgnorePolicy};
 use tokio_util::sync::CancellationToken;
 
 use super::folder::stat_name;
 use super::list::open_folder;
 use super::names::{Letters, NameGlobs};
-use super::open::Root;
-use super::walk::{Met, Walk, WalkOptions};
+use super::open::WorkspaceRoot;
+use super::walk::{Met, TreeWalk, WalkOptions};
 
 /// Most names compared when nothing fits and near ones are looked for.
 const MOST_NEAR_COMPARED: usize = 50_000;
@@ -26,22 +26,22 @@ const MOST_NEAR: usize = 5;
 
 /// Finds what fits the glob below a folder.
 pub(super) fn find(
-    root: &Root,
+    root: &WorkspaceRoot,
     target: &Target,
     request: &FindRequest,
     stop: &CancellationToken,
-) -> Result<Found, ToolError> {
+) -> Result<FindResult, ToolError> {
     let pattern = relative(&request.pattern)?;
     let letters = letters(pattern, request.case);
     let globs = NameGlobs::new(&[pattern.to_owned()], ("pattern", letters))?;
     let exclude = NameGlobs::new(&request.exclude, ("exclude", Letters::Exact))?;
     let (options, depth) = (options(pattern, letters, request.ignored), request.depth);
-    let hidden = if request.hidden == Hidden::Show { Hidden::Show } else { options.hidden };
+    let hidden = if request.hidden == DotfilePolicy::Show { DotfilePolicy::Show } else { options.hidden };
     let usual_excludes = NameGlobs::of_known(&request.usual_excludes, Letters::Exact);
     let options = WalkOptions { wanted: globs.clone(), exclude, usual_excludes, depth, hidden, ..options };
     let names_folder = !options.only.is_empty();
-    let mut walk = Walk::new(root, (target, open_folder(root, target)?), options, stop)?;
-    let mut page = Page::of(request);
+    let mut walk = TreeWalk::new(root, (target, open_folder(root, target)?), options, stop)?;
+    let mut page = FindPage::of(request);
     let wanted = if pattern.ends_with('/') { FileKind::Folder } else { FileKind::File };
     let (mut matched, mut compared) = (0, 0);
     while let Some(met) = walk.advance() {
@@ -56,28 +56,28 @@ pub(super) fn find(
     }
     let left_out = walk.end()?;
     // A glob that names an ignored folder wants it.
-    if compared == 0 && names_folder && request.ignored == Ignored::Skip && left_out.ignored.count > 0 {
-        return find(root, target, &FindRequest { ignored: Ignored::Show, ..request.clone() }, stop);
+    if compared == 0 && names_folder && request.ignored == IgnorePolicy::Skip && left_out.ignored.count > 0 {
+        return find(root, target, &FindRequest { ignored: IgnorePolicy::Show, ..request.clone() }, stop);
     }
     let near = if matched == 0 { near(root, target, (pattern, request.ignored), stop)? } else { Vec::new() };
-    Ok(Found { paths: page.into_paths(wanted), matched, compared, near, left_out })
+    Ok(FindResult { paths: page.into_paths(wanted), matched, compared, near, left_out })
 }
 
 /// Returns the files that are neither hidden nor ignored, at most so many.
-pub(super) fn file_names(root: &Root, most: usize) -> Vec<String> {
+pub(super) fn file_names(root: &WorkspaceRoot, most: usize) -> Vec<String> {
     let request = FindRequest {
         pattern: "*".to_owned(),
         case: Case::Sensitive,
         exclude: Vec::new(),
         usual_excludes: Vec::new(),
         depth: usize::MAX,
-        hidden: Hidden::Skip,
+        hidden: DotfilePolicy::Skip,
         order: FindOrder::Name,
-        ignored: Ignored::Skip,
+        ignored: IgnorePolicy::Skip,
         skip: 0,
         paths: most,
     };
-    let here = Target::Inside(Place::new(PathBuf::new(), Extent::Tree));
+    let here = Target::Inside(FileLocation::new(PathBuf::new(), Extent::Tree));
     find(root, &here, &request, &CancellationToken::new()).map(|found| found.paths).unwrap_or_default()
 }
 
@@ -104,14 +104,14 @@ fn relative(pattern: &str) -> Result<&str, ToolError> {
 }
 
 /// Names with a dot are met where the glob asks for one; the first plain names of the glob limit where the walk goes.
-fn options(pattern: &str, letters: Letters, ignored: Ignored) -> WalkOptions {
+fn options(pattern: &str, letters: Letters, ignored: IgnorePolicy) -> WalkOptions {
     let parts: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
     let asks_for_dot = parts.iter().any(|part| part.starts_with('.') || part.contains("{."));
     let folders = &parts[..parts.len() - 1];
     let plain = folders.iter().take_while(|part| !part.is_empty() && !part.contains(['*', '?', '[', '{', '}', '\\']));
     let only =
         if letters == Letters::Exact { plain.map(|part| part.as_bytes().to_vec()).collect() } else { Vec::new() };
-    let hidden = if asks_for_dot { Hidden::Show } else { Hidden::Skip };
+    let hidden = if asks_for_dot { DotfilePolicy::Show } else { DotfilePolicy::Skip };
     let exclude = NameGlobs::of_known(&[], Letters::Exact);
     let (wanted, usual_excludes) = (exclude.clone(), exclude.clone());
     WalkOptions { depth: usize::MAX, hidden, ignored, wanted, exclude, usual_excludes, only }
@@ -119,15 +119,15 @@ fn options(pattern: &str, letters: Letters, ignored: Ignored) -> WalkOptions {
 
 /// What fits in another case, or in another folder.
 fn near(
-    root: &Root,
+    root: &WorkspaceRoot,
     target: &Target,
-    (pattern, ignored): (&str, Ignored),
+    (pattern, ignored): (&str, IgnorePolicy),
     stop: &CancellationToken,
 ) -> Result<Vec<String>, ToolError> {
     let elsewhere = format!("**/{pattern}");
     let globs = NameGlobs::of_known(&[pattern.to_owned(), elsewhere], Letters::AnyCase);
     let options = options(pattern, Letters::AnyCase, ignored);
-    let mut walk = Walk::new(root, (target, open_folder(root, target)?), options, stop)?;
+    let mut walk = TreeWalk::new(root, (target, open_folder(root, target)?), options, stop)?;
     let mut near = Vec::new();
     for _ in 0..MOST_NEAR_COMPARED {
         if walk.advance().is_none() || near.len() >= MOST_NEAR {
@@ -142,7 +142,7 @@ fn near(
 }
 
 /// The paths that are returned.
-struct Page {
+struct FindPage {
     order: FindOrder,
     skip: usize,
     most: usize,
@@ -151,14 +151,14 @@ struct Page {
     ranked: BinaryHeap<(i128, Vec<u8>)>,
 }
 
-impl Page {
+impl FindPage {
     fn of(request: &FindRequest) -> Self {
         let FindRequest { order, skip, paths: most, .. } = *request;
         Self { order, skip, most, first: Vec::new(), ranked: BinaryHeap::new() }
     }
 
     /// Takes what fits; so many came before it.
-    fn take(&mut self, (walk, met): (&Walk<'_>, Met), before: u64) {
+    fn take(&mut self, (walk, met): (&TreeWalk<'_>, Met), before: u64) {
         let stamp = || {
             let stat = walk.folder().and_then(|folder| stat_name(folder, walk.name()).ok());
             stat.map(|stat| super::facts::stamp_of(&stat))

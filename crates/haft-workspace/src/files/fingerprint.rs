@@ -1,6 +1,6 @@
 //! Recognises what is at a place without a description of it: a change may have very many deeds.
 
-use crate::state::journal::{ContentHash, PathText, State};
+use crate::state::journal::{ContentHash, PathState, PathText};
 
 /// What is enough to recognise what is at a place, whatever its mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,13 +11,13 @@ pub(crate) enum Fingerprint {
     Folder,
 }
 
-impl From<&State> for Fingerprint {
-    fn from(state: &State) -> Self {
+impl From<&PathState> for Fingerprint {
+    fn from(state: &PathState) -> Self {
         match state {
-            State::Absent => Self::Absent,
-            State::File { hash, .. } => Self::File(*hash),
-            State::Link { to } => Self::Link(to.clone()),
-            State::Folder { .. } => Self::Folder,
+            PathState::Absent => Self::Absent,
+            PathState::File { hash, .. } => Self::File(*hash),
+            PathState::Link { to } => Self::Link(to.clone()),
+            PathState::Folder { .. } => Self::Folder,
         }
     }
 }

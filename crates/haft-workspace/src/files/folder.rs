@@ -19,7 +19,7 @@ const STEP: usize = 32 * 1024;
 
 /// The names of a folder, in order.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct FolderNameList {
     bytes: Vec<u8>,
     entries: Vec<NameEntry>,
 }
@@ -40,7 +40,7 @@ pub(super) struct Contents {
     pub(super) beyond: u64,
 }
 
-impl Names {
+impl FolderNameList {
     /// Reads all names of a folder in place of the old ones.
     pub(super) fn read(&mut self, folder: &OwnedFd) -> Result<Contents, Errno> {
         self.bytes.clear();

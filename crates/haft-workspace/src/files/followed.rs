@@ -22,15 +22,15 @@ use haft_contract::guarded;
 use haft_contract::path::Target;
 
 use super::locate::resolve_through;
-use super::open::Root;
+use super::open::WorkspaceRoot;
 use git::Repositories;
 
 /// Most places that are kept of one look.
 const MOST_PLACES: usize = 2_000;
 
-/// What protected names lead to in a workspace.
+/// The places of a workspace to which protected names lead.
 #[derive(Debug, Default)]
-pub(crate) struct Followed {
+pub(crate) struct FollowedPlaces {
     places: Vec<FollowedPlace>,
     git_secrets: Vec<GitSecret>,
 }
@@ -56,9 +56,9 @@ struct FollowedPlace {
     is_root: bool,
 }
 
-impl Followed {
+impl FollowedPlaces {
     /// Looks at all links and repositories of a workspace.
-    pub(crate) fn look(root: &Root) -> Self {
+    pub(crate) fn look(root: &WorkspaceRoot) -> Self {
         let signs = root.index().signs(root);
         let mut followed = Self::default();
         for link in signs.links {
@@ -75,7 +75,7 @@ impl Followed {
     }
 
     /// Adds what a path leads to inside, and every link on the way.
-    fn add(&mut self, root: &Root, path: &Path, (stands_for, leader): (&Path, &str)) {
+    fn add(&mut self, root: &WorkspaceRoot, path: &Path, (stands_for, leader): (&Path, &str)) {
         let mut way: Vec<PathBuf> = Vec::new();
         let Ok(end) = resolve_through(path, &mut |link| way.push(link.to_owned())) else { return };
         way.push(end);

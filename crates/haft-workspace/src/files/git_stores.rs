@@ -11,7 +11,7 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use haft_contract::door::{GitStore, SecretFile, Staged};
+use haft_contract::door::{GitStore, SecretFile, StagedEntries};
 
 use crate::history::git_index;
 
@@ -232,9 +232,9 @@ fn objects_named(path: &Path) -> Vec<String> {
 }
 
 /// Returns the files in an index whose names mean something; nothing where it is too large or not understood.
-pub(super) fn staged(path: &Path) -> Option<Staged> {
+pub(super) fn staged(path: &Path) -> Option<StagedEntries> {
     let bytes = read(path, LARGEST_INDEX)?;
-    git_index::gathered(&bytes, &|staged: &mut Staged, facts, path| staged.note(facts, path))
+    git_index::gathered(&bytes, &|staged: &mut StagedEntries, facts, path| staged.note(facts, path))
 }
 
 /// Returns the files that settings include.

@@ -10,30 +10,31 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Stat};
 use rustix::io::Errno;
 
-use super::bring::{Brought, Opened};
-use super::compare::{Coming, Comparison, shared_beginning, shared_end};
-use super::open::Root;
+use super::bring::{LayerEntry, OpenLayerEntry};
+use super::compare::{IncomingContent, RevisionComparison, shared_beginning, shared_end};
+use super::open::WorkspaceRoot;
 use super::owner;
 use super::way::OpenWay;
 use crate::state::journal::{
-    Changed, ContentHash, Durable, INLINE, InlineContents, Kept, Objects, PathText, Piece, State, not_kept,
+    ContentHash, ContentLocation, ContentPiece, ContentRevision, Durable, INLINE, InlineContents, Objects, PathState,
+    PathText, not_kept,
 };
 
 /// Changed parts up to this size are kept, so that an undo can be merged with later work.
 pub(super) const LARGEST_MIDDLE: usize = 16 * 1024 * 1024;
 /// The largest content that is kept for undo; what is larger is not replaced.
 pub(super) const LARGEST_KEPT: u64 = 4 * 1024 * 1024 * 1024;
-/// What is at a place, with how the kernel describes it.
-pub(crate) struct Seen {
-    pub(crate) state: State,
+/// The state of a place, and its description by the kernel.
+pub(crate) struct PlaceSnapshot {
+    pub(crate) state: PathState,
     pub(super) stat: Option<Stat>,
     /// What of a large content stays in the one that comes.
-    pub(super) pieces: Option<Vec<Piece>>,
+    pub(super) pieces: Option<Vec<ContentPiece>>,
 }
 
-impl Seen {
+impl PlaceSnapshot {
     pub(super) fn nothing() -> Self {
-        Self { state: State::Absent, stat: None, pieces: None }
+        Self { state: PathState::Absent, stat: None, pieces: None }
     }
 }
 
@@ -85,22 +86,22 @@ impl<'a> Keep<'a> {
         size <= INLINE && self.inline.len() < MOST_INLINE
     }
 
-    fn small(&mut self, bytes: &[u8]) -> io::Result<Kept> {
+    fn small(&mut self, bytes: &[u8]) -> io::Result<ContentLocation> {
         let at = self.inline.push(bytes).map_err(not_kept)?;
-        Ok(Kept::Inline { at, length: u32::try_from(bytes.len()).unwrap_or(u32::MAX) })
+        Ok(ContentLocation::Inline { at, length: u32::try_from(bytes.len()).unwrap_or(u32::MAX) })
     }
 
     /// Keeps what an undo would be better with, and can do without.
-    fn if_worth_it(&mut self, bytes: &[u8]) -> Kept {
+    fn if_worth_it(&mut self, bytes: &[u8]) -> ContentLocation {
         match bytes.len() {
-            size if self.is_small(size as u64) => self.small(bytes).unwrap_or(Kept::No),
+            size if self.is_small(size as u64) => self.small(bytes).unwrap_or(ContentLocation::No),
             // Of thousands of files, that would be as much to write as the files themselves.
             size if size <= LARGEST_MIDDLE && self.durable == Durable::Yes => {
                 self.has_kept = true;
                 let kept = self.objects.keep(&mut &*bytes, Durable::No, self.stopped);
-                kept.map_or(Kept::No, |hash| Kept::Object { hash })
+                kept.map_or(ContentLocation::No, |hash| ContentLocation::Object { hash })
             }
-            _ => Kept::No,
+            _ => ContentLocation::No,
         }
     }
 
@@ -108,10 +109,10 @@ impl<'a> Keep<'a> {
         &mut self,
         file: File,
         size: u64,
-        coming: Option<Coming<'_>>,
-    ) -> io::Result<(ContentHash, Option<Vec<Piece>>)> {
+        coming: Option<IncomingContent<'_>>,
+    ) -> io::Result<(ContentHash, Option<Vec<ContentPiece>>)> {
         self.has_kept = true;
-        let (hash, pieces) = Comparison::of(&file, size, coming).run(self.stopped)?;
+        let (hash, pieces) = RevisionComparison::of(&file, size, coming).run(self.stopped)?;
         if self.objects.has(hash, self.durable)? {
             return Ok((hash, pieces));
         }
@@ -129,23 +130,29 @@ impl<'a> Keep<'a> {
     }
 
     /// Keeps a new content by what it has in common with the one that it replaces; nothing where that is not worth it.
-    fn changed(&mut self, old: ContentHash, (hash, coming): (ContentHash, Coming<'_>), pieces: &[Piece]) -> Kept {
-        let new: u64 = pieces.iter().map(|piece| if let Piece::New { length, .. } = piece { *length } else { 0 }).sum();
+    fn changed(
+        &mut self,
+        old: ContentHash,
+        (hash, coming): (ContentHash, IncomingContent<'_>),
+        pieces: &[ContentPiece],
+    ) -> ContentLocation {
+        let new: u64 =
+            pieces.iter().map(|piece| if let ContentPiece::New { length, .. } = piece { *length } else { 0 }).sum();
         let read = |at, bytes: &mut [u8]| coming.read_at(at, bytes);
         let kept = match coming {
             _ if new > LARGEST_MIDDLE as u64 => Ok(false),
             _ if new <= coming.size() / 2 => {
-                self.objects.keep_changed(&Changed { hash, old, pieces, read: &read }, self.durable)
+                self.objects.keep_changed(&ContentRevision { hash, old, pieces, read: &read }, self.durable)
             }
             // Of thousands of files, that would be as much to write as the files themselves.
-            Coming::Bytes(bytes) if self.durable == Durable::Yes => {
+            IncomingContent::Bytes(bytes) if self.durable == Durable::Yes => {
                 let is_kept = self.objects.has(hash, Durable::No);
                 is_kept.map(|is_kept| is_kept || self.objects.keep(&mut &*bytes, Durable::No, self.stopped).is_ok())
             }
-            Coming::Bytes(_) | Coming::File(..) => Ok(false),
+            IncomingContent::Bytes(_) | IncomingContent::File(..) => Ok(false),
         };
         // An undo would be better with it, and can do without.
-        if kept.is_ok_and(|kept| kept) { Kept::Object { hash } } else { Kept::No }
+        if kept.is_ok_and(|kept| kept) { ContentLocation::Object { hash } } else { ContentLocation::No }
     }
 }
 
@@ -163,17 +170,22 @@ fn hash_of(file: &File) -> io::Result<ContentHash> {
 }
 
 /// Looks at a place without keeping anything: contents are only recognised.
-pub(crate) fn look(root: &Root, place: &Path) -> io::Result<Seen> {
-    seen(root, place, &mut |file, _| Ok((hash_of(&file)?, Kept::No)))
+pub(crate) fn look(root: &WorkspaceRoot, place: &Path) -> io::Result<PlaceSnapshot> {
+    seen(root, place, &mut |file, _| Ok((hash_of(&file)?, ContentLocation::No)))
 }
 
 /// Looks at a place without a look into it: contents are not even recognised.
-pub(super) fn glance(root: &Root, place: &Path) -> io::Result<Seen> {
-    seen(root, place, &mut |_, _| Ok((ContentHash([0; 32]), Kept::No)))
+pub(super) fn glance(root: &WorkspaceRoot, place: &Path) -> io::Result<PlaceSnapshot> {
+    seen(root, place, &mut |_, _| Ok((ContentHash([0; 32]), ContentLocation::No)))
 }
 
 /// Looks at a place and keeps what is there; what comes in its place is compared with it on the way.
-pub(super) fn keep(root: &Root, place: &Path, coming: Option<Coming<'_>>, keep: &mut Keep<'_>) -> io::Result<Seen> {
+pub(super) fn keep(
+    root: &WorkspaceRoot,
+    place: &Path,
+    coming: Option<IncomingContent<'_>>,
+    keep: &mut Keep<'_>,
+) -> io::Result<PlaceSnapshot> {
     let mut pieces = None;
     let mut seen = seen(root, place, &mut |file, size| {
         if size > LARGEST_KEPT {
@@ -182,7 +194,7 @@ pub(super) fn keep(root: &Root, place: &Path, coming: Option<Coming<'_>>, keep: 
         if !keep.is_small(size) {
             let (hash, found) = keep.object(file, size, coming)?;
             pieces = found;
-            return Ok((hash, Kept::Object { hash }));
+            return Ok((hash, ContentLocation::Object { hash }));
         }
         // It may have grown since; whoever replaces it notices.
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
@@ -193,9 +205,10 @@ pub(super) fn keep(root: &Root, place: &Path, coming: Option<Coming<'_>>, keep: 
     Ok(seen)
 }
 
-type Content<'a> = dyn FnMut(File, u64) -> io::Result<(ContentHash, Kept)> + 'a;
+/// Returns the hash of an opened file of a given size, and the location where its content is kept.
+type ContentRecorder<'a> = dyn FnMut(File, u64) -> io::Result<(ContentHash, ContentLocation)> + 'a;
 
-fn seen(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen> {
+fn seen(root: &WorkspaceRoot, place: &Path, content: &mut ContentRecorder<'_>) -> io::Result<PlaceSnapshot> {
     match seen_from_here(root, place, content) {
         Err(error) if Errno::from_io_error(&error) == Some(Errno::ACCESS) => {
             let _way = OpenWay::to(root, place)?;
@@ -205,13 +218,13 @@ fn seen(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen
     }
 }
 
-fn seen_from_here(root: &Root, place: &Path, content: &mut Content<'_>) -> io::Result<Seen> {
+fn seen_from_here(root: &WorkspaceRoot, place: &Path, content: &mut ContentRecorder<'_>) -> io::Result<PlaceSnapshot> {
     let (folder, name) = match root.open_parent(place) {
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Seen::nothing()),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(PlaceSnapshot::nothing()),
         parent => parent?,
     };
     let stat = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => return Ok(Seen::nothing()),
+        Err(Errno::NOENT) => return Ok(PlaceSnapshot::nothing()),
         stat => stat?,
     };
     let mode = stat.st_mode & 0o7777;
@@ -224,16 +237,16 @@ fn seen_from_here(root: &Root, place: &Path, content: &mut Content<'_>) -> io::R
             }
             let size = u64::try_from(stat.st_size).unwrap_or(0);
             let (hash, content) = content(file, size)?;
-            State::File { mode, size, hash, content, owner: Some(owner::of(&stat)) }
+            PathState::File { mode, size, hash, content, owner: Some(owner::of(&stat)) }
         }
-        FileType::Directory => State::Folder { mode },
+        FileType::Directory => PathState::Folder { mode },
         FileType::Symlink => {
             let to = rustix::fs::readlinkat(&folder, name, Vec::new())?;
-            State::Link { to: PathText::from(Path::new(OsStr::from_bytes(to.as_bytes()))) }
+            PathState::Link { to: PathText::from(Path::new(OsStr::from_bytes(to.as_bytes()))) }
         }
         _ => return Err(io::Error::from(io::ErrorKind::InvalidInput)),
     };
-    Ok(Seen { state, stat: Some(stat), pieces: None })
+    Ok(PlaceSnapshot { state, stat: Some(stat), pieces: None })
 }
 
 /// Returns whether both describe the same file with the same content, mode and owner. A rename alone changes the
@@ -245,39 +258,59 @@ pub(super) fn is_same(one: &Stat, other: &Stat) -> bool {
 }
 
 /// Describes new content by what it shares with the content before.
-pub(super) fn after(before: &Seen, hash: ContentHash, new: Coming<'_>, keep: &mut Keep<'_>) -> Kept {
+pub(super) fn after(
+    before: &PlaceSnapshot,
+    hash: ContentHash,
+    new: IncomingContent<'_>,
+    keep: &mut Keep<'_>,
+) -> ContentLocation {
     match (&before.state, &before.pieces, new) {
         // The next one to replace it would keep it in the record as well.
-        (_, Some(_), Coming::Bytes(new)) if keep.is_small(new.len() as u64) => keep.small(new).unwrap_or(Kept::No),
-        (State::File { hash: old, .. }, Some(pieces), new) => keep.changed(*old, (hash, new), pieces),
-        (State::File { content: Kept::Inline { at, length }, .. }, None, Coming::Bytes(new)) => {
-            let Ok(old) = keep.inline.read(*at, *length) else { return Kept::No };
+        (_, Some(_), IncomingContent::Bytes(new)) if keep.is_small(new.len() as u64) => {
+            keep.small(new).unwrap_or(ContentLocation::No)
+        }
+        (PathState::File { hash: old, .. }, Some(pieces), new) => keep.changed(*old, (hash, new), pieces),
+        (
+            PathState::File { content: ContentLocation::Inline { at, length }, .. },
+            None,
+            IncomingContent::Bytes(new),
+        ) => {
+            let Ok(old) = keep.inline.read(*at, *length) else { return ContentLocation::No };
             let begin = shared_beginning(&old, new);
             let room = old.len().min(new.len()) - begin;
             let end = shared_end(&old[old.len() - room..], &new[new.len() - room..]);
             let middle = keep.if_worth_it(&new[begin..new.len() - end]);
-            Kept::Splice { begin: begin as u64, middle: Box::new(middle), end: end as u64 }
+            ContentLocation::Splice { begin: begin as u64, middle: Box::new(middle), end: end as u64 }
         }
-        (_, _, Coming::Bytes(new)) if keep.is_small(new.len() as u64) => keep.small(new).unwrap_or(Kept::No),
-        _ => Kept::No,
+        (_, _, IncomingContent::Bytes(new)) if keep.is_small(new.len() as u64) => {
+            keep.small(new).unwrap_or(ContentLocation::No)
+        }
+        _ => ContentLocation::No,
     }
 }
 
 /// Keeps a new object of git, whatever its size: git never changes one, so a second name of the file will do.
-pub(super) fn object_of_git(brought: &Brought, size: u64, coming: Option<Coming<'_>>, keep: &mut Keep<'_>) -> Kept {
+pub(super) fn object_of_git(
+    brought: &LayerEntry,
+    size: u64,
+    coming: Option<IncomingContent<'_>>,
+    keep: &mut Keep<'_>,
+) -> ContentLocation {
     let kept = match coming {
-        Some(Coming::Bytes(bytes)) if keep.is_small(size) => return keep.small(bytes).unwrap_or(Kept::No),
-        Some(Coming::Bytes(bytes)) => {
+        Some(IncomingContent::Bytes(bytes)) if keep.is_small(size) => {
+            return keep.small(bytes).unwrap_or(ContentLocation::No);
+        }
+        Some(IncomingContent::Bytes(bytes)) => {
             keep.has_kept = true;
             keep.objects.keep(&mut &*bytes, keep.durable, keep.stopped)
         }
-        Some(Coming::File(..)) | None => match brought.open() {
-            Ok(Opened::File(file)) => keep.object(file, size, None).map(|(hash, _)| hash),
-            Ok(Opened::Link(_)) | Err(_) => return Kept::No,
+        Some(IncomingContent::File(..)) | None => match brought.open() {
+            Ok(OpenLayerEntry::File(file)) => keep.object(file, size, None).map(|(hash, _)| hash),
+            Ok(OpenLayerEntry::Link(_)) | Err(_) => return ContentLocation::No,
         },
     };
     // Without it a redo may have to refuse; the command itself must not fail for that.
-    kept.map_or(Kept::No, |hash| Kept::Object { hash })
+    kept.map_or(ContentLocation::No, |hash| ContentLocation::Object { hash })
 }
 
 /// Makes a file beside the one it shall replace as much like it as possible; returns what could not be kept.

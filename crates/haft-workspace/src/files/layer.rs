@@ -44,19 +44,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use haft_contract::BoxFuture;
-use haft_contract::door::{Errand, FileKind, Permit, Receipts};
+use haft_contract::door::{FileKind, Permit, Provenance, Receipts};
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::Target;
-use haft_contract::process::{Ground, GroundRoot, Keeps, Layer, Settle, Settled, Wanted};
+use haft_contract::process::{CommitReport, Disposition, GroundRoot, Keeps, OverlayDirs, Staging, StagingMode};
 use rustix::fs::{AtFlags, OFlags};
 use tokio_util::sync::CancellationToken;
 
 use super::blocking;
-use super::clock::{Clock, Moment};
+use super::clock::{Clock, FilesystemTime};
 use super::facts::kind_of;
-use super::folder::Names;
-use super::open::{Root, open_name};
+use super::folder::FolderNameList;
+use super::open::{WorkspaceRoot, open_name};
 use super::secrets::SecretFiles;
 use super::tree::{TreeStores, hide_stores};
 use crate::state::WorkspaceState;
@@ -70,7 +70,7 @@ use mounts::Mounts;
 use removing::Removing;
 use settle::{OpenRoot, Settling};
 use sync::OwnCommits;
-use watched::Watched;
+use watched::WatchedLayers;
 use well_known::WellKnown;
 
 pub(super) use folder::{open_anyway, remove_name};
@@ -78,7 +78,7 @@ pub(super) use read::{FOLDER_MODE, MODE, has_origin, is_opaque, is_same_file, op
 
 /// Makes the layers of a workspace, and removes them.
 pub(super) struct Layers {
-    root: Arc<Root>,
+    root: Arc<WorkspaceRoot>,
     journal: Arc<Journal>,
     /// Where layers on disk lie.
     on_disk: PathBuf,
@@ -89,7 +89,7 @@ pub(super) struct Layers {
     mounts: Mounts,
     /// The clock of each root.
     clocks: Vec<Clock>,
-    known: Mutex<Known>,
+    known: Mutex<LayerCapabilities>,
     removing: Removing,
     /// Where the before-images of ignored trees are, and which folder that is for each root.
     stores: TreeStores,
@@ -98,9 +98,9 @@ pub(super) struct Layers {
     pub(super) covered: Option<Arc<SecretFiles>>,
 }
 
-/// What is known since the first change.
+/// The kinds of layers that work here, and the names that cannot be changed, as found out so far.
 #[derive(Default)]
-struct Known {
+struct LayerCapabilities {
     /// Why layers on disk were refused.
     not_on_disk: Option<String>,
     /// Why those in memory were refused, too.
@@ -114,10 +114,10 @@ struct Known {
 }
 
 impl Layers {
-    pub(super) fn new(root: Arc<Root>, journal: Arc<Journal>, state: &WorkspaceState) -> Self {
+    pub(super) fn new(root: Arc<WorkspaceRoot>, journal: Arc<Journal>, state: &WorkspaceState) -> Self {
         let clocks = root.folders().iter().map(|_| Clock::default()).collect();
         let well_known = root.folders().iter().map(|_| WellKnown::default()).collect();
-        let known = Mutex::new(Known { well_known, ..Known::default() });
+        let known = Mutex::new(LayerCapabilities { well_known, ..LayerCapabilities::default() });
         let (on_disk, layerless) = (state.layers(), Layerless::new(state.layerless()));
         let watched = state.watched();
         let (caps, mounts, removing) = Default::default();
@@ -178,16 +178,16 @@ impl Layers {
     /// Prepares what a command works on.
     pub(super) fn prepare(
         self: &Arc<Self>,
-        wanted: Wanted,
-        errand: Option<&Errand>,
+        wanted: StagingMode,
+        errand: Option<&Provenance>,
     ) -> Result<LayeredGround, ToolError> {
         let (beneath, in_memory) = match self.as_known(wanted) {
-            Wanted::Layered => (self.on_disk.clone(), None),
-            Wanted::Quick => (memory::folder(), None),
-            Wanted::LayeredInMemory(reason) => (memory::folder(), Some(reason)),
-            Wanted::Watched(reason) => return self.watched_or_open(&reason, errand),
-            Wanted::Open(reason) => return self.open_ground(&reason),
-            Wanted::Unwatched(reason) => {
+            StagingMode::Layered => (self.on_disk.clone(), None),
+            StagingMode::Quick => (memory::folder(), None),
+            StagingMode::LayeredInMemory(reason) => (memory::folder(), Some(reason)),
+            StagingMode::Watched(reason) => return self.watched_or_open(&reason, errand),
+            StagingMode::Open(reason) => return self.open_ground(&reason),
+            StagingMode::Unwatched(reason) => {
                 self.layerless.remember(&reason);
                 self.known().not_watched = Some(reason.clone());
                 return self.open_ground(&reason);
@@ -207,21 +207,21 @@ impl Layers {
     }
 
     /// What was refused once is not tried again.
-    fn as_known(&self, wanted: Wanted) -> Wanted {
-        let wanted = if wanted == Wanted::Quick && !self.is_quick() { Wanted::Layered } else { wanted };
+    fn as_known(&self, wanted: StagingMode) -> StagingMode {
+        let wanted = if wanted == StagingMode::Quick && !self.is_quick() { StagingMode::Layered } else { wanted };
         let mut known = self.known();
         match (wanted, &known.not_on_disk) {
-            (Wanted::Layered, Some(reason)) => match &known.not_in_memory {
-                Some(reason) => Wanted::Watched(reason.clone()),
-                None => Wanted::LayeredInMemory(reason.clone()),
+            (StagingMode::Layered, Some(reason)) => match &known.not_in_memory {
+                Some(reason) => StagingMode::Watched(reason.clone()),
+                None => StagingMode::LayeredInMemory(reason.clone()),
             },
-            (Wanted::Watched(reason), _) => {
+            (StagingMode::Watched(reason), _) => {
                 known.not_in_memory = Some(reason.clone());
-                Wanted::Watched(reason)
+                StagingMode::Watched(reason)
             }
-            (Wanted::LayeredInMemory(reason), _) => {
+            (StagingMode::LayeredInMemory(reason), _) => {
                 known.not_on_disk = Some(reason.clone());
-                Wanted::LayeredInMemory(reason)
+                StagingMode::LayeredInMemory(reason)
             }
             (wanted, _) => wanted,
         }
@@ -249,20 +249,28 @@ impl Layers {
     }
 
     /// Prepares a ground in memory, for somebody who shall not wait: where that takes no time and there is room.
-    pub(super) fn at_hand(self: &Arc<Self>, wanted: &Wanted) -> Option<LayeredGround> {
-        let is_known = |known: &Known| known.takes_quick == Some(true);
-        if *wanted != Wanted::Quick || !is_known(&self.known()) || !memory::has_room() || self.mount_below().is_some() {
+    pub(super) fn at_hand(self: &Arc<Self>, wanted: &StagingMode) -> Option<LayeredGround> {
+        let is_known = |known: &LayerCapabilities| known.takes_quick == Some(true);
+        if *wanted != StagingMode::Quick
+            || !is_known(&self.known())
+            || !memory::has_room()
+            || self.mount_below().is_some()
+        {
             return None;
         }
         let mark = self.journal.mark();
-        let moments: Option<Vec<Moment>> = self.clocks.iter().map(Clock::at_once).collect();
+        let moments: Option<Vec<FilesystemTime>> = self.clocks.iter().map(Clock::at_once).collect();
         let moments = moments?;
         self.over(LayerFolder::make(&memory::folder()).ok()?, (mark, &moments)).ok()
     }
 
     /// Makes a ground of a layer. The moment before the command is taken where it was not; the mark of the journal is older,
     /// so that nothing that was committed after the moment lies before the mark.
-    fn over(self: &Arc<Self>, folder: LayerFolder, (mark, moments): (Mark, &[Moment])) -> io::Result<LayeredGround> {
+    fn over(
+        self: &Arc<Self>,
+        folder: LayerFolder,
+        (mark, moments): (Mark, &[FilesystemTime]),
+    ) -> io::Result<LayeredGround> {
         let mut ground = self.bare(Some(folder))?;
         ground.mark = mark;
         for (number, root) in ground.roots.iter_mut().enumerate() {
@@ -277,7 +285,7 @@ impl Layers {
             let taken = moments.get(number).copied();
             let take = || self.clocks[number].now(root.folder.as_fd(), pair.upper.as_fd());
             ground.since.push(taken.map_or_else(take, Ok)?);
-            root.layer = Some(Layer { upper: pair.upper, work: pair.work });
+            root.layer = Some(OverlayDirs { upper: pair.upper, work: pair.work });
         }
         Ok(ground)
     }
@@ -317,7 +325,7 @@ impl Layers {
         Ok(LayeredGround { layers, roots, hidden, uncovered, folder, watched, mark, since, covers, keeps, own })
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, LayerCapabilities> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -330,11 +338,11 @@ pub(super) struct LayeredGround {
     uncovered: Option<String>,
     folder: Option<LayerFolder>,
     /// Where what the command touches is kept, if it works on the real folders.
-    watched: Option<Watched>,
+    watched: Option<WatchedLayers>,
     /// How far the journal went before the command.
     mark: Mark,
     /// The moment before the command, for each root.
-    since: Vec<Moment>,
+    since: Vec<FilesystemTime>,
     /// The secrets that are covered, for each root.
     covers: Vec<Vec<Cover>>,
     /// What of the changes comes in.
@@ -343,7 +351,7 @@ pub(super) struct LayeredGround {
     own: Arc<Mutex<OwnCommits>>,
 }
 
-impl Ground for LayeredGround {
+impl Staging for LayeredGround {
     fn roots(&self) -> &[GroundRoot] {
         &self.roots
     }
@@ -383,7 +391,7 @@ impl Ground for LayeredGround {
         }
     }
 
-    fn sync<'a>(&'a self, permit: &'a Permit) -> BoxFuture<'a, Result<Settled, ToolError>> {
+    fn sync<'a>(&'a self, permit: &'a Permit) -> BoxFuture<'a, Result<CommitReport, ToolError>> {
         let (errand, receipts) = (permit.errand().clone(), permit.receipts().clone());
         Box::pin(async move {
             match self.to_sync().map_err(not_prepared)? {
@@ -393,7 +401,11 @@ impl Ground for LayeredGround {
         })
     }
 
-    fn settle<'a>(mut self: Box<Self>, permit: &'a Permit, how: Settle) -> BoxFuture<'a, Result<Settled, ToolError>> {
+    fn settle<'a>(
+        mut self: Box<Self>,
+        permit: &'a Permit,
+        how: Disposition,
+    ) -> BoxFuture<'a, Result<CommitReport, ToolError>> {
         let (errand, receipts, stop) = (permit.errand().clone(), permit.receipts().clone(), permit.stop().clone());
         Box::pin(async move {
             if self.watched.is_some() {
@@ -403,7 +415,7 @@ impl Ground for LayeredGround {
                 return blocking(move || self.settle_watched((errand, receipts, stop), how)).await;
             }
             if self.folder.is_none() {
-                return Ok(Settled::default());
+                return Ok(CommitReport::default());
             }
             let is_untouched = self.is_untouched();
             let whole = move || {
@@ -411,8 +423,8 @@ impl Ground for LayeredGround {
                 self.layers.layerless.forget();
                 let settling = self.settling((errand, receipts, stop), self.end_of_syncs())?;
                 match how {
-                    Settle::Keep => settling.keep(),
-                    Settle::Show => settling.show(),
+                    Disposition::Commit => settling.keep(),
+                    Disposition::Discard => settling.show(),
                 }
             };
             // Where there is nothing to bring in, it takes longer to hand it to somebody.
@@ -424,8 +436,8 @@ impl Ground for LayeredGround {
 impl LayeredGround {
     /// Returns whether nothing was written.
     fn is_untouched(&self) -> bool {
-        let is_empty = |layer: &Layer| {
-            let mut names = Names::default();
+        let is_empty = |layer: &OverlayDirs| {
+            let mut names = FolderNameList::default();
             let opened = open_name(&layer.upper, b".", OFlags::DIRECTORY | OFlags::RDONLY);
             opened.and_then(|upper| names.read(&upper)).is_ok() && names.at(0).is_none()
         };
@@ -434,7 +446,7 @@ impl LayeredGround {
 
     fn settling(
         &self,
-        (errand, receipts, stop): (Errand, Receipts, CancellationToken),
+        (errand, receipts, stop): (Provenance, Receipts, CancellationToken),
         own: OwnCommits,
     ) -> Result<Settling<'_>, ToolError> {
         let roots = self.open_roots().map_err(not_prepared)?;
@@ -445,7 +457,7 @@ impl LayeredGround {
 
     fn open_roots(&self) -> io::Result<Vec<OpenRoot>> {
         let layered = self.roots.iter().zip(&self.since).zip(&self.covers);
-        let open = |((root, since), covers): ((&GroundRoot, &Moment), &Vec<Cover>)| {
+        let open = |((root, since), covers): ((&GroundRoot, &FilesystemTime), &Vec<Cover>)| {
             OpenRoot::new(self.layers.root.clone(), root, (*since, covers.clone()))
         };
         layered.map(open).collect()

@@ -4,18 +4,18 @@ use std::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
 
 use haft_contract::door::FileKind;
-use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::error::{FailedOperation, Next, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::Target;
-use haft_contract::search::{LeftOut, ListRequest, ListedEntry, Listing, Reach};
+use haft_contract::search::{FolderListing, ListRequest, ListedEntry, WalkCoverage, WalkOmissions};
 use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
 
 use super::folder::stat_name;
 use super::missing;
 use super::names::{Letters, NameGlobs};
-use super::open::Root;
-use super::walk::{Met, Walk, WalkOptions};
+use super::open::WorkspaceRoot;
+use super::walk::{Met, TreeWalk, WalkOptions};
 
 /// Most entries that are counted beyond the limit; a listing never walks a whole disk.
 const MOST_COUNTED: u64 = 200_000;
@@ -24,18 +24,18 @@ const MOST_COUNTED: u64 = 200_000;
 ///
 /// The levels that fit are walked one after the other, each from the top, and the rest is counted in one more walk.
 pub(super) fn list(
-    root: &Root,
+    root: &WorkspaceRoot,
     target: &Target,
     request: &ListRequest,
     stop: &CancellationToken,
-) -> Result<Listing, ToolError> {
+) -> Result<FolderListing, ToolError> {
     let exclude = NameGlobs::new(&request.ignore, ("ignore", Letters::Exact))?;
     let begin = |depth: usize| {
         let (hidden, ignored) = (request.hidden, request.ignored);
         let (exclude, wanted) = (exclude.clone(), NameGlobs::of_known(&[], Letters::Exact));
         let usual_excludes = NameGlobs::of_known(&request.usual_excludes, Letters::Exact);
         let options = WalkOptions { depth, hidden, ignored, exclude, usual_excludes, only: Vec::new(), wanted };
-        Walk::new(root, (target, open_folder(root, target)?), options, stop)
+        TreeWalk::new(root, (target, open_folder(root, target)?), options, stop)
     };
     let mut levels = Levels { most: request.entries, ..Levels::default() };
     let mut level = 1;
@@ -69,7 +69,7 @@ impl Levels {
     }
 
     /// Takes the entries of some levels; returns whether there may be more below them.
-    fn take(&mut self, walk: &mut Walk<'_>, levels: RangeInclusive<usize>) -> bool {
+    fn take(&mut self, walk: &mut TreeWalk<'_>, levels: RangeInclusive<usize>) -> bool {
         let mut goes_on = false;
         while let Some(met) = walk.advance() {
             if !levels.contains(&met.depth) {
@@ -92,11 +92,11 @@ impl Levels {
         goes_on
     }
 
-    fn into_listing(mut self, left_out: LeftOut) -> Listing {
+    fn into_listing(mut self, left_out: WalkOmissions) -> FolderListing {
         self.entries.sort_by(|(a, _), (b, _)| a.split(is_slash).cmp(b.split(is_slash)));
         let entries = self.entries.into_iter().map(|(_, entry)| entry).collect();
-        let reach = if self.stopped_early { Reach::StoppedEarly } else { Reach::Whole };
-        Listing { entries, files: self.files, folders: self.folders, reach, left_out }
+        let reach = if self.stopped_early { WalkCoverage::StoppedEarly } else { WalkCoverage::Whole };
+        FolderListing { entries, files: self.files, folders: self.folders, reach, left_out }
     }
 }
 
@@ -104,7 +104,7 @@ fn is_slash(byte: &u8) -> bool {
     *byte == b'/'
 }
 
-fn entry(walk: &Walk<'_>, met: Met) -> ListedEntry {
+fn entry(walk: &TreeWalk<'_>, met: Met) -> ListedEntry {
     // An entry may vanish between its listing and this look; then it has no size.
     let stat = walk.folder().and_then(|folder| stat_name(folder, walk.name()).ok());
     let size = stat.and_then(|stat| u64::try_from(stat.st_size).ok()).unwrap_or(0);
@@ -113,20 +113,20 @@ fn entry(walk: &Walk<'_>, met: Met) -> ListedEntry {
 }
 
 /// Opens a folder to walk, or says what is there instead.
-pub(super) fn open_folder(root: &Root, target: &Target) -> Result<OwnedFd, ToolError> {
+pub(super) fn open_folder(root: &WorkspaceRoot, target: &Target) -> Result<OwnedFd, ToolError> {
     match root.open_target(target, OFlags::DIRECTORY | OFlags::RDONLY) {
         Err(error) if error.kind == ErrorKind::MissingFile => Err(missing_or_file(root, target)),
         opened => opened,
     }
 }
 
-fn missing_or_file(root: &Root, target: &Target) -> ToolError {
+fn missing_or_file(root: &WorkspaceRoot, target: &Target) -> ToolError {
     match super::facts::facts(root, target) {
         Ok(facts) if facts.kind == FileKind::Special => super::facts::special(&target.to_string()),
         Ok(_) => {
             let next = Next::UseInstead { tool: "read_file".into(), to: "to read it".into() };
             ToolError::new(ErrorKind::NotAFolder, format!("{target} is a file, not a folder."), next)
-                .about_file(target.to_string(), Operation::Read)
+                .about_file(target.to_string(), FailedOperation::Read)
         }
         Err(_) => missing::missing(root, target),
     }

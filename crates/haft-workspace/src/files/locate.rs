@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::error::{FailedOperation, Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::path::{Extent, Place, RawPath, Target, one_line};
+use haft_contract::path::{Extent, FileLocation, RawPath, Target, one_line};
 
-use super::open::Root;
+use super::open::WorkspaceRoot;
 
 /// Longer paths are refused by the kernel anyway.
 const LONGEST_PATH: usize = 4_096;
@@ -16,27 +16,27 @@ const LONGEST_PATH: usize = 4_096;
 const MOST_LINKS: usize = 40;
 
 /// Locates a path as it was written, relative to the root.
-pub(super) fn locate(root: &Root, raw: &RawPath, extent: Extent) -> Result<Target, ToolError> {
+pub(super) fn locate(root: &WorkspaceRoot, raw: &RawPath, extent: Extent) -> Result<Target, ToolError> {
     let text = raw.as_str();
     if text.is_empty() || text.contains('\0') {
         let what = if text.is_empty() { "The path is empty." } else { "The path holds a NUL byte." };
-        return Err(ToolError::of(ErrorKind::BadPath, what).about_file(text, Operation::Access));
+        return Err(ToolError::of(ErrorKind::BadPath, what).about_file(text, FailedOperation::Access));
     }
     if text.len() > LONGEST_PATH {
         return Err(unresolvable(io::ErrorKind::InvalidFilename.into(), text));
     }
     // A shell would put the home folder here. That is outside in any case, so nobody needs to know where.
     if text == "~" || text.starts_with("~/") {
-        return Ok(Target::Outside(Place::new(text, extent)));
+        return Ok(Target::Outside(FileLocation::new(text, extent)));
     }
     if let Some(foreign) = Foreign::of(text).filter(|_| !begins_with_a_name(root, text)) {
         return Err(foreign.error(text));
     }
     let real = resolve(&root.path().join(text)).map_err(|error| unresolvable(error, text))?;
     Ok(match root.place_of(&real) {
-        Some(place) => Target::Inside(Place::new(place, extent)),
+        Some(place) => Target::Inside(FileLocation::new(place, extent)),
         // As it was written: where links outside lead is nobody's business.
-        None => Target::Outside(Place::new(text, extent)),
+        None => Target::Outside(FileLocation::new(text, extent)),
     })
 }
 
@@ -85,12 +85,12 @@ impl<'t> Foreign<'t> {
                 )
             }
         };
-        ToolError::new(ErrorKind::BadPath, what, Next::FixArguments(next)).about_file(shown, Operation::Access)
+        ToolError::new(ErrorKind::BadPath, what, Next::FixArguments(next)).about_file(shown, FailedOperation::Access)
     }
 }
 
 /// Tells whether the first part of a path is really there: then it means what it says, however odd it looks.
-fn begins_with_a_name(root: &Root, text: &str) -> bool {
+fn begins_with_a_name(root: &WorkspaceRoot, text: &str) -> bool {
     let first = text.split('/').next().unwrap_or(text);
     root.path().join(first).symlink_metadata().is_ok()
 }
@@ -98,7 +98,7 @@ fn begins_with_a_name(root: &Root, text: &str) -> bool {
 fn unresolvable(error: io::Error, text: &str) -> ToolError {
     let why = if error.kind() == io::ErrorKind::InvalidFilename { "is too long" } else { "is a loop of links" };
     ToolError::of(ErrorKind::BadPath, format!("The path {} {why}.", shortened(text)))
-        .about_file(shortened(text), Operation::Access)
+        .about_file(shortened(text), FailedOperation::Access)
         .caused_by(error)
 }
 

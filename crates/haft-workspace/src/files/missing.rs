@@ -4,12 +4,12 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use haft_contract::closest::nearest;
-use haft_contract::error::{Next, Operation, Recovery, ToolError};
+use haft_contract::error::{FailedOperation, Next, Recovery, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::path::{Extent, Place, Target, one_line};
+use haft_contract::path::{Extent, FileLocation, Target, one_line};
 use rustix::fs::{Dir, FileType, OFlags};
 
-use super::open::Root;
+use super::open::WorkspaceRoot;
 
 /// Most names looked at in one folder.
 const MOST_NAMES: usize = 2_000;
@@ -19,7 +19,7 @@ const MOST_ENTRIES: usize = 5_000;
 const MOST_TOLD: usize = 5;
 
 /// Says what is missing, which names are near, and how to look.
-pub(super) fn missing(root: &Root, target: &Target) -> ToolError {
+pub(super) fn missing(root: &WorkspaceRoot, target: &Target) -> ToolError {
     let path = target.place().path();
     let shown = target.to_string();
     let (folder, missing_name) = deepest_existing(root, path);
@@ -42,11 +42,11 @@ pub(super) fn missing(root: &Root, target: &Target) -> ToolError {
     };
     let arguments = serde_json::Map::from_iter([("path".to_owned(), folder_path.into())]);
     let look = Recovery::Call { tool: "list_dir".to_owned(), arguments };
-    error.about_file(shown, Operation::Access).recover_with(look)
+    error.about_file(shown, FailedOperation::Access).recover_with(look)
 }
 
 /// The deepest folder of the path that exists, and the first name that does not.
-fn deepest_existing(root: &Root, path: &Path) -> (PathBuf, String) {
+fn deepest_existing(root: &WorkspaceRoot, path: &Path) -> (PathBuf, String) {
     let mut folder = root.root_of(path).to_owned();
     let below = path.strip_prefix(&folder).unwrap_or(path);
     for part in below.iter() {
@@ -59,19 +59,19 @@ fn deepest_existing(root: &Root, path: &Path) -> (PathBuf, String) {
     (folder, String::new())
 }
 
-fn near_names(root: &Root, folder: &Path, name: &str) -> Vec<String> {
+fn near_names(root: &WorkspaceRoot, folder: &Path, name: &str) -> Vec<String> {
     let names = names_in(root, folder);
     let near = nearest(name, names.iter().map(String::as_str), MOST_TOLD);
     near.into_iter().map(|name| folder.join(name).display().to_string()).collect()
 }
 
 /// The names in a folder; of very many not all.
-pub(super) fn names_in(root: &Root, folder: &Path) -> Vec<String> {
+pub(super) fn names_in(root: &WorkspaceRoot, folder: &Path) -> Vec<String> {
     entries_of(root, folder).take(MOST_NAMES).map(|(name, _)| name).collect()
 }
 
 /// The same file name in another folder: models often forget a part of the path.
-fn same_name_elsewhere(root: &Root, path: &Path) -> Vec<String> {
+fn same_name_elsewhere(root: &WorkspaceRoot, path: &Path) -> Vec<String> {
     let Some(wanted) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
     let mut found = Vec::new();
     let mut folders = std::collections::VecDeque::from([root.root_of(path).to_owned()]);
@@ -93,12 +93,12 @@ fn same_name_elsewhere(root: &Root, path: &Path) -> Vec<String> {
 }
 
 /// Opened beneath the root like everything else: a link that was put there meanwhile reveals nothing.
-fn open_folder(root: &Root, folder: &Path) -> Option<OwnedFd> {
-    let target = Target::Inside(Place::new(folder, Extent::Tree));
+fn open_folder(root: &WorkspaceRoot, folder: &Path) -> Option<OwnedFd> {
+    let target = Target::Inside(FileLocation::new(folder, Extent::Tree));
     root.open_target(&target, OFlags::DIRECTORY | OFlags::RDONLY).ok()
 }
 
-fn entries_of(root: &Root, folder: &Path) -> impl Iterator<Item = (String, FileType)> {
+fn entries_of(root: &WorkspaceRoot, folder: &Path) -> impl Iterator<Item = (String, FileType)> {
     let opened = open_folder(root, folder).and_then(|folder| Dir::read_from(folder).ok());
     let entries = opened.into_iter().flatten().flatten();
     let named = entries.filter_map(|entry| Some((entry.file_name().to_str().ok()?.to_owned(), entry.file_type())));

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use haft_contract::error::{Operation, ToolError};
+use haft_contract::error::{FailedOperation, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::Target;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
@@ -20,7 +20,7 @@ use super::system_error;
 use super::way::OpenWay;
 
 /// The root of a workspace, held open, and further folders that the user added.
-pub(crate) struct Root {
+pub(crate) struct WorkspaceRoot {
     folder: OwnedFd,
     path: PathBuf,
     /// Places in these are inside too; they are named by their absolute path.
@@ -35,7 +35,7 @@ pub(crate) struct Root {
     index: Arc<SecretFiles>,
 }
 
-impl Root {
+impl WorkspaceRoot {
     pub(super) fn open(folder: &Path) -> io::Result<Self> {
         let (path, folder) = open_folder(folder)?;
         let (added, off_limits, named, home, index) = Default::default();
@@ -300,10 +300,10 @@ pub(super) fn open_error(errno: Errno, target: &Target) -> ToolError {
             ErrorKind::Stale,
             format!("{path} leads somewhere else than when the call was planned. Nothing was done."),
         )
-        .about_file(path, Operation::Access),
+        .about_file(path, FailedOperation::Access),
         // A socket cannot be opened, and says so in this way.
         Errno::NXIO => super::facts::special(&path),
-        errno => system_error(errno.into(), &path, Operation::Access),
+        errno => system_error(errno.into(), &path, FailedOperation::Access),
     }
 }
 

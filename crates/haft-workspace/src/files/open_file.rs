@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use haft_contract::door::{FileBytes, FileKind, Permit};
 use haft_contract::effect::Effect;
-use haft_contract::error::{Operation, ToolError};
+use haft_contract::error::{FailedOperation, ToolError};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::Target;
 use rustix::fs::OFlags;
@@ -13,23 +13,27 @@ use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 use super::facts::{kind_of, special};
-use super::open::Root;
+use super::open::WorkspaceRoot;
 use super::{blocking, missing, page, system_error};
 
 /// Opens a regular file of the workspace.
-pub(super) async fn open(root: &Arc<Root>, permit: &Permit, target: &Target) -> Result<Box<dyn FileBytes>, ToolError> {
+pub(super) async fn open(
+    root: &Arc<WorkspaceRoot>,
+    permit: &Permit,
+    target: &Target,
+) -> Result<Box<dyn FileBytes>, ToolError> {
     permit.admit(&Effect::Read(target.clone()))?;
     let (root, place, stop) = (root.clone(), target.clone(), permit.stop().clone());
     blocking(move || opened(&root, &place, stop)).await
 }
 
-fn opened(root: &Root, target: &Target, stop: CancellationToken) -> Result<Box<dyn FileBytes>, ToolError> {
+fn opened(root: &WorkspaceRoot, target: &Target, stop: CancellationToken) -> Result<Box<dyn FileBytes>, ToolError> {
     let path = target.to_string();
     let file = match root.open_target(target, OFlags::RDONLY) {
         Err(error) if error.kind == ErrorKind::MissingFile => return Err(missing::missing(root, target)),
         opened => opened?,
     };
-    let stat = rustix::fs::fstat(&file).map_err(|errno| system_error(errno.into(), &path, Operation::Read))?;
+    let stat = rustix::fs::fstat(&file).map_err(|errno| system_error(errno.into(), &path, FailedOperation::Read))?;
     match kind_of(&stat) {
         FileKind::File => Ok(Box::new(OpenFile { file, path, size: stat.st_size.try_into().unwrap_or(0), stop })),
         FileKind::Folder => Err(page::folder(&path)),
@@ -59,7 +63,7 @@ impl FileBytes for OpenFile {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(Errno::INTR) => {}
-                Err(errno) => return Err(system_error(errno.into(), &self.path, Operation::Read)),
+                Err(errno) => return Err(system_error(errno.into(), &self.path, FailedOperation::Read)),
             }
         }
         Ok(filled)

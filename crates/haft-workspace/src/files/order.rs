@@ -8,14 +8,16 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::Path;
 
-use haft_contract::stamp::Basis;
+use haft_contract::stamp::ExpectedVersion;
 
 use super::fingerprint::Fingerprint;
-use super::transaction::{Action, Deed, Expected};
+use super::transaction::{FileMutation, MutationAction, MutationPrecondition};
 
 /// Puts deeds into an order in which each of them can be done.
-pub(crate) fn in_order(mut deeds: Vec<Deed>) -> Vec<Deed> {
-    let ends_folder = |deed: &&Deed| matches!(deed.action, Action::Put(..) | Action::Bring(_) | Action::MakeLink(_));
+pub(crate) fn in_order(mut deeds: Vec<FileMutation>) -> Vec<FileMutation> {
+    let ends_folder = |deed: &&FileMutation| {
+        matches!(deed.action, MutationAction::Put(..) | MutationAction::Bring(_) | MutationAction::MakeLink(_))
+    };
     let filled: HashSet<&Path> = deeds.iter().filter(ends_folder).map(|deed| deed.place.as_path()).collect();
     let is_beneath = |place: &Path| place.ancestors().skip(1).any(|above| filled.contains(above));
     let mut ranked: Vec<(Rank, u8, usize)> = deeds
@@ -65,17 +67,23 @@ impl Rank {
     }
 }
 
-fn rank(deed: &Deed, is_beneath_something_new: bool) -> Rank {
-    let is_new = matches!(deed.expected, Expected::Basis(Basis::Nothing) | Expected::Same(Fingerprint::Absent));
+fn rank(deed: &FileMutation, is_beneath_something_new: bool) -> Rank {
+    let is_new = matches!(
+        deed.expected,
+        MutationPrecondition::Basis(ExpectedVersion::Nothing) | MutationPrecondition::Same(Fingerprint::Absent)
+    );
     match &deed.action {
-        Action::SetMode(mode) if is_workable(*mode) => Rank::Widens,
-        Action::SetMode(_) => Rank::Narrows,
-        Action::Remove | Action::Tree(_) if is_beneath_something_new => Rank::GoesFirst,
-        Action::Tree(_) => Rank::Exchanges,
-        Action::Remove => Rank::Goes,
-        Action::MakeFolder(_) => Rank::MakesFolder,
-        Action::Put(..) | Action::Bring(_) | Action::MakeLink(_) if is_new => Rank::Comes,
-        Action::Put(..) | Action::Bring(_) | Action::MakeLink(_) | Action::Rename(_) => Rank::Replaces,
+        MutationAction::SetMode(mode) if is_workable(*mode) => Rank::Widens,
+        MutationAction::SetMode(_) => Rank::Narrows,
+        MutationAction::Remove | MutationAction::Tree(_) if is_beneath_something_new => Rank::GoesFirst,
+        MutationAction::Tree(_) => Rank::Exchanges,
+        MutationAction::Remove => Rank::Goes,
+        MutationAction::MakeFolder(_) => Rank::MakesFolder,
+        MutationAction::Put(..) | MutationAction::Bring(_) | MutationAction::MakeLink(_) if is_new => Rank::Comes,
+        MutationAction::Put(..)
+        | MutationAction::Bring(_)
+        | MutationAction::MakeLink(_)
+        | MutationAction::Rename(_) => Rank::Replaces,
     }
 }
 
@@ -100,48 +108,57 @@ fn rank_in_git(place: &Path) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::transaction::Content;
+    use crate::files::transaction::MutationContent;
 
-    fn order(deeds: &[(&str, Action)]) -> Vec<String> {
-        let deed = |(place, action): &(&str, Action)| {
+    fn order(deeds: &[(&str, MutationAction)]) -> Vec<String> {
+        let deed = |(place, action): &(&str, MutationAction)| {
             let (place, is_new) = (place.trim_start_matches('+'), place.starts_with('+'));
-            let expected = if is_new { Expected::Basis(Basis::Nothing) } else { Expected::Anything };
-            Deed { place: place.into(), action: action.clone(), expected }
+            let expected = if is_new {
+                MutationPrecondition::Basis(ExpectedVersion::Nothing)
+            } else {
+                MutationPrecondition::Anything
+            };
+            FileMutation { place: place.into(), action: action.clone(), expected }
         };
         let ordered = in_order(deeds.iter().map(deed).collect());
         ordered.iter().map(|deed| deed.place.display().to_string()).collect()
     }
 
-    fn put() -> Action {
-        Action::Put(Content::Bytes("x".into()), None)
+    fn put() -> MutationAction {
+        MutationAction::Put(MutationContent::Bytes("x".into()), None)
     }
 
     #[test]
     fn folders_come_first_and_removals_last() {
         let deeds = [
-            ("gone/a", Action::Remove),
-            ("gone", Action::Remove),
+            ("gone/a", MutationAction::Remove),
+            ("gone", MutationAction::Remove),
             ("old", put()),
             ("+new/deep/b", put()),
-            ("+new/deep", Action::MakeFolder(None)),
-            ("+new", Action::MakeFolder(None)),
+            ("+new/deep", MutationAction::MakeFolder(None)),
+            ("+new", MutationAction::MakeFolder(None)),
         ];
         assert_eq!(order(&deeds), ["new", "new/deep", "new/deep/b", "old", "gone/a", "gone"]);
     }
 
     #[test]
     fn a_folder_is_emptied_before_something_else_takes_its_place() {
-        let deeds = [("d", put()), ("a", Action::Remove), ("d/e", Action::Remove), ("d/e/f", Action::Remove)];
+        let deeds = [
+            ("d", put()),
+            ("a", MutationAction::Remove),
+            ("d/e", MutationAction::Remove),
+            ("d/e/f", MutationAction::Remove),
+        ];
         assert_eq!(order(&deeds), ["d/e/f", "d/e", "d", "a"]);
     }
 
     #[test]
     fn a_folder_is_opened_before_and_closed_after_the_work_in_it() {
         let deeds = [
-            ("shut", Action::SetMode(0o555)),
+            ("shut", MutationAction::SetMode(0o555)),
             ("shut/f", put()),
-            ("open", Action::SetMode(0o755)),
-            ("open/f", Action::Remove),
+            ("open", MutationAction::SetMode(0o755)),
+            ("open/f", MutationAction::Remove),
         ];
         assert_eq!(order(&deeds), ["open", "shut/f", "open/f", "shut"]);
     }
@@ -161,7 +178,7 @@ mod tests {
     #[test]
     fn a_repository_goes_the_other_way_round_and_its_folder_last() {
         let places = [".git", ".git/HEAD", ".git/index", ".git/objects", ".git/objects/12", ".git/refs"];
-        let deeds = places.map(|place| (place, Action::Remove));
+        let deeds = places.map(|place| (place, MutationAction::Remove));
         let wanted = [".git/index", ".git/refs", ".git/HEAD", ".git/objects/12", ".git/objects", ".git"];
         assert_eq!(order(&deeds), wanted);
     }

@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 
 use rustix::fs::{Gid, Mode, Stat, Uid};
 
-use crate::state::journal::{Owner, Rights};
+use crate::state::journal::{FileOwner, Rights};
 
 /// Gives a new file these rights as far as the system lets us; returns what could not be kept.
 ///
@@ -34,7 +34,7 @@ pub(super) fn set_mode(file: impl AsFd, mode: u32) -> io::Result<()> {
 }
 
 /// Returns as much of a recorded mode as may be set on a file that belongs to this owner now.
-fn granted(rights: Rights, replaced: Option<Rights>, has: Owner) -> u32 {
+fn granted(rights: Rights, replaced: Option<Rights>, has: FileOwner) -> u32 {
     let wanted = replaced.and_then(|replaced| replaced.owner).or(rights.owner).unwrap_or(has);
     let mode = fitting(rights.mode, wanted, has);
     if rights.owner == Some(has) {
@@ -51,7 +51,7 @@ fn granted(rights: Rights, replaced: Option<Rights>, has: Owner) -> u32 {
 }
 
 /// Lets a file belong to this owner and group, or at least to the group; returns what could not be kept.
-pub(super) fn give(file: impl AsFd, wanted: Owner) -> io::Result<Option<String>> {
+pub(super) fn give(file: impl AsFd, wanted: FileOwner) -> io::Result<Option<String>> {
     if of(&rustix::fs::fstat(&file)?) == wanted {
         return Ok(None);
     }
@@ -93,7 +93,7 @@ pub(super) fn drop_privileges(file: impl AsFd) -> io::Result<Option<String>> {
 }
 
 /// Returns as much of a mode as may be set when a file that should belong to one belongs to another.
-pub(super) fn fitting(mode: u32, wanted: Owner, has: Owner) -> u32 {
+pub(super) fn fitting(mode: u32, wanted: FileOwner, has: FileOwner) -> u32 {
     if has == wanted {
         return mode;
     }
@@ -106,8 +106,8 @@ pub(super) fn fitting(mode: u32, wanted: Owner, has: Owner) -> u32 {
 }
 
 /// Returns whom a file belongs to.
-pub(super) fn of(stat: &Stat) -> Owner {
-    Owner { uid: stat.st_uid, gid: stat.st_gid }
+pub(super) fn of(stat: &Stat) -> FileOwner {
+    FileOwner { uid: stat.st_uid, gid: stat.st_gid }
 }
 
 #[cfg(test)]
@@ -116,17 +116,17 @@ mod tests {
 
     #[test]
     fn a_mode_for_another_owner_lets_nobody_do_more_than_before() {
-        let wanted = Owner { uid: 1, gid: 10 };
+        let wanted = FileOwner { uid: 1, gid: 10 };
         assert_eq!(fitting(0o6775, wanted, wanted), 0o6775);
-        assert_eq!(fitting(0o6775, wanted, Owner { uid: 2, gid: 10 }), 0o775);
-        assert_eq!(fitting(0o6775, wanted, Owner { uid: 1, gid: 20 }), 0o755);
-        assert_eq!(fitting(0o1660, wanted, Owner { uid: 2, gid: 20 }), 0o1600);
-        assert_eq!(fitting(0o607, wanted, Owner { uid: 2, gid: 20 }), 0o607);
+        assert_eq!(fitting(0o6775, wanted, FileOwner { uid: 2, gid: 10 }), 0o775);
+        assert_eq!(fitting(0o6775, wanted, FileOwner { uid: 1, gid: 20 }), 0o755);
+        assert_eq!(fitting(0o1660, wanted, FileOwner { uid: 2, gid: 20 }), 0o1600);
+        assert_eq!(fitting(0o607, wanted, FileOwner { uid: 2, gid: 20 }), 0o607);
     }
 
     #[test]
     fn a_recorded_mode_is_set_as_far_as_the_owner_is_the_recorded_one() {
-        let (then, now) = (Owner { uid: 1, gid: 10 }, Owner { uid: 2, gid: 20 });
+        let (then, now) = (FileOwner { uid: 1, gid: 10 }, FileOwner { uid: 2, gid: 20 });
         let recorded = Rights { mode: 0o4664, owner: Some(then) };
         let replaced = |mode| Some(Rights { mode, owner: Some(now) });
         assert_eq!(granted(recorded, None, then), 0o4664);

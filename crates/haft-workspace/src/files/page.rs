@@ -17,18 +17,18 @@ use std::io::{self, Read};
 
 use haft_contract::door::{FileKind, Page, PageRequest};
 use haft_contract::encoding::{LOOKED_AT, NoText, TextForm, Whole};
-use haft_contract::error::{Next, Operation, ToolError};
-use haft_contract::grouped::Grouped;
+use haft_contract::error::{FailedOperation, Next, ToolError};
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::Target;
-use haft_contract::stamp::Stamp;
+use haft_contract::stamp::FileStamp;
 use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
 
 use super::facts::{kind_of, special, stamp_of};
-use super::open::Root;
+use super::open::WorkspaceRoot;
 use super::{missing, system_error};
-use collect::{Collected, LineUnits};
+use collect::{LineUnits, PageCollector};
 
 /// How much is read in one step. Even, so that no unit of UTF-16 is cut.
 const STEP: usize = 256 * 1024;
@@ -39,17 +39,17 @@ const HOLE: usize = 8 * 1024;
 
 /// Reads lines of a file of the workspace, with the version they came from.
 pub(super) fn page_of_file(
-    root: &Root,
+    root: &WorkspaceRoot,
     target: &Target,
     request: PageRequest,
     stop: &CancellationToken,
-) -> Result<(Page, Stamp), ToolError> {
+) -> Result<(Page, FileStamp), ToolError> {
     let path = target.to_string();
     let opened = match root.open_target(target, OFlags::RDONLY) {
         Err(error) if error.kind == ErrorKind::MissingFile => return Err(missing::missing(root, target)),
         opened => opened?,
     };
-    let broken = |error: io::Error| system_error(error, &path, Operation::Read);
+    let broken = |error: io::Error| system_error(error, &path, FailedOperation::Read);
     let stat = rustix::fs::fstat(&opened).map_err(|errno| broken(errno.into()))?;
     match kind_of(&stat) {
         FileKind::File => {}
@@ -66,12 +66,12 @@ pub(super) fn page_of_file(
 pub(super) fn page_of_bytes(target: &Target, bytes: &[u8], request: PageRequest) -> Result<Page, ToolError> {
     let path = target.to_string();
     let steps = Steps::new(bytes, &|| false, bytes.len() as u64);
-    let text = page_in(steps, request).map_err(|error| system_error(error, &path, Operation::Read))?;
+    let text = page_in(steps, request).map_err(|error| system_error(error, &path, FailedOperation::Read))?;
     text.page(&path, bytes.len() as u64)
 }
 
-/// What a reader turned out to hold.
-pub(crate) enum Text {
+/// The content of a reader: a page of text, or the reason why there is none.
+pub(crate) enum PagedContent {
     /// Text, and here are its lines.
     Page(Page),
     /// No text.
@@ -88,50 +88,50 @@ pub(crate) enum Text {
     Stopped,
 }
 
-impl Text {
+impl PagedContent {
     /// Returns the page, or says why this file has none.
     fn page(self, path: &str, size: u64) -> Result<Page, ToolError> {
         match self {
-            Text::Page(page) => Ok(page),
-            Text::Binary { kind } => Err(binary(path, kind, size)),
-            Text::Foreign { encoding } => Err(foreign(path, encoding)),
-            Text::Stopped => Err(ToolError::of(ErrorKind::Cancelled, format!("Reading {path} was stopped."))),
+            PagedContent::Page(page) => Ok(page),
+            PagedContent::Binary { kind } => Err(binary(path, kind, size)),
+            PagedContent::Foreign { encoding } => Err(foreign(path, encoding)),
+            PagedContent::Stopped => Err(ToolError::of(ErrorKind::Cancelled, format!("Reading {path} was stopped."))),
         }
     }
 }
 
-fn page_in(mut steps: Steps<'_, impl Read>, request: PageRequest) -> io::Result<Text> {
+fn page_in(mut steps: Steps<'_, impl Read>, request: PageRequest) -> io::Result<PagedContent> {
     steps.fill()?;
     let start = &steps.step()[..steps.step().len().min(LOOKED_AT)];
     let whole = if steps.ended && start.len() == steps.step().len() { Whole::Yes } else { Whole::No };
     let form = match TextForm::detect(start, whole) {
         Ok(form) => form,
-        Err(NoText::Binary) => return Ok(Text::Binary { kind: binary_kind::kind_of(start) }),
-        Err(NoText::BadEncoding { looks_like: Some(encoding), .. }) => return Ok(Text::Foreign { encoding }),
+        Err(NoText::Binary) => return Ok(PagedContent::Binary { kind: binary_kind::kind_of(start) }),
+        Err(NoText::BadEncoding { looks_like: Some(encoding), .. }) => return Ok(PagedContent::Foreign { encoding }),
         // Nearly everything is meant as UTF-8; what is not is shown as U+FFFD.
         Err(NoText::BadEncoding { looks_like: None, .. }) => TextForm::utf8(),
     };
     let units = LineUnits::found_in(start, form, whole);
-    collect(steps, Collected::new(request, units))
+    collect(steps, PageCollector::new(request, units))
 }
 
 /// Reads lines from what is known to be UTF-8 with `\n`, because haft wrote it.
-pub(crate) fn page_of_own(source: File, request: PageRequest) -> io::Result<Text> {
+pub(crate) fn page_of_own(source: File, request: PageRequest) -> io::Result<PagedContent> {
     let size = source.metadata()?.len();
     let mut steps = Steps::new(source, &|| false, size);
     steps.fill()?;
-    collect(steps, Collected::new(request, LineUnits::own()))
+    collect(steps, PageCollector::new(request, LineUnits::own()))
 }
 
-fn collect(mut steps: Steps<'_, impl Read>, mut collected: Collected) -> io::Result<Text> {
+fn collect(mut steps: Steps<'_, impl Read>, mut collected: PageCollector) -> io::Result<PagedContent> {
     let mut step = &steps.step()[collected.mark_in(steps.step())..];
     loop {
         if steps.is_stopped() {
-            return Ok(Text::Stopped);
+            return Ok(PagedContent::Stopped);
         }
         // A hole of a sparse file: there may be a terabyte of it, and no line.
         if !collected.is_full() && step.len() >= HOLE && step.iter().all(|&byte| byte == 0) {
-            return Ok(Text::Binary { kind: "data with long runs of zeros" });
+            return Ok(PagedContent::Binary { kind: "data with long runs of zeros" });
         }
         let rest = step.len() - collected.take(step);
         if rest > 0 && steps.size <= COUNTED {
@@ -139,7 +139,7 @@ fn collect(mut steps: Steps<'_, impl Read>, mut collected: Collected) -> io::Res
             return count_rest(steps, collected);
         }
         if rest > 0 || steps.ended {
-            return Ok(Text::Page(collected.into_page(rest == 0)));
+            return Ok(PagedContent::Page(collected.into_page(rest == 0)));
         }
         steps.fill()?;
         step = steps.step();
@@ -147,17 +147,17 @@ fn collect(mut steps: Steps<'_, impl Read>, mut collected: Collected) -> io::Res
 }
 
 /// Counts the lines behind a page. What grows while it is read has no end, so only so many are.
-fn count_rest(mut steps: Steps<'_, impl Read>, mut collected: Collected) -> io::Result<Text> {
+fn count_rest(mut steps: Steps<'_, impl Read>, mut collected: PageCollector) -> io::Result<PagedContent> {
     let mut counted = 0;
     while !steps.ended && counted <= COUNTED {
         steps.fill()?;
         if steps.is_stopped() {
-            return Ok(Text::Stopped);
+            return Ok(PagedContent::Stopped);
         }
         collected.count(steps.step());
         counted += steps.step().len() as u64;
     }
-    Ok(Text::Page(if steps.ended { collected.into_counted_page() } else { collected.into_page(false) }))
+    Ok(PagedContent::Page(if steps.ended { collected.into_counted_page() } else { collected.into_page(false) }))
 }
 
 /// A reader in steps of equal size, but for the last one.
@@ -205,15 +205,15 @@ impl<'s, R: Read> Steps<'s, R> {
 
 pub(super) fn folder(path: &str) -> ToolError {
     let next = Next::UseInstead { tool: "list_dir".into(), to: "to see what is in it".into() };
-    ToolError::new(ErrorKind::IsFolder, format!("{path} is a folder."), next).about_file(path, Operation::Read)
+    ToolError::new(ErrorKind::IsFolder, format!("{path} is a folder."), next).about_file(path, FailedOperation::Read)
 }
 
 fn binary(path: &str, kind: &str, size: u64) -> ToolError {
-    ToolError::of(ErrorKind::Binary, format!("{path} is not text: {kind}, {} bytes.", Grouped(size)))
-        .about_file(path, Operation::Decode)
+    ToolError::of(ErrorKind::Binary, format!("{path} is not text: {kind}, {} bytes.", GroupedNumber(size)))
+        .about_file(path, FailedOperation::Decode)
 }
 
 fn foreign(path: &str, encoding: &str) -> ToolError {
     ToolError::of(ErrorKind::BadEncoding, format!("{path} is text in {encoding}, which cannot be read here."))
-        .about_file(path, Operation::Decode)
+        .about_file(path, FailedOperation::Decode)
 }

@@ -11,46 +11,48 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::bring::Brought;
+use super::bring::LayerEntry;
 use super::durable::{sync_contents, sync_folders};
 use super::image;
 use super::order::{WORKABLE, is_workable};
-use super::replace::{self, Moved, Spot, Staged, Syncing, Travel, Trouble};
+use super::replace::{self, ReplaceTarget, StagedEntry, StagingMove, Syncing, Travel, Trouble};
 use super::shut::ShutFolders;
 use super::step_back::{Back, Images, folders_of, take_back};
 use super::structure;
-use super::transaction::{Action, Deed, Job, NotDone, Prepared, made_folders, new};
-use super::tree::{self, Progress, TreeChange, TreeStores};
-use crate::state::journal::{InlineContents, State, Step, Writing};
+use super::transaction::{
+    FileMutation, MutationAction, NotDone, PreparedMutation, TransactionContext, made_folders, new,
+};
+use super::tree::{self, ExchangeProgress, TreeChange, TreeStores};
+use crate::state::journal::{InlineContents, IntentStep, JournalWriter, PathState};
 
 /// Most folders that are held open at once; a process may often open no more than 1024 files.
 const MOST_HELD: usize = 64;
 
 /// All deeds of a transaction, with what was seen at their places.
 pub(super) struct Performance<'a> {
-    pub(super) job: &'a Job<'a>,
-    pub(super) deeds: &'a [Deed],
-    pub(super) prepared: &'a [Prepared],
+    pub(super) job: &'a TransactionContext<'a>,
+    pub(super) deeds: &'a [FileMutation],
+    pub(super) prepared: &'a [PreparedMutation],
     /// The steps of the intent.
-    pub(super) steps: &'a [Step],
+    pub(super) steps: &'a [IntentStep],
     pub(super) inline: &'a InlineContents,
     pub(super) syncing: Syncing,
     /// Whether contents were kept beside the journal.
     pub(super) has_kept: bool,
     /// Whether what comes from a layer can be moved, as far as that was tried.
-    pub(super) moves: Cell<Moved>,
+    pub(super) moves: Cell<StagingMove>,
     /// The folders that are opened for it.
     pub(super) shut: &'a ShutFolders,
 }
 
-/// Why it was not done, and what stands of it all the same.
-pub(super) struct Failed {
+/// The reason why a transaction failed, and the steps of it that stand all the same.
+pub(super) struct TransactionFailure {
     pub(super) cause: NotDone,
     /// The steps that were done and could not be taken back, by their place in the intent.
     pub(super) standing: Vec<usize>,
 }
 
-impl From<NotDone> for Failed {
+impl From<NotDone> for TransactionFailure {
     fn from(cause: NotDone) -> Self {
         Self { cause, standing: Vec::new() }
     }
@@ -58,7 +60,7 @@ impl From<NotDone> for Failed {
 
 impl Performance<'_> {
     /// Does all of it, and returns what is worth knowing of each deed.
-    pub(super) fn all(&self, writing: &mut Writing<'_>) -> Result<Vec<Vec<String>>, Failed> {
+    pub(super) fn all(&self, writing: &mut JournalWriter<'_>) -> Result<Vec<Vec<String>>, TransactionFailure> {
         if self.shut.opened.is_empty() {
             return self.all_in_open_folders(writing);
         }
@@ -71,8 +73,8 @@ impl Performance<'_> {
         done
     }
 
-    fn all_in_open_folders(&self, writing: &mut Writing<'_>) -> Result<Vec<Vec<String>>, Failed> {
-        let mut staged: Vec<Option<Box<Staged>>> = self.deeds.iter().map(|_| None).collect();
+    fn all_in_open_folders(&self, writing: &mut JournalWriter<'_>) -> Result<Vec<Vec<String>>, TransactionFailure> {
+        let mut staged: Vec<Option<Box<StagedEntry>>> = self.deeds.iter().map(|_| None).collect();
         let ready = self.stage_from(0, &mut staged).and_then(|()| self.sync_ready(&staged));
         if let Err(cause) = ready.and_then(|()| writing.sync().map_err(NotDone::Journal)) {
             self.unstage(&staged, 0);
@@ -84,7 +86,7 @@ impl Performance<'_> {
         }
         if let Err((place, error)) = self.narrow_folders().and_then(|()| self.sync_places()) {
             let standing = self.take_back_first(self.deeds.len());
-            return Err(Failed { cause: NotDone::System(place, error), standing });
+            return Err(TransactionFailure { cause: NotDone::System(place, error), standing });
         }
         for (notes, one) in notes.iter_mut().zip(staged) {
             notes.extend(one.map(|one| one.notes).unwrap_or_default());
@@ -93,12 +95,12 @@ impl Performance<'_> {
     }
 
     /// Does one deed; when it fails, everything before it is taken back.
-    fn one(&self, index: usize, staged: &mut [Option<Box<Staged>>]) -> Result<Vec<String>, Failed> {
+    fn one(&self, index: usize, staged: &mut [Option<Box<StagedEntry>>]) -> Result<Vec<String>, TransactionFailure> {
         if staged[index].is_none() && self.has_content(index) {
             let ready = self.stage_from(index, staged).and_then(|()| self.sync_ready(staged));
             if let Err(cause) = ready {
                 self.unstage(staged, index);
-                return Err(Failed { cause, standing: self.take_back_first(index) });
+                return Err(TransactionFailure { cause, standing: self.take_back_first(index) });
             }
         }
         #[cfg(test)]
@@ -107,24 +109,25 @@ impl Performance<'_> {
             // It may lie in folders that are taken back.
             self.unstage(staged, index);
             let standing = self.take_back(index, &trouble);
-            Failed { cause: trouble.at(&self.deeds[index].place), standing }
+            TransactionFailure { cause: trouble.at(&self.deeds[index].place), standing }
         })
     }
 
     fn has_content(&self, index: usize) -> bool {
-        matches!(self.deeds[index].action, Action::Put(..) | Action::Bring(_)) && !self.comes_directly(index)
+        matches!(self.deeds[index].action, MutationAction::Put(..) | MutationAction::Bring(_))
+            && !self.comes_directly(index)
     }
 
     /// Returns whether something can come from its layer without a stay beside: where one could, and all are synced.
     fn comes_directly(&self, index: usize) -> bool {
         let is_new = self.prepared[index].stat.is_none();
-        let is_tried = self.syncing == Syncing::Together && self.moves.get() == Moved::Yes;
+        let is_tried = self.syncing == Syncing::Together && self.moves.get() == StagingMove::Yes;
         is_new && is_tried && self.deeds[index].brought().is_some()
     }
 
     /// Writes new contents beside their places, from this deed on, but for what comes into folders that are not there
     /// yet.
-    fn stage_from(&self, first: usize, staged: &mut [Option<Box<Staged>>]) -> Result<(), NotDone> {
+    fn stage_from(&self, first: usize, staged: &mut [Option<Box<StagedEntry>>]) -> Result<(), NotDone> {
         let coming = made_folders(&self.deeds[first..]);
         for (index, one) in staged.iter_mut().enumerate().skip(first) {
             let place = &self.deeds[index].place;
@@ -139,11 +142,13 @@ impl Performance<'_> {
         Ok(())
     }
 
-    fn stage(&self, index: usize) -> Result<Option<Box<Staged>>, Trouble> {
+    fn stage(&self, index: usize) -> Result<Option<Box<StagedEntry>>, Trouble> {
         let spot = self.spot(index);
         let mut staged = match &self.deeds[index].action {
-            Action::Put(content, rights) => replace::stage(&spot, new(content, &self.job.journal.objects())?, *rights)?,
-            Action::Bring(brought) => {
+            MutationAction::Put(content, rights) => {
+                replace::stage(&spot, new(content, &self.job.journal.objects())?, *rights)?
+            }
+            MutationAction::Bring(brought) => {
                 let staged = replace::stage_brought(&spot, brought)?;
                 self.moves.set(staged.moved);
                 staged
@@ -157,7 +162,7 @@ impl Performance<'_> {
     }
 
     /// Makes everything that lies ready outlive a power cut, and what was kept.
-    fn sync_ready(&self, staged: &[Option<Box<Staged>>]) -> Result<(), NotDone> {
+    fn sync_ready(&self, staged: &[Option<Box<StagedEntry>>]) -> Result<(), NotDone> {
         if self.syncing == Syncing::Each {
             return Ok(());
         }
@@ -176,7 +181,7 @@ impl Performance<'_> {
         #[cfg(test)]
         super::fate::point();
         for deed in self.deeds.iter().rev() {
-            let Action::MakeFolder(Some(mode)) = deed.action else { continue };
+            let MutationAction::MakeFolder(Some(mode)) = deed.action else { continue };
             if !is_workable(mode) {
                 structure::narrow(self.job.root, &deed.place, mode).map_err(|error| (deed.place.clone(), error))?;
             }
@@ -197,7 +202,7 @@ impl Performance<'_> {
     }
 
     /// Removes new contents that were not put in their places, from this deed on.
-    fn unstage(&self, staged: &[Option<Box<Staged>>], from: usize) {
+    fn unstage(&self, staged: &[Option<Box<StagedEntry>>], from: usize) {
         for (index, one) in staged.iter().enumerate().skip(from) {
             if let Some(one) = one {
                 replace::unstage(&self.spot(index), one);
@@ -225,7 +230,7 @@ impl Performance<'_> {
         take_back(self.job.root, &steps, &images)
     }
 
-    fn step(&self, index: usize) -> Option<&Step> {
+    fn step(&self, index: usize) -> Option<&IntentStep> {
         self.prepared[index].step.map(|step| &self.steps[step])
     }
 
@@ -233,14 +238,14 @@ impl Performance<'_> {
         let stat = &self.prepared[index].stat;
         match self.step(index) {
             None => false,
-            Some(Step::Change { path, after, .. }) => {
-                let is_there = |seen: image::Seen| seen.state.is_same_content(after);
+            Some(IntentStep::Change { path, after, .. }) => {
+                let is_there = |seen: image::PlaceSnapshot| seen.state.is_same_content(after);
                 image::look(self.job.root, &path.path()).map_or(true, is_there)
             }
-            Some(Step::Tree { path, tree }) => {
-                tree::progress(self.job.root, &self.stores(), (&path.path(), tree)) != Progress::None
+            Some(IntentStep::Tree { path, tree }) => {
+                tree::progress(self.job.root, &self.stores(), (&path.path(), tree)) != ExchangeProgress::None
             }
-            Some(Step::Move { to, .. }) => {
+            Some(IntentStep::Move { to, .. }) => {
                 let there = image::glance(self.job.root, &to.path()).ok().and_then(|seen| seen.stat);
                 let both = there.as_ref().zip(stat.as_ref());
                 both.is_some_and(|(there, moved)| (there.st_dev, there.st_ino) == (moved.st_dev, moved.st_ino))
@@ -248,22 +253,23 @@ impl Performance<'_> {
         }
     }
 
-    fn spot(&self, index: usize) -> Spot<'_> {
+    fn spot(&self, index: usize) -> ReplaceTarget<'_> {
         let stat = &self.prepared[index].stat;
         let beside = match self.step(index) {
-            Some(Step::Change { beside: Some(beside), .. }) => beside,
-            Some(Step::Change { beside: None, .. } | Step::Move { .. } | Step::Tree { .. }) | None => "",
+            Some(IntentStep::Change { beside: Some(beside), .. }) => beside,
+            Some(IntentStep::Change { beside: None, .. } | IntentStep::Move { .. } | IntentStep::Tree { .. })
+            | None => "",
         };
         let deed = &self.deeds[index];
         let travel = deed.brought().map_or(Travel::Nothing, Travel::Comes);
         let (root, place, syncing) = (self.job.root, deed.place.as_path(), self.syncing);
-        Spot { root, place, beside, seen: stat.as_ref(), travel, syncing }
+        ReplaceTarget { root, place, beside, seen: stat.as_ref(), travel, syncing }
     }
 
     /// Does one deed; returns what is worth knowing of it.
-    fn put_in_place(&self, index: usize, staged: Option<&Staged>) -> Result<Vec<String>, Trouble> {
+    fn put_in_place(&self, index: usize, staged: Option<&StagedEntry>) -> Result<Vec<String>, Trouble> {
         let deed = &self.deeds[index];
-        if let Action::Tree(change) = &deed.action {
+        if let MutationAction::Tree(change) = &deed.action {
             return change.perform(self.job.root, &self.stores(), &deed.place);
         }
         self.put_entry_in_place(index, staged).map(|()| Vec::new())
@@ -273,42 +279,50 @@ impl Performance<'_> {
         TreeStores::of(self.job.journal)
     }
 
-    fn put_entry_in_place(&self, index: usize, staged: Option<&Staged>) -> Result<(), Trouble> {
+    fn put_entry_in_place(&self, index: usize, staged: Option<&StagedEntry>) -> Result<(), Trouble> {
         let deed = &self.deeds[index];
         let spot = self.spot(index);
         let before = match (self.step(index), &deed.action) {
             (None, _) => return Ok(()),
-            (Some(Step::Tree { .. }), _) => return Err(Trouble::Overtaken),
-            (Some(Step::Change { before, .. }), _) => before,
-            (Some(Step::Move { .. }), Action::Rename(to)) => return structure::rename(&spot, to),
-            (Some(Step::Move { .. }), _) => return Err(Trouble::Overtaken),
+            (Some(IntentStep::Tree { .. }), _) => return Err(Trouble::Overtaken),
+            (Some(IntentStep::Change { before, .. }), _) => before,
+            (Some(IntentStep::Move { .. }), MutationAction::Rename(to)) => return structure::rename(&spot, to),
+            (Some(IntentStep::Move { .. }), _) => return Err(Trouble::Overtaken),
         };
         match (&deed.action, before, staged) {
-            (Action::Put(..) | Action::Bring(_), _, Some(staged)) => replace::place(&spot, staged),
-            (Action::Bring(brought), State::Absent, None) => replace::bring_directly(&spot, brought),
-            (Action::Remove, State::Folder { .. }, _) => structure::remove_folder(&spot),
-            (Action::Remove, ..) => replace::take_away(&spot),
-            (Action::SetMode(mode), ..) if self.shut.opened.contains_key(spot.place) => structure::shut(&spot, *mode),
-            (Action::SetMode(mode), ..) => structure::set_mode(&spot, *mode),
-            (Action::MakeFolder(_), State::Folder { .. }, _) => Err(Trouble::Overtaken),
-            (Action::MakeFolder(mode), ..) => structure::make_folder(&spot, mode.map(|mode| mode | WORKABLE)),
-            (Action::MakeLink(to), ..) => structure::make_link(&spot, to),
-            (Action::Put(..) | Action::Bring(_) | Action::Rename(_) | Action::Tree(_), ..) => Err(Trouble::Overtaken),
+            (MutationAction::Put(..) | MutationAction::Bring(_), _, Some(staged)) => replace::place(&spot, staged),
+            (MutationAction::Bring(brought), PathState::Absent, None) => replace::bring_directly(&spot, brought),
+            (MutationAction::Remove, PathState::Folder { .. }, _) => structure::remove_folder(&spot),
+            (MutationAction::Remove, ..) => replace::take_away(&spot),
+            (MutationAction::SetMode(mode), ..) if self.shut.opened.contains_key(spot.place) => {
+                structure::shut(&spot, *mode)
+            }
+            (MutationAction::SetMode(mode), ..) => structure::set_mode(&spot, *mode),
+            (MutationAction::MakeFolder(_), PathState::Folder { .. }, _) => Err(Trouble::Overtaken),
+            (MutationAction::MakeFolder(mode), ..) => structure::make_folder(&spot, mode.map(|mode| mode | WORKABLE)),
+            (MutationAction::MakeLink(to), ..) => structure::make_link(&spot, to),
+            (
+                MutationAction::Put(..)
+                | MutationAction::Bring(_)
+                | MutationAction::Rename(_)
+                | MutationAction::Tree(_),
+                ..,
+            ) => Err(Trouble::Overtaken),
         }
     }
 }
 
-impl Deed {
+impl FileMutation {
     fn tree(&self) -> Option<&TreeChange> {
         match &self.action {
-            Action::Tree(change) => Some(change),
+            MutationAction::Tree(change) => Some(change),
             _ => None,
         }
     }
 
-    fn brought(&self) -> Option<&Brought> {
+    fn brought(&self) -> Option<&LayerEntry> {
         match &self.action {
-            Action::Bring(brought) => Some(brought),
+            MutationAction::Bring(brought) => Some(brought),
             _ => None,
         }
     }

@@ -13,14 +13,16 @@ use haft_contract::path::one_line;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::image::{self, Seen};
-use super::open::Root;
+use super::image::{self, PlaceSnapshot};
+use super::open::WorkspaceRoot;
 use super::order::is_workable;
 use super::replace::set_aside;
 use super::step_back::{Back, Images, name_for_the_way_back, take_back};
 use super::structure;
-use super::tree::{self, Progress, TreeStores};
-use crate::state::journal::{How, Intent, Outcome, PathText, Reading, State, Step, TreeRecord, Writing};
+use super::tree::{self, ExchangeProgress, TreeStores};
+use crate::state::journal::{
+    Intent, IntentOutcome, IntentStep, JournalSnapshot, JournalWriter, PathState, PathText, TreeRecord, UndoDirection,
+};
 
 /// Most paths that are named.
 const MOST_NAMED: usize = 5;
@@ -29,7 +31,7 @@ const MOST_NAMED: usize = 5;
 mod tests;
 
 /// Finds out what became of the last intent when it has no outcome, and writes it down.
-pub(super) fn recover(root: &Root, writing: &mut Writing<'_>) -> io::Result<Option<Recovered>> {
+pub(super) fn recover(root: &WorkspaceRoot, writing: &mut JournalWriter<'_>) -> io::Result<Option<RecoveryReport>> {
     if !writing.is_unfinished() {
         return Ok(None);
     }
@@ -37,7 +39,7 @@ pub(super) fn recover(root: &Root, writing: &mut Writing<'_>) -> io::Result<Opti
     let Some((intent, inline)) = reading.intents.last() else { return Ok(None) };
     let of_this = |at, length| reading.inline(*inline, at, length);
     let images = Images { inline: &of_this, objects: writing.objects(), stores: writing.stores() };
-    let is_held = intent.steps.iter().flat_map(Step::paths).all(|path| root.holds(&path.path()));
+    let is_held = intent.steps.iter().flat_map(IntentStep::paths).all(|path| root.holds(&path.path()));
     // Folders that are not added today were when it was allowed; left alone they would stay half changed.
     let everything = if is_held { None } else { Some(root.with_everything()?) };
     let root = everything.as_ref().unwrap_or(root);
@@ -46,14 +48,14 @@ pub(super) fn recover(root: &Root, writing: &mut Writing<'_>) -> io::Result<Opti
         // It may be gone, and what somebody has done with it since counts more.
         let _ = structure::narrow(root, &folder.path(), *mode);
     }
-    let recovered = Recovered::new(&reading, intent, &outcome);
+    let recovered = RecoveryReport::new(&reading, intent, &outcome);
     writing.conclude(outcome)?;
     Ok(Some(recovered))
 }
 
-/// What was interrupted, and what became of it. Reads as a sentence for the user.
+/// Tells the user in a sentence which change was interrupted, and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Recovered {
+pub(crate) struct RecoveryReport {
     what: String,
     /// Whether it was an undo or a redo.
     pub(crate) takes_back: bool,
@@ -63,15 +65,15 @@ pub(crate) struct Recovered {
     standing: Vec<PathBuf>,
 }
 
-impl Recovered {
-    fn new(reading: &Reading, intent: &Intent, outcome: &Outcome) -> Self {
+impl RecoveryReport {
+    fn new(reading: &JournalSnapshot, intent: &Intent, outcome: &IntentOutcome) -> Self {
         let numbers = |sets: &[u64]| {
             let noun = if sets.len() == 1 { "change set" } else { "change sets" };
             format!("{noun} {}", sets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
         };
         let what = match &intent.takes_back {
             None => format!("An interrupted change by {} ({})", one_line(&intent.by.tool), numbers(&[intent.set])),
-            Some(back) if back.how == How::Undo => format!("An interrupted undo of {}", numbers(&back.sets)),
+            Some(back) if back.how == UndoDirection::Undo => format!("An interrupted undo of {}", numbers(&back.sets)),
             Some(back) => {
                 let undone = |set: &u64| {
                     let undo = reading.intents.iter().find(|(intent, _)| intent.set == *set);
@@ -82,14 +84,14 @@ impl Recovered {
                 format!("An interrupted redo of {}", numbers(&back.sets.iter().flat_map(undone).collect::<Vec<_>>()))
             }
         };
-        let stand = |step: &usize| intent.steps.get(*step).into_iter().flat_map(Step::paths).map(PathText::path);
+        let stand = |step: &usize| intent.steps.get(*step).into_iter().flat_map(IntentStep::paths).map(PathText::path);
         let standing: Vec<PathBuf> = outcome.standing.iter().flat_map(stand).collect();
         let (takes_back, is_done) = (intent.takes_back.is_some(), outcome.happened && standing.is_empty());
         Self { what, takes_back, is_done, standing }
     }
 }
 
-impl Display for Recovered {
+impl Display for RecoveryReport {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         let Self { what, is_done, standing, .. } = self;
         match (is_done, standing.len()) {
@@ -108,9 +110,9 @@ impl Display for Recovered {
     }
 }
 
-/// How far a step came.
+/// How far an interrupted step came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Came {
+enum StepProgress {
     /// Its path is as it was before.
     Nowhere,
     /// Its path is as it should be.
@@ -122,14 +124,15 @@ enum Came {
 }
 
 /// Takes an intent back that was done in part; returns what counts as done.
-fn settle(root: &Root, intent: &Intent, images: &Images<'_>) -> Outcome {
-    let came: Vec<Came> = intent.steps.iter().map(|step| settle_step(root, step, images)).collect();
+fn settle(root: &WorkspaceRoot, intent: &Intent, images: &Images<'_>) -> IntentOutcome {
+    let came: Vec<StepProgress> = intent.steps.iter().map(|step| settle_step(root, step, images)).collect();
     // Steps are done in order, so all before the last one that came through were done once.
-    let done = came.iter().rposition(|came| *came == Came::Through).map_or(0, |last| last + 1);
+    let done = came.iter().rposition(|came| *came == StepProgress::Through).map_or(0, |last| last + 1);
     let rest = &came[done..];
     // What comes after a step that was not done was not done either.
-    let may_be_done = rest.iter().take_while(|came| **came != Came::Nowhere).any(|came| *came == Came::Unknown);
-    if may_be_done || rest.iter().all(|came| *came == Came::Either) {
+    let may_be_done =
+        rest.iter().take_while(|came| **came != StepProgress::Nowhere).any(|came| *came == StepProgress::Unknown);
+    if may_be_done || rest.iter().all(|came| *came == StepProgress::Either) {
         narrow_folders(root, intent);
         return intent.happened();
     }
@@ -139,9 +142,9 @@ fn settle(root: &Root, intent: &Intent, images: &Images<'_>) -> Outcome {
 }
 
 /// Gives folders that were made their modes; that is done last.
-fn narrow_folders(root: &Root, intent: &Intent) {
+fn narrow_folders(root: &WorkspaceRoot, intent: &Intent) {
     for step in intent.steps.iter().rev() {
-        if let Step::Change { path, after: State::Folder { mode }, .. } = step
+        if let IntentStep::Change { path, after: PathState::Folder { mode }, .. } = step
             && !is_workable(*mode)
         {
             // What somebody has done with it since counts more.
@@ -151,68 +154,68 @@ fn narrow_folders(root: &Root, intent: &Intent) {
 }
 
 /// Removes what a step left beside its path; returns how far it came.
-fn settle_step(root: &Root, step: &Step, images: &Images<'_>) -> Came {
+fn settle_step(root: &WorkspaceRoot, step: &IntentStep, images: &Images<'_>) -> StepProgress {
     let (path, before, after, beside) = match step {
-        Step::Move { from, to } => {
+        IntentStep::Move { from, to } => {
             return match (is_absent(root, from), is_absent(root, to)) {
-                (Some(true), Some(false)) => Came::Through,
-                (Some(false), _) => Came::Nowhere,
-                _ => Came::Unknown,
+                (Some(true), Some(false)) => StepProgress::Through,
+                (Some(false), _) => StepProgress::Nowhere,
+                _ => StepProgress::Unknown,
             };
         }
-        Step::Tree { path, tree } => return settle_tree(root, (&path.path(), tree), &images.stores),
-        Step::Change { path, before, after, beside } => (path.path(), before, after, beside.as_deref()),
+        IntentStep::Tree { path, tree } => return settle_tree(root, (&path.path(), tree), &images.stores),
+        IntentStep::Change { path, before, after, beside } => (path.path(), before, after, beside.as_deref()),
     };
-    let left = beside.map_or(Left::Nothing, |beside| {
+    let left = beside.map_or(LeftoverKind::Nothing, |beside| {
         let back = name_for_the_way_back(beside);
         Swap { root, place: &path, beside: &back, out: after, coming: before, before }.clear(images);
         Swap { root, place: &path, beside, out: before, coming: after, before }.clear(images)
     });
     let seen = match image::look(root, &path) {
         // Beneath a link nothing is that a step could have left.
-        Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => Ok(Seen::nothing()),
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => Ok(PlaceSnapshot::nothing()),
         seen => seen,
     };
     match (seen, left) {
         // Only the mode was to change, so only the mode tells.
         (Ok(seen), _) if before.is_same_content(after) && seen.state.is_same_content(after) => {
             match seen.state.mode() {
-                mode if mode == after.mode() && mode == before.mode() => Came::Either,
-                mode if mode == after.mode() => Came::Through,
-                mode if mode == before.mode() => Came::Nowhere,
-                _ => Came::Unknown,
+                mode if mode == after.mode() && mode == before.mode() => StepProgress::Either,
+                mode if mode == after.mode() => StepProgress::Through,
+                mode if mode == before.mode() => StepProgress::Nowhere,
+                _ => StepProgress::Unknown,
             }
         }
-        (Ok(seen), _) if seen.state.is_same_content(after) => Came::Through,
-        (Ok(seen), _) if seen.state.is_same_content(before) => Came::Nowhere,
+        (Ok(seen), _) if seen.state.is_same_content(after) => StepProgress::Through,
+        (Ok(seen), _) if seen.state.is_same_content(before) => StepProgress::Nowhere,
         // Somebody has worked on it since; what lay beside it may still tell.
-        (_, Left::Old | Left::Foreign) => Came::Through,
-        (_, Left::New) => Came::Nowhere,
-        (_, Left::Nothing) => Came::Unknown,
+        (_, LeftoverKind::Old | LeftoverKind::Foreign) => StepProgress::Through,
+        (_, LeftoverKind::New) => StepProgress::Nowhere,
+        (_, LeftoverKind::Nothing) => StepProgress::Unknown,
     }
 }
 
 /// Reverts the exchange of a tree that was cut off; a whole one counts as done.
-fn settle_tree(root: &Root, (place, record): (&Path, &TreeRecord), stores: &TreeStores) -> Came {
+fn settle_tree(root: &WorkspaceRoot, (place, record): (&Path, &TreeRecord), stores: &TreeStores) -> StepProgress {
     match tree::progress(root, stores, (place, record)) {
-        Progress::All => {
+        ExchangeProgress::All => {
             tree::finish(root, stores, (place, record));
-            Came::Through
+            StepProgress::Through
         }
-        Progress::None | Progress::Some => match tree::revert(root, stores, (place, record)) {
-            Ok(()) => Came::Nowhere,
-            Err(_) => Came::Unknown,
+        ExchangeProgress::None | ExchangeProgress::Some => match tree::revert(root, stores, (place, record)) {
+            Ok(()) => StepProgress::Nowhere,
+            Err(_) => StepProgress::Unknown,
         },
     }
 }
 
-fn is_absent(root: &Root, path: &PathText) -> Option<bool> {
-    image::glance(root, &path.path()).ok().map(|seen| seen.state == State::Absent)
+fn is_absent(root: &WorkspaceRoot, path: &PathText) -> Option<bool> {
+    image::glance(root, &path.path()).ok().map(|seen| seen.state == PathState::Absent)
 }
 
-/// What lay beside a place.
+/// The kind of leftover that lay beside a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Left {
+enum LeftoverKind {
     /// Nothing, or nothing that can be looked at.
     Nothing,
     /// What was to come into the place, whole or in part.
@@ -225,31 +228,33 @@ enum Left {
 
 /// Two contents that were about to change places when somebody was killed.
 struct Swap<'a> {
-    root: &'a Root,
+    root: &'a WorkspaceRoot,
     place: &'a Path,
     beside: &'a str,
     /// What was in the place.
-    out: &'a State,
+    out: &'a PathState,
     /// What was to come into it.
-    coming: &'a State,
+    coming: &'a PathState,
     /// What both are described by.
-    before: &'a State,
+    before: &'a PathState,
 }
 
 impl Swap<'_> {
     /// Removes what was left beside the place, unless it is somebody else's: that gets a name that can be seen.
-    fn clear(&self, images: &Images<'_>) -> Left {
-        let Ok((folder, name)) = self.root.open_parent(self.place) else { return Left::Nothing };
-        let Ok(left) = image::look(self.root, &self.place.with_file_name(self.beside)) else { return Left::Nothing };
-        if left.state == State::Absent {
-            return Left::Nothing;
+    fn clear(&self, images: &Images<'_>) -> LeftoverKind {
+        let Ok((folder, name)) = self.root.open_parent(self.place) else { return LeftoverKind::Nothing };
+        let Ok(left) = image::look(self.root, &self.place.with_file_name(self.beside)) else {
+            return LeftoverKind::Nothing;
+        };
+        if left.state == PathState::Absent {
+            return LeftoverKind::Nothing;
         }
         let found = self.judge(&left.state, images);
-        if found == Left::Foreign {
+        if found == LeftoverKind::Foreign {
             set_aside(&folder, self.beside, name);
             return found;
         }
-        let is_folder = matches!(left.state, State::Folder { .. });
+        let is_folder = matches!(left.state, PathState::Folder { .. });
         let how = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         if rustix::fs::unlinkat(&folder, self.beside, how).is_err() && is_folder {
             // Somebody has put something into it.
@@ -258,22 +263,22 @@ impl Swap<'_> {
         found
     }
 
-    fn judge(&self, left: &State, images: &Images<'_>) -> Left {
+    fn judge(&self, left: &PathState, images: &Images<'_>) -> LeftoverKind {
         if left.is_same_content(self.out) {
-            return Left::Old;
+            return LeftoverKind::Old;
         }
         let now = image::look(self.root, self.place).map(|seen| seen.state);
-        let is = |state: &State| now.as_ref().is_ok_and(|now| now.is_same_content(state));
+        let is = |state: &PathState| now.as_ref().is_ok_and(|now| now.is_same_content(state));
         // Once the new content is in its place, what lies beside came out of it.
         if is(self.coming) && !self.out.is_same_content(self.coming) {
-            return Left::Foreign;
+            return LeftoverKind::Foreign;
         }
         match images.is_beginning(left, self.coming, self.before) {
-            Some(true) => Left::New,
-            Some(false) => Left::Foreign,
+            Some(true) => LeftoverKind::New,
+            Some(false) => LeftoverKind::Foreign,
             // Not everything is kept of a large new content; as long as the old one is in its place it is ours.
-            None if is(self.out) => Left::New,
-            None => Left::Foreign,
+            None if is(self.out) => LeftoverKind::New,
+            None => LeftoverKind::Foreign,
         }
     }
 }

@@ -7,25 +7,25 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use haft_contract::door::FileKind;
-use haft_contract::stamp::Stamp;
+use haft_contract::stamp::FileStamp;
 use rustix::fs::Stat;
 
 use super::facts::{kind_of, stamp_of};
 use super::image::{self, is_same};
-use super::open::Root;
-use super::transaction::{Deed, NotDone, Prepared};
-use crate::state::journal::{State, Step};
+use super::open::WorkspaceRoot;
+use super::transaction::{FileMutation, NotDone, PreparedMutation};
+use crate::state::journal::{IntentStep, PathState};
 
-/// Why a transaction was not done, and what helps to try it again.
-pub(crate) struct Refused {
+/// The reason why a transaction was not done, with facts that help to try it again.
+pub(crate) struct TransactionRefusal {
     pub(crate) cause: NotDone,
     /// Other places where the system says no.
     pub(crate) others: Vec<(PathBuf, io::Error)>,
     /// How the kernel describes now what is as it was.
-    pub(crate) as_before: Vec<(PathBuf, Stamp)>,
+    pub(crate) as_before: Vec<(PathBuf, FileStamp)>,
 }
 
-impl From<NotDone> for Refused {
+impl From<NotDone> for TransactionRefusal {
     fn from(cause: NotDone) -> Self {
         Self { cause, others: Vec::new(), as_before: Vec::new() }
     }
@@ -38,27 +38,31 @@ pub(crate) fn is_about_the_file(error: &io::Error) -> bool {
 
 /// Describes what is as it was when the deeds were prepared.
 pub(super) fn as_before<'a>(
-    root: &Root,
-    deeds: impl Iterator<Item = (&'a Deed, &'a Prepared)>,
-    steps: &[Step],
-) -> Vec<(PathBuf, Stamp)> {
+    root: &WorkspaceRoot,
+    deeds: impl Iterator<Item = (&'a FileMutation, &'a PreparedMutation)>,
+    steps: &[IntentStep],
+) -> Vec<(PathBuf, FileStamp)> {
     deeds
         .filter_map(|(deed, prepared)| Some((deed.place.clone(), stamp(root, &deed.place, (prepared, steps))?)))
         .collect()
 }
 
-fn stamp(root: &Root, place: &Path, (Prepared { step, stat }, steps): (&Prepared, &[Step])) -> Option<Stamp> {
+fn stamp(
+    root: &WorkspaceRoot,
+    place: &Path,
+    (PreparedMutation { step, stat }, steps): (&PreparedMutation, &[IntentStep]),
+) -> Option<FileStamp> {
     let seen = stat.as_ref()?;
     let now = image::glance(root, place).ok()?.stat?;
     if is_untouched(&now, seen) {
         return Some(stamp_of(&now));
     }
-    let Step::Change { before, .. } = &steps[(*step)?] else { return None };
+    let IntentStep::Change { before, .. } = &steps[(*step)?] else { return None };
     // A stamp from before the look: whoever changes it from then on is noticed.
     let found = image::look(root, place).ok()?;
     let is_back = found.state.is_same_content(before) && found.state.mode() == before.mode();
     let is_stable = found.stat.is_some_and(|found| stamp_of(&found) == stamp_of(&now));
-    (is_back && is_stable && !matches!(before, State::Absent)).then(|| stamp_of(&now))
+    (is_back && is_stable && !matches!(before, PathState::Absent)).then(|| stamp_of(&now))
 }
 
 /// A folder that is the same one is untouched though things in it have come and gone.

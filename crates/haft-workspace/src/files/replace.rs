@@ -15,17 +15,17 @@ use haft_contract::door::FileKind;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
-use super::bring::{Brought, Opened};
+use super::bring::{LayerEntry, OpenLayerEntry};
 use super::facts::kind_of;
 use super::image::{copy_metadata, is_same};
-use super::open::Root;
+use super::open::WorkspaceRoot;
 use super::owner;
 use super::structure;
 use crate::eager::Eager;
 use crate::state::journal::{KeptContent, Rights};
 
-/// What to put somewhere.
-pub(super) enum New {
+/// The source of the content that is put in a place.
+pub(super) enum ContentSource {
     Bytes(Bytes),
     /// What the journal has kept.
     Kept(KeptContent),
@@ -33,10 +33,10 @@ pub(super) enum New {
     Copy(File),
 }
 
-/// Where something is to be put, and what was seen there.
+/// The place where something is to be put, and its stat when it was looked at.
 #[derive(Clone, Copy)]
-pub(super) struct Spot<'a> {
-    pub(super) root: &'a Root,
+pub(super) struct ReplaceTarget<'a> {
+    pub(super) root: &'a WorkspaceRoot,
     pub(super) place: &'a Path,
     /// The name for what lies beside until it is in place.
     pub(super) beside: &'a str,
@@ -50,9 +50,9 @@ pub(super) struct Spot<'a> {
 pub(super) enum Travel<'a> {
     Nothing,
     /// What comes is from there, and goes back when it is not put in place.
-    Comes(&'a Brought),
+    Comes(&'a LayerEntry),
     /// What is in the place came from there, and goes back.
-    Leaves(&'a Brought),
+    Leaves(&'a LayerEntry),
 }
 
 /// When things are made to outlive a power cut.
@@ -64,7 +64,7 @@ pub(super) enum Syncing {
     Together,
 }
 
-impl Spot<'_> {
+impl ReplaceTarget<'_> {
     pub(super) fn sync(&self, folder: &OwnedFd) -> Result<(), Trouble> {
         match self.syncing {
             Syncing::Each => Ok(rustix::fs::fsync(folder)?),
@@ -122,7 +122,7 @@ impl From<Errno> for Trouble {
 }
 
 /// New content that lies beside its place, synced.
-pub(super) struct Staged {
+pub(super) struct StagedEntry {
     /// The device and number of the folder that it lies in.
     folder: (u64, u64),
     /// That folder, so that the content is found again when somebody moves it.
@@ -130,17 +130,17 @@ pub(super) struct Staged {
     ours: Stat,
     /// What could not be kept of the old file.
     pub(super) notes: Vec<String>,
-    pub(super) moved: Moved,
+    pub(super) moved: StagingMove,
 }
 
-/// Whether something was moved beside its place, or written there.
+/// Whether the new content was moved beside its place, or written there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moved {
+pub(super) enum StagingMove {
     Yes,
     No,
 }
 
-impl Staged {
+impl StagedEntry {
     /// Returns the device that it lies on.
     pub(super) fn device(&self) -> u64 {
         self.folder.0
@@ -153,14 +153,18 @@ impl Staged {
 }
 
 /// Writes new content beside its place.
-pub(super) fn stage(spot: &Spot<'_>, new: New, rights: Option<Rights>) -> Result<Staged, Trouble> {
+pub(super) fn stage(
+    spot: &ReplaceTarget<'_>,
+    new: ContentSource,
+    rights: Option<Rights>,
+) -> Result<StagedEntry, Trouble> {
     let (folder, _) = spot.root.open_parent(spot.place)?;
     let beside = write_beside(spot, &folder, new, rights)?;
-    staged(folder, beside, Moved::No)
+    staged(folder, beside, StagingMove::No)
 }
 
 /// Moves something of a layer beside its place; copies it where the layer lies elsewhere.
-pub(super) fn stage_brought(spot: &Spot<'_>, brought: &Brought) -> Result<Staged, Trouble> {
+pub(super) fn stage_brought(spot: &ReplaceTarget<'_>, brought: &LayerEntry) -> Result<StagedEntry, Trouble> {
     let (folder, _) = spot.root.open_parent(spot.place)?;
     if spot.syncing == Syncing::Each {
         brought.sync()?;
@@ -169,12 +173,12 @@ pub(super) fn stage_brought(spot: &Spot<'_>, brought: &Brought) -> Result<Staged
         Ok(()) => {}
         Err(Errno::XDEV) => {
             let beside = copy_beside(spot, &folder, brought)?;
-            return staged(folder, beside, Moved::No);
+            return staged(folder, beside, StagingMove::No);
         }
         Err(errno) => return Err(errno.into()),
     }
     match statted(&folder, spot.beside) {
-        Ok(ours) => staged(folder, (other_names(spot.seen), ours), Moved::Yes),
+        Ok(ours) => staged(folder, (other_names(spot.seen), ours), StagingMove::Yes),
         Err(errno) => {
             let _ = brought.take(&folder, spot.beside);
             Err(errno.into())
@@ -182,10 +186,10 @@ pub(super) fn stage_brought(spot: &Spot<'_>, brought: &Brought) -> Result<Staged
     }
 }
 
-fn copy_beside(spot: &Spot<'_>, folder: &OwnedFd, brought: &Brought) -> Result<Beside, Trouble> {
+fn copy_beside(spot: &ReplaceTarget<'_>, folder: &OwnedFd, brought: &LayerEntry) -> Result<Beside, Trouble> {
     match brought.open()? {
-        Opened::File(file) => write_beside(spot, folder, New::Copy(file), None),
-        Opened::Link(to) => {
+        OpenLayerEntry::File(file) => write_beside(spot, folder, ContentSource::Copy(file), None),
+        OpenLayerEntry::Link(to) => {
             rustix::fs::symlinkat(to, folder, spot.beside)?;
             Ok((other_names(spot.seen), statted(folder, spot.beside)?))
         }
@@ -195,19 +199,19 @@ fn copy_beside(spot: &Spot<'_>, folder: &OwnedFd, brought: &Brought) -> Result<B
 /// What could not be kept, and what lies beside now.
 type Beside = (Vec<String>, Stat);
 
-fn staged(folder: OwnedFd, (notes, ours): Beside, moved: Moved) -> Result<Staged, Trouble> {
-    Ok(Staged { folder: identity(&folder)?, held: Some(folder), ours, notes, moved })
+fn staged(folder: OwnedFd, (notes, ours): Beside, moved: StagingMove) -> Result<StagedEntry, Trouble> {
+    Ok(StagedEntry { folder: identity(&folder)?, held: Some(folder), ours, notes, moved })
 }
 
 /// Puts something of a layer where nothing is, without a stay beside.
-pub(super) fn bring_directly(spot: &Spot<'_>, brought: &Brought) -> Result<(), Trouble> {
+pub(super) fn bring_directly(spot: &ReplaceTarget<'_>, brought: &LayerEntry) -> Result<(), Trouble> {
     let (folder, name) = spot.root.open_parent(spot.place)?;
     match brought.move_to(&folder, name) {
         Ok(()) => spot.sync(&folder),
         Err(Errno::EXIST) => Err(Trouble::Overtaken),
         // A part of the workspace lies elsewhere.
         Err(Errno::XDEV) => {
-            let alone = Spot { syncing: Syncing::Each, ..*spot };
+            let alone = ReplaceTarget { syncing: Syncing::Each, ..*spot };
             place(&alone, &stage_brought(&alone, brought)?)
         }
         Err(errno) => Err(errno.into()),
@@ -218,10 +222,15 @@ pub(super) fn statted(folder: &OwnedFd, name: &str) -> Result<Stat, Errno> {
     rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-fn write_beside(spot: &Spot<'_>, folder: &OwnedFd, new: New, rights: Option<Rights>) -> Result<Beside, Trouble> {
+fn write_beside(
+    spot: &ReplaceTarget<'_>,
+    folder: &OwnedFd,
+    new: ContentSource,
+    rights: Option<Rights>,
+) -> Result<Beside, Trouble> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     // Nobody shall read beside what they may not read in place, so it gets its mode when it is whole.
-    let has_mode = spot.seen.is_some() || rights.is_some() || matches!(new, New::Copy(_));
+    let has_mode = spot.seen.is_some() || rights.is_some() || matches!(new, ContentSource::Copy(_));
     let at_first = Mode::from_raw_mode(if has_mode { 0o600 } else { 0o666 });
     let file = File::from(rustix::fs::openat(folder, spot.beside, flags, at_first)?);
     if spot.seen.is_none() && rights.is_none_or(|rights| rights.owner.is_none()) {
@@ -239,7 +248,7 @@ fn identity(folder: &OwnedFd) -> Result<(u64, u64), Errno> {
 }
 
 /// Removes new content that was not put in its place. What is not ours stays, whatever its name.
-pub(super) fn unstage(spot: &Spot<'_>, staged: &Staged) {
+pub(super) fn unstage(spot: &ReplaceTarget<'_>, staged: &StagedEntry) {
     let reopened = match &staged.held {
         Some(_) => None,
         None => spot.root.open_parent(spot.place).ok().map(|(folder, _)| folder),
@@ -251,7 +260,7 @@ pub(super) fn unstage(spot: &Spot<'_>, staged: &Staged) {
 }
 
 /// Puts new content in its place.
-pub(super) fn place(spot: &Spot<'_>, staged: &Staged) -> Result<(), Trouble> {
+pub(super) fn place(spot: &ReplaceTarget<'_>, staged: &StagedEntry) -> Result<(), Trouble> {
     let placed = place_in_folder(spot, staged);
     if placed.is_err() {
         unstage(spot, staged);
@@ -259,7 +268,7 @@ pub(super) fn place(spot: &Spot<'_>, staged: &Staged) -> Result<(), Trouble> {
     spot.sync(&placed?)
 }
 
-fn place_in_folder(spot: &Spot<'_>, staged: &Staged) -> Result<OwnedFd, Trouble> {
+fn place_in_folder(spot: &ReplaceTarget<'_>, staged: &StagedEntry) -> Result<OwnedFd, Trouble> {
     let (folder, name) = spot.root.open_parent(spot.place)?;
     // The folder itself may have been moved since the content was written into it.
     if identity(&folder)? != staged.folder {
@@ -270,13 +279,18 @@ fn place_in_folder(spot: &Spot<'_>, staged: &Staged) -> Result<OwnedFd, Trouble>
 }
 
 /// Writes the new file beside the old one; returns what could not be kept, and the file.
-fn fill(spot: &Spot<'_>, mut file: File, new: New, rights: Option<Rights>) -> Result<Beside, Trouble> {
+fn fill(
+    spot: &ReplaceTarget<'_>,
+    mut file: File,
+    new: ContentSource,
+    rights: Option<Rights>,
+) -> Result<Beside, Trouble> {
     let mut notes = Vec::new();
     let mut is_like_old = spot.seen.is_some_and(|seen| kind_of(seen) == FileKind::File);
     match new {
-        New::Bytes(bytes) => Eager::new(&file).write_all(&bytes)?,
-        New::Kept(mut content) => content.copy_to(&mut file)?,
-        New::Copy(mut source) => {
+        ContentSource::Bytes(bytes) => Eager::new(&file).write_all(&bytes)?,
+        ContentSource::Kept(mut content) => content.copy_to(&mut file)?,
+        ContentSource::Copy(mut source) => {
             io::copy(&mut source, &mut file)?;
             notes = copy_metadata(&source, &rustix::fs::fstat(&source)?, &file)?;
             is_like_old = false;
@@ -312,7 +326,7 @@ fn other_names(seen: Option<&Stat>) -> Vec<String> {
 }
 
 /// Swaps the new thing with the old one, and makes sure that the old one was what we think.
-pub(super) fn swap(spot: &Spot<'_>, (folder, name): (&OwnedFd, &OsStr), ours: &Stat) -> Result<(), Trouble> {
+pub(super) fn swap(spot: &ReplaceTarget<'_>, (folder, name): (&OwnedFd, &OsStr), ours: &Stat) -> Result<(), Trouble> {
     let Some(seen) = spot.seen else { return appear(folder, spot.beside, name) };
     match rustix::fs::renameat_with(folder, spot.beside, folder, name, RenameFlags::EXCHANGE) {
         Ok(()) => {
@@ -344,7 +358,7 @@ pub(super) fn is_what_was_seen(now: &Stat, seen: &Stat) -> bool {
 }
 
 fn replace_without_swap(
-    spot: &Spot<'_>,
+    spot: &ReplaceTarget<'_>,
     (folder, name): (&OwnedFd, &OsStr),
     (seen, ours): (&Stat, &Stat),
 ) -> Result<(), Trouble> {
@@ -367,7 +381,7 @@ const MOST_SWAPS: usize = 16;
 /// Gives back what was swapped out and is not what we think, until what comes out is what we had put there.
 ///
 /// In between somebody may write over what we had put in place. Theirs is the newest then, and is put back in turn.
-fn give_back(spot: &Spot<'_>, (folder, name): (&OwnedFd, &OsStr), ours: &Stat) {
+fn give_back(spot: &ReplaceTarget<'_>, (folder, name): (&OwnedFd, &OsStr), ours: &Stat) {
     let beside = spot.beside;
     let mut put = *ours;
     for _ in 0..MOST_SWAPS {
@@ -436,7 +450,7 @@ fn appear_over_reserved(folder: &OwnedFd, beside: &str, name: &OsStr) -> Result<
 }
 
 /// Takes a file or a link away: first aside, and for good when it was what we think.
-pub(super) fn take_away(spot: &Spot<'_>) -> Result<(), Trouble> {
+pub(super) fn take_away(spot: &ReplaceTarget<'_>) -> Result<(), Trouble> {
     let (folder, name) = spot.root.open_parent(spot.place)?;
     let Some(seen) = spot.seen else { return Err(Trouble::Overtaken) };
     match rustix::fs::renameat(&folder, name, &folder, spot.beside) {
@@ -467,9 +481,9 @@ mod tests {
     #[test]
     fn only_our_own_content_is_unstaged() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let root = Root::open(folder.path()).expect("it is there");
+        let root = WorkspaceRoot::open(folder.path()).expect("it is there");
         for let_go in [false, true] {
-            let spot = Spot {
+            let spot = ReplaceTarget {
                 root: &root,
                 place: Path::new("a"),
                 beside: ".haft-1.tmp",
@@ -477,7 +491,8 @@ mod tests {
                 travel: Travel::Nothing,
                 syncing: Syncing::Each,
             };
-            let mut staged = stage(&spot, New::Bytes(Bytes::from_static(b"ours")), None).expect("it can be written");
+            let mut staged =
+                stage(&spot, ContentSource::Bytes(Bytes::from_static(b"ours")), None).expect("it can be written");
             if let_go {
                 staged.let_go();
             }
@@ -487,7 +502,10 @@ mod tests {
             let left = std::fs::read_to_string(folder.path().join(spot.beside));
             assert_eq!(left.expect("it is there"), "theirs");
             std::fs::remove_file(folder.path().join(spot.beside)).expect("it is there");
-            unstage(&spot, &stage(&spot, New::Bytes(Bytes::from_static(b"ours")), None).expect("it can be written"));
+            unstage(
+                &spot,
+                &stage(&spot, ContentSource::Bytes(Bytes::from_static(b"ours")), None).expect("it can be written"),
+            );
             assert!(!folder.path().join(spot.beside).exists());
         }
     }

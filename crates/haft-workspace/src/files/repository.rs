@@ -21,7 +21,7 @@ use haft_contract::guarded;
 use haft_contract::path::Target;
 use rustix::fs::OFlags;
 
-use super::open::Root;
+use super::open::WorkspaceRoot;
 
 #[cfg(test)]
 mod tests;
@@ -39,8 +39,8 @@ const ATTRIBUTES: [&str; 2] = ["info", "attributes"];
 /// Longest beginning of a `HEAD` that git looks at, in bytes.
 const LONGEST_HEAD: u64 = 256;
 
-/// Sees the paths of a workspace as they were before a change and as they will be after it.
-pub(super) trait Sight {
+/// Sees the paths of a workspace before a change and after it.
+pub(super) trait ChangeView {
     /// Returns whether something was at a path.
     fn was(&self, path: &Path) -> bool;
 
@@ -65,7 +65,7 @@ pub(super) struct RepositoryJudge {
 
 impl RepositoryJudge {
     /// Returns the repository that a new or changed path plants, if it does.
-    pub(super) fn planted(&self, sight: &dyn Sight, path: &Path) -> Option<PathBuf> {
+    pub(super) fn planted(&self, sight: &dyn ChangeView, path: &Path) -> Option<PathBuf> {
         let parts: Vec<String> = path.iter().map(guarded::folded_name).collect();
         let beginning = |length: usize| path.iter().take(length).collect::<PathBuf>();
         let completes = |depth: usize| {
@@ -79,7 +79,7 @@ impl RepositoryJudge {
         setting.or_else(part).map(beginning)
     }
 
-    fn is_repository(&self, sight: &dyn Sight, folder: &Path) -> bool {
+    fn is_repository(&self, sight: &dyn ChangeView, folder: &Path) -> bool {
         if let Some(known) = self.repositories.borrow().get(folder) {
             return *known;
         }
@@ -128,7 +128,7 @@ fn part_depths(parts: &[String]) -> impl Iterator<Item = usize> {
     parts.iter().enumerate().filter(is_part).map(|(depth, _)| depth)
 }
 
-fn has_settings(sight: &dyn Sight, folder: &Path) -> bool {
+fn has_settings(sight: &dyn ChangeView, folder: &Path) -> bool {
     let attributes = ATTRIBUTES.iter().collect::<PathBuf>();
     let names = SETTINGS.iter().chain([&HOOKS]).map(Path::new).chain([attributes.as_path()]);
     names.into_iter().any(|name| sight.was(&folder.join(name)))
@@ -151,14 +151,14 @@ pub(super) fn is_valid_head(content: impl Read) -> bool {
 
 /// Sees a workspace and what is to be changed in it.
 pub(super) struct Upcoming<'a> {
-    root: &'a Root,
+    root: &'a WorkspaceRoot,
     /// Whether something will be at a path that is changed.
     changed: HashMap<PathBuf, bool>,
 }
 
 impl<'a> Upcoming<'a> {
     /// Sees the workspace before anything is changed.
-    pub(super) fn new(root: &'a Root) -> Self {
+    pub(super) fn new(root: &'a WorkspaceRoot) -> Self {
         Self { root, changed: HashMap::new() }
     }
 
@@ -181,7 +181,7 @@ impl<'a> Upcoming<'a> {
     }
 }
 
-impl Sight for Upcoming<'_> {
+impl ChangeView for Upcoming<'_> {
     fn was(&self, path: &Path) -> bool {
         self.root.open_place(path, OFlags::PATH | OFlags::NOFOLLOW).is_ok()
     }
@@ -200,7 +200,7 @@ impl Sight for Upcoming<'_> {
 }
 
 /// Returns the repositories that changes of targets would plant.
-pub(super) fn planted_by(root: &Root, changed: &[&Target]) -> Vec<PathBuf> {
+pub(super) fn planted_by(root: &WorkspaceRoot, changed: &[&Target]) -> Vec<PathBuf> {
     let mut upcoming = Upcoming::new(root);
     for target in changed.iter().filter(|target| target.is_inside()) {
         let place = target.place().path();

@@ -23,7 +23,7 @@ use rustix::fs::{FileType, OFlags};
 
 use super::folder::stat_name;
 use super::open::open_name;
-use super::tracked::Tracked;
+use super::tracked::GitTracking;
 
 /// Most of an ignore file that is read, in bytes.
 const LONGEST_FILE: u64 = 1 << 20;
@@ -35,23 +35,23 @@ pub(super) struct Rules {
     /// The folder that relative paths are below.
     base: PathBuf,
     /// The repository that the root lies in, where the root is not its top.
-    above: Option<Repository>,
+    above: Option<RepositoryScope>,
 }
 
-/// What the rules say of a path.
+/// The verdict of the ignore rules on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum IgnoreVerdict {
     /// Nothing.
     Open,
     /// To leave it out.
-    Ignored(By),
+    Ignored(IgnoreRuleSource),
     /// To keep it, even if its name begins with a dot.
-    Kept(By),
+    Kept(IgnoreRuleSource),
 }
 
-/// Whose rule it is.
+/// The kind of file that an ignore rule comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum IgnoreRuleSource {
     /// One of git, which does not count for what is tracked.
     Git,
     /// One of an `.ignore` file.
@@ -88,24 +88,24 @@ struct FolderRules {
     gitignore: Option<Gitignore>,
     ignore: Option<Gitignore>,
     exclude: Option<Gitignore>,
-    repository: Option<Repository>,
+    repository: Option<RepositoryScope>,
 }
 
-/// A repository of git.
+/// A repository of git, and the relation of its paths to those beneath the root.
 #[derive(Debug)]
-struct Repository {
+struct RepositoryScope {
     top: PathBuf,
     /// Where in a path the part below the root, or below this repository, begins.
     below: usize,
     /// What leads from the top of the repository to there.
     prefix: Vec<u8>,
-    tracked: OnceCell<Tracked>,
+    tracked: OnceCell<GitTracking>,
 }
 
-impl Repository {
+impl RepositoryScope {
     fn tracks(&self, path: &[u8]) -> bool {
         let path = [&self.prefix, &path[self.below.min(path.len())..]].concat();
-        let tracked = self.tracked.get_or_init(|| Tracked::by(&self.top));
+        let tracked = self.tracked.get_or_init(|| GitTracking::by(&self.top));
         // Where its index is not understood, the rules alone decide.
         tracked.holds(&path).unwrap_or(false)
     }
@@ -119,7 +119,7 @@ impl Rules {
         let above = root.ancestors().skip(1).find(is_repository).map(|repository| {
             let mut prefix = root.strip_prefix(repository).unwrap_or(&root).as_os_str().as_bytes().to_vec();
             prefix.push(b'/');
-            Repository { top: repository.to_owned(), below: top.len(), prefix, tracked: OnceCell::new() }
+            RepositoryScope { top: repository.to_owned(), below: top.len(), prefix, tracked: OnceCell::new() }
         });
         Self { folders: Vec::new(), base: base.to_owned(), above }
     }
@@ -136,7 +136,7 @@ impl Rules {
             gitignore: read(present.gitignore, b".gitignore"),
             ignore: read(present.ignore, b".ignore"),
             exclude: info.and_then(|info| rules_in(info.as_fd(), b"exclude")),
-            repository: is_repository.then(|| Repository {
+            repository: is_repository.then(|| RepositoryScope {
                 top: self.base.join(OsStr::from_bytes(path)),
                 below: path.len(),
                 prefix: Vec::new(),
@@ -172,33 +172,33 @@ impl Rules {
     }
 
     /// Says what the rules say of a path below the root.
-    pub(super) fn verdict(&self, path: &[u8], kind: FileType) -> Verdict {
+    pub(super) fn verdict(&self, path: &[u8], kind: FileType) -> IgnoreVerdict {
         let is_folder = kind == FileType::Directory;
-        let mut from_git = Verdict::Open;
-        let mut from_exclude = Verdict::Open;
+        let mut from_git = IgnoreVerdict::Open;
+        let mut from_exclude = IgnoreVerdict::Open;
         let mut in_repository = false;
         for rules in self.folders.iter().rev() {
             let below = Path::new(OsStr::from_bytes(&path[rules.below.min(path.len())..]));
             let says = |file: &Option<Gitignore>, by| match file.as_ref().map(|file| file.matched(below, is_folder)) {
-                None | Some(Match::None) => Verdict::Open,
-                Some(Match::Ignore(_)) => Verdict::Ignored(by),
-                Some(Match::Whitelist(_)) => Verdict::Kept(by),
+                None | Some(Match::None) => IgnoreVerdict::Open,
+                Some(Match::Ignore(_)) => IgnoreVerdict::Ignored(by),
+                Some(Match::Whitelist(_)) => IgnoreVerdict::Kept(by),
             };
-            let from_ignore = says(&rules.ignore, By::IgnoreFile);
-            if from_ignore != Verdict::Open {
+            let from_ignore = says(&rules.ignore, IgnoreRuleSource::IgnoreFile);
+            if from_ignore != IgnoreVerdict::Open {
                 return from_ignore;
             }
-            if !in_repository && from_git == Verdict::Open {
-                from_git = says(&rules.gitignore, By::Git);
+            if !in_repository && from_git == IgnoreVerdict::Open {
+                from_git = says(&rules.gitignore, IgnoreRuleSource::Git);
             }
-            if !in_repository && from_exclude == Verdict::Open {
-                from_exclude = says(&rules.exclude, By::Git);
+            if !in_repository && from_exclude == IgnoreVerdict::Open {
+                from_exclude = says(&rules.exclude, IgnoreRuleSource::Git);
             }
             in_repository |= rules.repository.is_some();
         }
         match from_git {
-            _ if !in_repository && self.above.is_none() => Verdict::Open,
-            Verdict::Open => from_exclude,
+            _ if !in_repository && self.above.is_none() => IgnoreVerdict::Open,
+            IgnoreVerdict::Open => from_exclude,
             from_git => from_git,
         }
     }

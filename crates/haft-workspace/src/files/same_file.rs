@@ -7,11 +7,11 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use haft_contract::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, FileLocation, Target};
 use rustix::fs::{FileType, OFlags, Stat};
 
-use super::folder::{Names, stat_name};
-use super::open::Root;
+use super::folder::{FolderNameList, stat_name};
+use super::open::WorkspaceRoot;
 use super::secrets::SecretFiles;
 
 /// What a file is, by whichever name.
@@ -19,14 +19,14 @@ type Identity = (u64, u64);
 
 impl SecretFiles {
     /// Returns the secret file that a file with another name is.
-    pub(super) fn same_as(&self, root: &Root, target: &Target) -> Option<PathBuf> {
+    pub(super) fn same_as(&self, root: &WorkspaceRoot, target: &Target) -> Option<PathBuf> {
         let identity = linked(&stat(root, target)?)?;
         let own = target.place().path();
         linked_secrets(root, &self.names(root)).remove(&identity).filter(|secret| secret != own)
     }
 
     /// Returns the other names in the workspace that secret files have.
-    pub(super) fn other_names(&self, root: &Root, secrets: &[PathBuf]) -> Vec<PathBuf> {
+    pub(super) fn other_names(&self, root: &WorkspaceRoot, secrets: &[PathBuf]) -> Vec<PathBuf> {
         let linked_secrets = linked_secrets(root, secrets);
         if linked_secrets.is_empty() {
             return Vec::new();
@@ -39,18 +39,18 @@ impl SecretFiles {
 }
 
 /// Returns the secrets that have more than one name.
-fn linked_secrets(root: &Root, secrets: &[PathBuf]) -> HashMap<Identity, PathBuf> {
+fn linked_secrets(root: &WorkspaceRoot, secrets: &[PathBuf]) -> HashMap<Identity, PathBuf> {
     let identity = |secret: &PathBuf| {
-        let target = Target::Inside(Place::new(secret, Extent::Entry));
+        let target = Target::Inside(FileLocation::new(secret, Extent::Entry));
         Some((linked(&stat(root, &target)?)?, secret.clone()))
     };
     secrets.iter().filter_map(identity).collect()
 }
 
 /// Returns the files of a folder that are among these.
-fn names_in(root: &Root, folder: &Path, wanted: &HashMap<Identity, PathBuf>) -> Vec<PathBuf> {
+fn names_in(root: &WorkspaceRoot, folder: &Path, wanted: &HashMap<Identity, PathBuf>) -> Vec<PathBuf> {
     let Ok(opened) = root.open_place(folder, OFlags::RDONLY | OFlags::DIRECTORY) else { return Vec::new() };
-    let mut names = Names::default();
+    let mut names = FolderNameList::default();
     if names.read(&opened).is_err() {
         return Vec::new();
     }
@@ -62,7 +62,7 @@ fn names_in(root: &Root, folder: &Path, wanted: &HashMap<Identity, PathBuf>) -> 
     all.filter(|name| is_wanted(name)).map(|name| folder.join(OsStr::from_bytes(name))).collect()
 }
 
-fn stat(root: &Root, target: &Target) -> Option<Stat> {
+fn stat(root: &WorkspaceRoot, target: &Target) -> Option<Stat> {
     let opened = root.open_target(target, OFlags::PATH | OFlags::NOFOLLOW).ok()?;
     rustix::fs::fstat(&opened).ok()
 }

@@ -26,17 +26,18 @@ use haft_contract::guarded::is_secret;
 use haft_contract::kinds::ErrorKind;
 use haft_contract::path::{Extent, Target};
 use haft_contract::search::{
-    Hidden, LeftOut, LineKind, MatchedFile, Reach, SearchRequest, Searched, SearchedSoFar, Wanted,
+    DotfilePolicy, LineKind, MatchedFile, SearchOutputMode, SearchRequest, SearchResult, SearchedSoFar, WalkCoverage,
+    WalkOmissions,
 };
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
-use self::file::{Answer, FileSearcher};
+use self::file::{FileSearchOutcome, FileSearcher};
 use super::folder::OpenFolder;
 use super::names::{Letters, NameGlobs};
-use super::open::{Root, open_name};
-use super::walk::{Walk, WalkOptions};
+use super::open::{WorkspaceRoot, open_name};
+use super::walk::{TreeWalk, WalkOptions};
 use super::{list, missing};
 
 /// How many files a searcher asks for at once.
@@ -50,11 +51,11 @@ const MOST_THREADS: usize = 8;
 
 /// Searches a file, or everything below a folder.
 pub(super) fn search(
-    root: &Root,
+    root: &WorkspaceRoot,
     target: &Target,
     request: &SearchRequest,
     watch: &Watch,
-) -> Result<Searched, ToolError> {
+) -> Result<SearchResult, ToolError> {
     let matcher = pattern::compiled(request)?;
     let include = NameGlobs::new(&request.include, ("include", Letters::Exact))?;
     let exclude = NameGlobs::new(&request.exclude, ("exclude", Letters::Exact))?;
@@ -63,38 +64,43 @@ pub(super) fn search(
         return search_file(root, target, searcher, watch);
     }
     let asks_for_dot = request.include.iter().any(|glob| glob.starts_with('.') || glob.contains("/."));
-    let hidden = if asks_for_dot { Hidden::Show } else { Hidden::Skip };
+    let hidden = if asks_for_dot { DotfilePolicy::Show } else { DotfilePolicy::Skip };
     let (ignored, wanted) = (request.ignored, include.clone());
     let usual_excludes = NameGlobs::of_known(&request.usual_excludes, Letters::Exact);
     let depth = usize::MAX;
     let options = WalkOptions { depth, hidden, ignored, exclude, usual_excludes, only: Vec::new(), wanted };
-    let walk = Walk::new(root, (target, list::open_folder(root, target)?), options, &watch.stop)?;
+    let walk = TreeWalk::new(root, (target, list::open_folder(root, target)?), options, &watch.stop)?;
     let hunt = Hunt {
         request,
         include,
         watch,
-        turn: Mutex::new(Turn { walk, batches: 0, counts_until: Instant::now() + watch.counting, is_counted: false }),
-        gathered: Mutex::new(Gathered::default()),
+        turn: Mutex::new(SearchWalk {
+            walk,
+            batches: 0,
+            counts_until: Instant::now() + watch.counting,
+            is_counted: false,
+        }),
+        gathered: Mutex::new(SearchAccumulator::default()),
     };
     hunt.all(searcher)
 }
 
 /// Searches one file that was named: whatever ignores or hides it, it is wanted.
 fn search_file(
-    root: &Root,
+    root: &WorkspaceRoot,
     target: &Target,
     mut searcher: FileSearcher<'_>,
     watch: &Watch,
-) -> Result<Searched, ToolError> {
+) -> Result<SearchResult, ToolError> {
     let opened = match root.open_target(target, OFlags::RDONLY) {
         Err(error) if error.kind == ErrorKind::MissingFile => return Err(missing::missing(root, target)),
         opened => opened?,
     };
     let request = searcher.request();
-    let mut gathered = Gathered::default();
+    let mut gathered = SearchAccumulator::default();
     let mut haul = Haul::default();
     match searcher.search(&opened) {
-        Answer::Special => return Err(super::facts::special(&target.to_string())),
+        FileSearchOutcome::Special => return Err(super::facts::special(&target.to_string())),
         answer => haul.note(answer, || target.to_string(), (watch, request)),
     }
     gathered.take((0, true), haul);
@@ -126,9 +132,9 @@ impl Watch {
     /// Returns whether more was found than is passed over and returned.
     fn has_enough(&self, request: &SearchRequest) -> bool {
         match request.wanted {
-            Wanted::Lines => self.matches.load(Ordering::Relaxed) > through(request),
-            Wanted::Files => self.matched_files.load(Ordering::Relaxed) > through(request),
-            Wanted::Counts => false,
+            SearchOutputMode::Lines => self.matches.load(Ordering::Relaxed) > through(request),
+            SearchOutputMode::Files => self.matched_files.load(Ordering::Relaxed) > through(request),
+            SearchOutputMode::Counts => false,
         }
     }
 }
@@ -143,12 +149,13 @@ struct Hunt<'a> {
     request: &'a SearchRequest,
     include: NameGlobs,
     watch: &'a Watch,
-    turn: Mutex<Turn<'a>>,
-    gathered: Mutex<Gathered>,
+    turn: Mutex<SearchWalk<'a>>,
+    gathered: Mutex<SearchAccumulator>,
 }
 
-struct Turn<'a> {
-    walk: Walk<'a>,
+/// The walk that all searchers share, and the number of batches taken from it.
+struct SearchWalk<'a> {
+    walk: TreeWalk<'a>,
     batches: u64,
     counts_until: Instant,
     /// Whether the batches that are searched in any case are all there are.
@@ -173,7 +180,7 @@ struct BatchFile {
 }
 
 impl Hunt<'_> {
-    fn all(self, searcher: FileSearcher<'_>) -> Result<Searched, ToolError> {
+    fn all(self, searcher: FileSearcher<'_>) -> Result<SearchResult, ToolError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
         let mut batch = Batch::default();
         std::thread::scope(|scope| {
@@ -206,7 +213,7 @@ impl Hunt<'_> {
                     Ok(opened) => searcher.search(&opened),
                     // It is gone, or something else has taken its place, since the walk met it.
                     Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => continue,
-                    Err(_) => Answer::Unreadable,
+                    Err(_) => FileSearchOutcome::Unreadable,
                 };
                 haul.note(answer, path, (self.watch, self.request));
             }
@@ -228,7 +235,7 @@ impl Hunt<'_> {
             return false;
         }
         batch.is_counted = is_counted;
-        let Turn { walk, is_counted: is_all_counted, .. } = &mut *turn;
+        let SearchWalk { walk, is_counted: is_all_counted, .. } = &mut *turn;
         while batch.files.len() < BATCH {
             let Some(met) = walk.advance() else {
                 *is_all_counted |= is_counted;
@@ -261,7 +268,7 @@ impl Hunt<'_> {
 #[derive(Default)]
 struct Haul {
     found: Vec<MatchedFile>,
-    left_out: LeftOut,
+    left_out: WalkOmissions,
     /// Whether a file has more matches than were counted.
     cut: bool,
 }
@@ -273,13 +280,18 @@ impl Haul {
 
     /// Returns whether what stands behind cannot be among the first matches.
     fn has_enough(&self, request: &SearchRequest) -> bool {
-        request.wanted == Wanted::Lines && self.matches() > through(request)
+        request.wanted == SearchOutputMode::Lines && self.matches() > through(request)
     }
 
     /// Notes what came of a file.
-    fn note(&mut self, answer: Answer, path: impl FnOnce() -> String, (watch, request): (&Watch, &SearchRequest)) {
+    fn note(
+        &mut self,
+        answer: FileSearchOutcome,
+        path: impl FnOnce() -> String,
+        (watch, request): (&Watch, &SearchRequest),
+    ) {
         match answer {
-            Answer::Searched(mut matched) => {
+            FileSearchOutcome::Searched(mut matched) => {
                 if self.has_enough(request) {
                     matched.lines = Vec::new();
                 }
@@ -291,25 +303,25 @@ impl Haul {
                 }
                 self.cut |= matched.cut;
             }
-            Answer::Binary => self.left_out.binary.note(path),
-            Answer::TooLong => self.left_out.too_long.note(path),
-            Answer::Unreadable => self.left_out.unreadable.note(path),
-            Answer::Special | Answer::Stopped => {}
+            FileSearchOutcome::Binary => self.left_out.binary.note(path),
+            FileSearchOutcome::TooLong => self.left_out.too_long.note(path),
+            FileSearchOutcome::Unreadable => self.left_out.unreadable.note(path),
+            FileSearchOutcome::Special | FileSearchOutcome::Stopped => {}
         }
     }
 }
 
-/// What the searchers have brought, by the number of its batch.
+/// Collects the results of the searchers by the number of their batch.
 #[derive(Default)]
-struct Gathered {
+struct SearchAccumulator {
     batches: Vec<(u64, Vec<MatchedFile>)>,
-    left_out: LeftOut,
+    left_out: WalkOmissions,
     /// Matches and files with matches of the batches that are searched in any case.
     counted: (u64, u64),
     cut: bool,
 }
 
-impl Gathered {
+impl SearchAccumulator {
     fn take(&mut self, (batch, is_counted): (u64, bool), haul: Haul) {
         if is_counted {
             self.counted.0 += haul.matches();
@@ -332,20 +344,20 @@ impl Gathered {
         self.batches.truncate(most);
     }
 
-    fn into_searched(mut self, request: &SearchRequest, (watch, is_counted): (&Watch, bool)) -> Searched {
+    fn into_searched(mut self, request: &SearchRequest, (watch, is_counted): (&Watch, bool)) -> SearchResult {
         self.batches.sort_unstable_by_key(|(number, _)| *number);
         let mut files = Vec::new();
         let mut skip = request.skip as u64;
         let mut room = request.most as u64;
         for mut file in self.batches.into_iter().flat_map(|(_, files)| files) {
-            let here = if request.wanted == Wanted::Lines { file.matches } else { 1 };
+            let here = if request.wanted == SearchOutputMode::Lines { file.matches } else { 1 };
             if here <= skip {
                 skip -= here;
                 continue;
             }
             let passed = std::mem::take(&mut skip);
             let taken = (here - passed).min(room);
-            if request.wanted == Wanted::Lines {
+            if request.wanted == SearchOutputMode::Lines {
                 keep_matches(&mut file, (passed, taken), (request.before as u64, request.after as u64));
             }
             room -= taken;
@@ -354,21 +366,21 @@ impl Gathered {
                 break;
             }
         }
-        let mut searched = Searched {
+        let mut searched = SearchResult {
             files,
             matches: watch.matches.load(Ordering::Relaxed),
             matched_files: watch.matched_files.load(Ordering::Relaxed),
             searched: watch.files.load(Ordering::Relaxed),
-            reach: Reach::Whole,
+            reach: WalkCoverage::Whole,
             left_out: self.left_out,
         };
         if watch.has_enough(request) && (!is_counted || self.cut) {
-            searched.reach = Reach::StoppedEarly;
+            searched.reach = WalkCoverage::StoppedEarly;
             // Searchers may have come further by chance; that says nothing that would be the same the next time.
             let at_least = through(request) + 1;
             (searched.matches, searched.matched_files) = match request.wanted {
-                Wanted::Lines => (self.counted.0.max(at_least), self.counted.1),
-                Wanted::Files | Wanted::Counts => (self.counted.0, self.counted.1.max(at_least)),
+                SearchOutputMode::Lines => (self.counted.0.max(at_least), self.counted.1),
+                SearchOutputMode::Files | SearchOutputMode::Counts => (self.counted.0, self.counted.1.max(at_least)),
             };
         }
         searched
@@ -413,8 +425,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use haft_contract::path::Place;
-    use haft_contract::search::{Case, Ignored, Span, Syntax};
+    use haft_contract::path::FileLocation;
+    use haft_contract::search::{Case, IgnorePolicy, Span, Syntax};
 
     use super::*;
 
@@ -424,7 +436,7 @@ mod tests {
         for number in 0..1_300 {
             std::fs::write(folder.path().join(format!("{number:04}")), "hit\n").expect("there is room");
         }
-        let root = Root::open(folder.path()).expect("it is there");
+        let root = WorkspaceRoot::open(folder.path()).expect("it is there");
         let request = SearchRequest {
             pattern: "hit".into(),
             syntax: Syntax::Literal,
@@ -435,18 +447,18 @@ mod tests {
             usual_excludes: Vec::new(),
             before: 0,
             after: 0,
-            wanted: Wanted::Lines,
-            ignored: Ignored::Skip,
+            wanted: SearchOutputMode::Lines,
+            ignored: IgnorePolicy::Skip,
             skip: 0,
             most: 5,
             line_length: 100,
         };
         let searched = |counting| {
             let watch = Watch { counting, ..Watch::new(CancellationToken::new()) };
-            let found = search(&root, &Target::Inside(Place::new("", Extent::Tree)), &request, &watch);
+            let found = search(&root, &Target::Inside(FileLocation::new("", Extent::Tree)), &request, &watch);
             found.map(|found| (found.reach, found.matches)).expect("it can be searched")
         };
-        assert_eq!(searched(Duration::ZERO), (Reach::StoppedEarly, COUNTED_BATCHES * BATCH as u64));
-        assert_eq!(searched(Duration::MAX / 4), (Reach::Whole, 1_300));
+        assert_eq!(searched(Duration::ZERO), (WalkCoverage::StoppedEarly, COUNTED_BATCHES * BATCH as u64));
+        assert_eq!(searched(Duration::MAX / 4), (WalkCoverage::Whole, 1_300));
     }
 }

@@ -8,7 +8,7 @@ use haft_contract::door::Breadth;
 use haft_contract::path::Target;
 
 use super::Workspace;
-use super::followed::{Followed, GitSecret};
+use super::followed::{FollowedPlaces, GitSecret};
 use super::secrets::FolderReader;
 use crate::history::git::object_kind::{self, ObjectKind};
 use crate::history::git::stashes::{self, StashedSecret};
@@ -21,7 +21,7 @@ impl Workspace {
 
     /// Returns the passwords and tokens in the settings of git that hold here.
     pub fn git_secrets(&self) -> Vec<GitSecret> {
-        Followed::look(&self.root).into_git_secrets()
+        FollowedPlaces::look(&self.root).into_git_secrets()
     }
 
     /// Returns whether a word names an object of git that is no commit, by a reference or by the beginning of its name.

@@ -17,20 +17,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use haft_contract::door::{Breadth, SecretFile, SecretLook};
 use haft_contract::guarded::{SecretKind, is_secret, may_hold_guarded, may_hold_secrets, protected, secret_kind};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::path::{Extent, Place, RawPath, Target};
-use haft_contract::search::{Hidden, Ignored};
-use haft_contract::stamp::Stamp;
+use haft_contract::path::{Extent, FileLocation, RawPath, Target};
+use haft_contract::search::{DotfilePolicy, IgnorePolicy};
+use haft_contract::stamp::FileStamp;
 use rustix::fs::{FileType, OFlags};
 use tokio_util::sync::CancellationToken;
 
 use super::copy;
 use super::facts::{stamp, stamp_of};
-use super::folder::{Names, is_made_up, stat_name};
+use super::folder::{FolderNameList, is_made_up, stat_name};
 use super::git_stores::GitStores;
 use super::locate::locate;
 use super::names::{Letters, NameGlobs};
-use super::open::Root;
-use super::walk::{Walk, WalkOptions};
+use super::open::WorkspaceRoot;
+use super::walk::{TreeWalk, WalkOptions};
 use crate::history::earlier_secrets::earlier_secrets;
 use crate::history::git_index;
 use crate::state::journal::Journal;
@@ -48,14 +48,15 @@ const DEEPEST: usize = 64;
 /// What earlier looks found.
 #[derive(Debug, Default)]
 pub(super) struct SecretFiles {
-    known: Mutex<Known>,
+    known: Mutex<SecretFileIndex>,
 }
 
+/// The index of folders, files and names that earlier looks found.
 #[derive(Debug, Default)]
-struct Known {
+struct SecretFileIndex {
     folders: HashMap<PathBuf, Arc<Folder>>,
-    files: HashMap<PathBuf, Stamp>,
-    names: Names,
+    files: HashMap<PathBuf, FileStamp>,
+    names: FolderNameList,
     git: GitStores,
     built: BuiltFolders,
     /// Secret files in folders that programs fill, as the last look found them.
@@ -69,7 +70,7 @@ struct Known {
 /// What matters of a folder.
 #[derive(Clone, Debug)]
 struct Folder {
-    stamp: Stamp,
+    stamp: FileStamp,
     folders: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
     has_git: bool,
@@ -93,11 +94,11 @@ pub(super) struct Signs {
 impl SecretFiles {
     /// Knows of secret files that were changed earlier, too.
     pub(super) fn with_earlier(journal: Journal) -> Self {
-        Self { known: Mutex::new(Known { journal: Some(journal), ..Known::default() }) }
+        Self { known: Mutex::new(SecretFileIndex { journal: Some(journal), ..SecretFileIndex::default() }) }
     }
 
     /// Looks again.
-    pub(super) fn look(&self, root: &Root, breadth: Breadth) -> SecretLook {
+    pub(super) fn look(&self, root: &WorkspaceRoot, breadth: Breadth) -> SecretLook {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut look = SecretLook { changed: Vec::new(), stores: Vec::new(), is_whole: true };
         let mut repositories = Vec::new();
@@ -111,7 +112,7 @@ impl SecretFiles {
             built.extend_from_slice(&folder.built);
         });
         if breadth == Breadth::Whole {
-            let Known { built: folders, built_secrets, .. } = &mut *known;
+            let SecretFileIndex { built: folders, built_secrets, .. } = &mut *known;
             *built_secrets = folders.look(root, built);
             found.extend(built_secrets.iter().cloned());
         }
@@ -128,7 +129,7 @@ impl SecretFiles {
     }
 
     /// Returns what leads to files elsewhere.
-    pub(super) fn signs(&self, root: &Root) -> Signs {
+    pub(super) fn signs(&self, root: &WorkspaceRoot) -> Signs {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut signs = Signs::default();
         known.walk(root, Breadth::Whole, &mut |place, folder| {
@@ -143,7 +144,7 @@ impl SecretFiles {
 
 impl SecretFiles {
     /// Returns the places of all secret files, as they are now; those that links lead to by their own.
-    pub(super) fn places(&self, root: &Root) -> Vec<PathBuf> {
+    pub(super) fn places(&self, root: &WorkspaceRoot) -> Vec<PathBuf> {
         let names = self.names(root);
         let led = names.iter().filter_map(|place| Some(led_to(root, place)?.0.place().path().to_owned()));
         let places: BTreeSet<PathBuf> = led.collect();
@@ -151,7 +152,7 @@ impl SecretFiles {
     }
 
     /// Returns the names under which secret files are found, in order.
-    pub(super) fn names(&self, root: &Root) -> Vec<PathBuf> {
+    pub(super) fn names(&self, root: &WorkspaceRoot) -> Vec<PathBuf> {
         self.look(root, Breadth::Whole);
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let secrets = known.folders.values().flat_map(|folder| &folder.secrets).filter(|place| !is_source(place));
@@ -184,7 +185,7 @@ pub enum FolderReader {
 
 impl SecretFiles {
     /// Returns the secret files that a program reads below a folder.
-    pub(super) fn read_by(&self, root: &Root, folder: &Path, reader: FolderReader) -> Vec<PathBuf> {
+    pub(super) fn read_by(&self, root: &WorkspaceRoot, folder: &Path, reader: FolderReader) -> Vec<PathBuf> {
         let mut places = self.names(root);
         places.extend(self.other_names(root, &places));
         places.sort();
@@ -197,8 +198,8 @@ impl SecretFiles {
                 places.retain(|place| tracked.as_ref().is_none_or(|tracked| tracked.contains(place)));
                 return places;
             }
-            FolderReader::NotIgnored => Hidden::Show,
-            FolderReader::NotIgnoredOrHidden => Hidden::Skip,
+            FolderReader::NotIgnored => DotfilePolicy::Show,
+            FolderReader::NotIgnoredOrHidden => DotfilePolicy::Skip,
         };
         let met = met(root, folder, (hidden, &places));
         places.retain(|place| met.as_ref().is_none_or(|met| met.contains(place)) || is_under_own_rules(root, place));
@@ -207,16 +208,16 @@ impl SecretFiles {
 }
 
 /// Returns whether a file that only one search program reads decides about a place. It may take back what git ignores.
-fn is_under_own_rules(root: &Root, place: &Path) -> bool {
+fn is_under_own_rules(root: &WorkspaceRoot, place: &Path) -> bool {
     const OWN_RULES: [&str; 4] = [".rgignore", ".agignore", ".fdignore", ".ackrc"];
     let has = |folder: &Path, name: &str| root.open_place(&folder.join(name), OFlags::PATH | OFlags::NOFOLLOW).is_ok();
     place.ancestors().skip(1).any(|folder| OWN_RULES.iter().any(|name| has(folder, name)))
 }
 
 /// Returns the paths that git knows; nothing where its index is not understood.
-fn tracked(root: &Root) -> Option<HashSet<PathBuf>> {
+fn tracked(root: &WorkspaceRoot) -> Option<HashSet<PathBuf>> {
     const LARGEST_INDEX: u64 = 64 * 1024 * 1024;
-    let index = Target::Inside(Place::new(".git/index", Extent::Entry));
+    let index = Target::Inside(FileLocation::new(".git/index", Extent::Entry));
     match copy::copy(root, &index, LARGEST_INDEX) {
         Ok(copy) => git_index::paths(&copy.bytes).map(|paths| paths.into_iter().collect()),
         Err(error) if error.kind == ErrorKind::MissingFile => {
@@ -230,15 +231,15 @@ fn tracked(root: &Root) -> Option<HashSet<PathBuf>> {
 }
 
 /// Returns the secret files that a walk meets.
-fn met(root: &Root, folder: &Path, (hidden, wanted): (Hidden, &[PathBuf])) -> Option<HashSet<PathBuf>> {
-    let target = Target::Inside(Place::new(folder, Extent::Tree));
+fn met(root: &WorkspaceRoot, folder: &Path, (hidden, wanted): (DotfilePolicy, &[PathBuf])) -> Option<HashSet<PathBuf>> {
+    let target = Target::Inside(FileLocation::new(folder, Extent::Tree));
     let opened = root.open_target(&target, OFlags::DIRECTORY | OFlags::RDONLY).ok()?;
     let exclude = NameGlobs::new(&[], ("exclude", Letters::Exact)).ok()?;
     let (wanted_names, usual_excludes) = (exclude.clone(), exclude.clone());
-    let (depth, ignored, only) = (DEEPEST, Ignored::Skip, Vec::new());
+    let (depth, ignored, only) = (DEEPEST, IgnorePolicy::Skip, Vec::new());
     let options = WalkOptions { depth, hidden, ignored, exclude, usual_excludes, only, wanted: wanted_names };
     let stop = CancellationToken::new();
-    let mut walk = Walk::new(root, (&target, opened), options, &stop).ok()?;
+    let mut walk = TreeWalk::new(root, (&target, opened), options, &stop).ok()?;
     let mut met = HashSet::new();
     while walk.advance().is_some() {
         let path = Path::new(OsStr::from_bytes(walk.path()));
@@ -249,12 +250,12 @@ fn met(root: &Root, folder: &Path, (hidden, wanted): (Hidden, &[PathBuf])) -> Op
     Some(met)
 }
 
-impl Known {
+impl SecretFileIndex {
     /// Reads what earlier processes knew: secret files that were changed since, and those that they found deeper down. Where
     /// none has looked yet, everything is looked at.
     fn remember(
         &mut self,
-        root: &Root,
+        root: &WorkspaceRoot,
         breadth: Breadth,
         (look, repositories): (&mut SecretLook, &mut Vec<PathBuf>),
     ) -> Breadth {
@@ -297,7 +298,7 @@ impl Known {
     }
 
     /// Goes through all folders; returns whether those were all.
-    fn walk(&mut self, root: &Root, breadth: Breadth, visit: &mut dyn FnMut(&Path, &Folder)) -> bool {
+    fn walk(&mut self, root: &WorkspaceRoot, breadth: Breadth, visit: &mut dyn FnMut(&Path, &Folder)) -> bool {
         let tops = root.folders().into_iter().map(|(path, opened)| {
             let place = if path == root.path() { Path::new("") } else { root.place_of(path).unwrap_or(path) };
             (place.to_owned(), 0, Some(opened))
@@ -321,7 +322,7 @@ impl Known {
     }
 
     /// Returns what is in a folder, as it was seen last where it has not changed since.
-    fn folder(&mut self, root: &Root, place: &Path, opened: Option<&OwnedFd>) -> Option<Arc<Folder>> {
+    fn folder(&mut self, root: &WorkspaceRoot, place: &Path, opened: Option<&OwnedFd>) -> Option<Arc<Folder>> {
         let stat = match opened {
             Some(opened) => rustix::fs::fstat(opened),
             None => rustix::fs::fstat(root.open_place(place, OFlags::PATH | OFlags::DIRECTORY).ok()?),
@@ -379,7 +380,7 @@ impl Known {
     }
 
     /// Reads a file, where it is new or changed.
-    fn read(&mut self, root: &Root, place: &Path, look: &mut SecretLook) {
+    fn read(&mut self, root: &WorkspaceRoot, place: &Path, look: &mut SecretLook) {
         let Some((target, stamp)) = led_to(root, place) else { return };
         if self.files.get(place) == Some(&stamp) {
             return;
@@ -398,8 +399,8 @@ impl Known {
 }
 
 /// Returns what a name leads to inside: itself, or what a link names, whose own name may say nothing.
-fn led_to(root: &Root, place: &Path) -> Option<(Target, Stamp)> {
-    let own = Target::Inside(Place::new(place, Extent::Entry));
+fn led_to(root: &WorkspaceRoot, place: &Path) -> Option<(Target, FileStamp)> {
+    let own = Target::Inside(FileLocation::new(place, Extent::Entry));
     let target = match root.open_target(&own, OFlags::PATH) {
         Ok(_) => own,
         // It is a link.
@@ -414,7 +415,7 @@ fn is_source(place: &Path) -> bool {
 }
 
 /// Returns whether a link leads to a secret file inside, whatever its own name.
-fn leads_to_secret(root: &Root, place: &Path) -> bool {
+fn leads_to_secret(root: &WorkspaceRoot, place: &Path) -> bool {
     led_to(root, place).is_some_and(|(target, _)| {
         let is_file = root.open_target(&target, OFlags::PATH | OFlags::DIRECTORY).is_err();
         target.is_inside() && is_file && is_secret(target.place().path())
@@ -440,16 +441,16 @@ fn is_history(name: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    struct Scene {
+    struct SecretFilesFixture {
         folder: tempfile::TempDir,
-        root: Root,
+        root: WorkspaceRoot,
         files: SecretFiles,
     }
 
-    impl Scene {
+    impl SecretFilesFixture {
         fn new() -> Self {
             let folder = tempfile::tempdir().expect("there is room");
-            let root = Root::open(folder.path()).expect("it is there");
+            let root = WorkspaceRoot::open(folder.path()).expect("it is there");
             Self { folder, root, files: SecretFiles::default() }
         }
 
@@ -474,7 +475,7 @@ mod tests {
 
     #[test]
     fn secret_files_are_found_at_any_depth_and_read_again_when_they_change() {
-        let scene = Scene::new();
+        let scene = SecretFilesFixture::new();
         scene.write(".env", "A=1");
         scene.write("deep/er/prod.env", "B=2");
         scene.write("src/main.rs", "fn main() {}");
@@ -488,7 +489,7 @@ mod tests {
 
     #[test]
     fn a_quick_look_sees_the_first_level_alone() {
-        let scene = Scene::new();
+        let scene = SecretFilesFixture::new();
         scene.write(".env", "A=1");
         scene.write("deep/.env", "B=2");
         assert_eq!(scene.look(Breadth::FirstLevel), [found(".env", "A=1")]);
@@ -497,7 +498,7 @@ mod tests {
 
     #[test]
     fn folders_that_programs_fill_are_passed_by_and_links_are_not_followed() {
-        let scene = Scene::new();
+        let scene = SecretFilesFixture::new();
         let outside = tempfile::tempdir().expect("there is room");
         std::fs::write(outside.path().join(".env"), "X=1").expect("there is room");
         std::os::unix::fs::symlink(outside.path(), scene.folder.path().join("linked")).expect("there is room");
@@ -519,7 +520,7 @@ mod tests {
 
     #[test]
     fn of_folders_that_programs_fill_only_the_nearest_are_looked_at() {
-        let scene = Scene::new();
+        let scene = SecretFilesFixture::new();
         scene.write("node_modules/a/b/c/.env", "A=1");
         scene.write("node_modules/a/b/c/d/.env", "B=2");
         for number in 0..2_001 {
@@ -532,7 +533,7 @@ mod tests {
 
     #[test]
     fn what_a_program_reads_depends_on_what_it_leaves_out() {
-        let scene = Scene::new();
+        let scene = SecretFilesFixture::new();
         scene.write(".git/HEAD", "ref: refs/heads/main\n");
         scene.write(".gitignore", ".env\n");
         for file in [".env", "sub/.env.local", "sub/prod.env", "sub/main.rs"] {
@@ -553,7 +554,7 @@ mod tests {
 
     #[test]
     fn another_name_of_a_secret_is_read_along_with_the_rest() {
-        let scene = Scene::new();
+        let scene = SecretFilesFixture::new();
         for file in [".env", "sub/plain.txt", "sub/other.txt"] {
             scene.write(file, "A=1");
         }
@@ -564,7 +565,7 @@ mod tests {
         let same = |name: &str| {
             scene
                 .files
-                .same_as(&scene.root, &Target::Inside(Place::new(name, Extent::Entry)))
+                .same_as(&scene.root, &Target::Inside(FileLocation::new(name, Extent::Entry)))
                 .map(|secret| secret.display().to_string())
         };
         let read = || scene.files.read_by(&scene.root, Path::new("sub"), FolderReader::Everything);
@@ -577,7 +578,7 @@ mod tests {
 
     #[test]
     fn code_with_secrets_in_it_is_read_and_is_nothing_to_be_masked() {
-        let scene = Scene::new();
+        let scene = SecretFilesFixture::new();
         scene.write("src/secrets.py", "API_KEY = 'x'");
         assert_eq!(scene.look(Breadth::Whole), [found("src/secrets.py", "API_KEY = 'x'")]);
         assert_eq!(scene.files.places(&scene.root), Vec::<PathBuf>::new());
@@ -585,7 +586,7 @@ mod tests {
 
     #[test]
     fn what_a_secret_name_leads_to_inside_is_read() {
-        let scene = Scene::new();
+        let scene = SecretFilesFixture::new();
         scene.write("config/production", "A=1");
         std::os::unix::fs::symlink("config/production", scene.folder.path().join(".env")).expect("there is room");
         assert_eq!(scene.look(Breadth::FirstLevel), [found(".env", "A=1")]);

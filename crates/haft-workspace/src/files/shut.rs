@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::open::Root;
+use super::open::WorkspaceRoot;
 use super::order::{WORKABLE, is_workable};
 use super::structure;
-use super::transaction::{Action, Deed};
+use super::transaction::{FileMutation, MutationAction};
 use crate::state::journal::PathText;
 
 /// What becomes of folders in which one cannot work.
@@ -37,19 +37,19 @@ pub(super) struct ShutFolders {
 
 impl ShutFolders {
     /// Finds the folders that deeds need and that nobody can work in.
-    pub(super) fn of(root: &Root, deeds: &[Deed]) -> Self {
+    pub(super) fn of(root: &WorkspaceRoot, deeds: &[FileMutation]) -> Self {
         let mut found = Self::default();
-        let comes_open = |deed: &&Deed| match deed.action {
-            Action::MakeFolder(_) => true,
-            Action::SetMode(mode) => is_workable(mode),
+        let comes_open = |deed: &&FileMutation| match deed.action {
+            MutationAction::MakeFolder(_) => true,
+            MutationAction::SetMode(mode) => is_workable(mode),
             _ => false,
         };
         let open: HashSet<&Path> = deeds.iter().filter(comes_open).map(|deed| deed.place.as_path()).collect();
         let needed: BTreeSet<&Path> = deeds.iter().flat_map(folders_of).collect();
         for folder in needed.into_iter().filter(|folder| !open.contains(folder) && !root.is_root(folder)) {
             match state_of(root, folder) {
-                Some(State::Ours(mode)) => drop(found.opened.insert(folder.to_owned(), mode)),
-                Some(State::Others) => drop(found.closed.insert(folder.to_owned())),
+                Some(ShutFolderOwner::Ours(mode)) => drop(found.opened.insert(folder.to_owned(), mode)),
+                Some(ShutFolderOwner::Others) => drop(found.closed.insert(folder.to_owned())),
                 None => {}
             }
         }
@@ -57,7 +57,7 @@ impl ShutFolders {
     }
 
     /// Says whether a deed cannot be done because of its folder.
-    pub(super) fn refuse(&self, deed: &Deed) -> io::Result<()> {
+    pub(super) fn refuse(&self, deed: &FileMutation) -> io::Result<()> {
         if folders_of(deed).any(|folder| self.closed.contains(folder)) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
@@ -65,7 +65,7 @@ impl ShutFolders {
     }
 
     /// Lets us work in them.
-    pub(super) fn open(&self, root: &Root) -> Result<(), (PathBuf, io::Error)> {
+    pub(super) fn open(&self, root: &WorkspaceRoot) -> Result<(), (PathBuf, io::Error)> {
         for (folder, mode) in &self.opened {
             let failed = |errno: Errno| (folder.clone(), errno.into());
             let held = held(root, folder).map_err(failed)?;
@@ -75,7 +75,7 @@ impl ShutFolders {
     }
 
     /// Gives them the modes that they had.
-    pub(super) fn close(&self, root: &Root) {
+    pub(super) fn close(&self, root: &WorkspaceRoot) {
         for (folder, mode) in self.opened.iter().rev() {
             // It may be gone, and what somebody has done with it since counts more.
             let _ = structure::narrow(root, folder, *mode);
@@ -88,25 +88,25 @@ impl ShutFolders {
     }
 }
 
-/// Whose folder it is that nobody can work in.
-enum State {
+/// The owner of a folder in which its mode lets nobody work; for our own folder also its mode.
+enum ShutFolderOwner {
     Ours(u32),
     Others,
 }
 
-fn state_of(root: &Root, folder: &Path) -> Option<State> {
+fn state_of(root: &WorkspaceRoot, folder: &Path) -> Option<ShutFolderOwner> {
     let held = held(root, folder).ok()?;
     let stat = rustix::fs::fstat(&held).ok()?;
     let mode = stat.st_mode & 0o7777;
     if stat.st_uid == rustix::process::geteuid().as_raw() {
-        return (!is_workable(mode)).then_some(State::Ours(mode));
+        return (!is_workable(mode)).then_some(ShutFolderOwner::Ours(mode));
     }
     let access =
         rustix::fs::accessat(rustix::fs::CWD, name_of(&held), Access::WRITE_OK | Access::EXEC_OK, AtFlags::empty());
-    matches!(access, Err(Errno::ACCESS)).then_some(State::Others)
+    matches!(access, Err(Errno::ACCESS)).then_some(ShutFolderOwner::Others)
 }
 
-fn held(root: &Root, folder: &Path) -> Result<OwnedFd, Errno> {
+fn held(root: &WorkspaceRoot, folder: &Path) -> Result<OwnedFd, Errno> {
     root.open_place(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW)
 }
 
@@ -121,16 +121,16 @@ fn change(held: &OwnedFd, mode: u32) -> Result<(), Errno> {
 }
 
 /// Returns the folders that a deed changes names in.
-fn folders_of(deed: &Deed) -> impl Iterator<Item = &Path> {
+fn folders_of(deed: &FileMutation) -> impl Iterator<Item = &Path> {
     let (here, there) = match &deed.action {
-        Action::SetMode(_) => (None, None),
-        Action::Rename(to) => (deed.place.parent(), to.parent()),
-        Action::Put(..)
-        | Action::Remove
-        | Action::MakeFolder(_)
-        | Action::MakeLink(_)
-        | Action::Bring(_)
-        | Action::Tree(_) => (deed.place.parent(), None),
+        MutationAction::SetMode(_) => (None, None),
+        MutationAction::Rename(to) => (deed.place.parent(), to.parent()),
+        MutationAction::Put(..)
+        | MutationAction::Remove
+        | MutationAction::MakeFolder(_)
+        | MutationAction::MakeLink(_)
+        | MutationAction::Bring(_)
+        | MutationAction::Tree(_) => (deed.place.parent(), None),
     };
     here.into_iter().chain(there)
 }

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Stat;
 
-use super::bring::Brought;
+use super::bring::LayerEntry;
 use super::durable::{sync_contents, sync_folders};
-use super::image::{self, Seen};
-use super::open::Root;
+use super::image::{self, PlaceSnapshot};
+use super::open::WorkspaceRoot;
 use super::order::{WORKABLE, is_workable};
-use super::replace::{self, Spot, Staged, Syncing, Travel, Trouble};
+use super::replace::{self, ReplaceTarget, StagedEntry, Syncing, Travel, Trouble};
 use super::structure;
-use super::transaction::{Content, new};
-use super::tree::{self, Progress, TreeChange, TreeStores};
-use crate::state::journal::{Kept, Objects, State, Step};
+use super::transaction::{MutationContent, new};
+use super::tree::{self, ExchangeProgress, TreeChange, TreeStores};
+use crate::state::journal::{ContentLocation, IntentStep, Objects, PathState};
 
 /// Where the contents of an intent can be found again.
 pub(crate) struct Images<'a> {
@@ -27,8 +27,8 @@ pub(crate) struct Images<'a> {
 
 impl Images<'_> {
     /// Returns whether a content is another one or its beginning; nothing where the other one is not kept.
-    pub(super) fn is_beginning(&self, part: &State, whole: &State, before: &State) -> Option<bool> {
-        let (State::File { size, hash, .. }, State::File { content, .. }) = (part, whole) else {
+    pub(super) fn is_beginning(&self, part: &PathState, whole: &PathState, before: &PathState) -> Option<bool> {
+        let (PathState::File { size, hash, .. }, PathState::File { content, .. }) = (part, whole) else {
             return Some(part.is_same_content(whole));
         };
         if part.is_same_content(whole) {
@@ -39,18 +39,20 @@ impl Images<'_> {
         Some(hasher.count() == *size && *hasher.finalize().as_bytes() == hash.0)
     }
 
-    fn content(&self, kept: &Kept, before: &State) -> io::Result<Box<dyn Read>> {
+    fn content(&self, kept: &ContentLocation, before: &PathState) -> io::Result<Box<dyn Read>> {
         Ok(match kept {
-            Kept::Inline { at, length } => Box::new(io::Cursor::new((self.inline)(*at, *length)?)),
-            Kept::Object { hash } => Box::new(self.objects.open(*hash)?),
-            Kept::Splice { begin, middle, end } => {
-                let State::File { content, size, .. } = before else { return Err(io::ErrorKind::InvalidData.into()) };
-                let old = || self.content(content, &State::Absent);
+            ContentLocation::Inline { at, length } => Box::new(io::Cursor::new((self.inline)(*at, *length)?)),
+            ContentLocation::Object { hash } => Box::new(self.objects.open(*hash)?),
+            ContentLocation::Splice { begin, middle, end } => {
+                let PathState::File { content, size, .. } = before else {
+                    return Err(io::ErrorKind::InvalidData.into());
+                };
+                let old = || self.content(content, &PathState::Absent);
                 let mut tail = old()?;
                 io::copy(&mut tail.by_ref().take(size.saturating_sub(*end)), &mut io::sink())?;
                 Box::new(old()?.take(*begin).chain(self.content(middle, before)?).chain(tail))
             }
-            Kept::No => return Err(io::ErrorKind::InvalidData.into()),
+            ContentLocation::No => return Err(io::ErrorKind::InvalidData.into()),
         })
     }
 }
@@ -62,9 +64,9 @@ pub(super) fn name_for_the_way_back(beside: &str) -> String {
 
 /// A step to be taken back.
 pub(super) struct Back<'a> {
-    pub(super) step: &'a Step,
+    pub(super) step: &'a IntentStep,
     /// Where what it put in place came from, and goes back to.
-    pub(super) brought: Option<&'a Brought>,
+    pub(super) brought: Option<&'a LayerEntry>,
     /// The exchange of a tree, where it may be tried again.
     pub(super) tree: Option<&'a TreeChange>,
 }
@@ -77,7 +79,7 @@ const MOST_WAITING: usize = 512;
 /// Takes the first steps of an intent back, the last of them first; returns which of them stand all the same.
 ///
 /// What somebody else has put in a place since stays, and so does the step beneath it.
-pub(super) fn take_back(root: &Root, steps: &[Back<'_>], images: &Images<'_>) -> Vec<usize> {
+pub(super) fn take_back(root: &WorkspaceRoot, steps: &[Back<'_>], images: &Images<'_>) -> Vec<usize> {
     let syncing = if steps.len() <= FEW { Syncing::Each } else { Syncing::Together };
     let mut way_back = WayBack { root, images, syncing, waiting: Vec::new(), failed: Vec::new() };
     for (index, back) in steps.iter().enumerate().rev() {
@@ -106,13 +108,13 @@ pub(super) fn take_back(root: &Root, steps: &[Back<'_>], images: &Images<'_>) ->
 }
 
 /// Returns the folders whose names a step changes.
-pub(super) fn folders_of(step: &Step) -> impl Iterator<Item = PathBuf> {
+pub(super) fn folders_of(step: &IntentStep) -> impl Iterator<Item = PathBuf> {
     step.paths().filter_map(|path| path.path().parent().map(Path::to_owned)).collect::<Vec<_>>().into_iter()
 }
 
-fn narrow_folders(root: &Root, steps: &[Back<'_>]) {
+fn narrow_folders(root: &WorkspaceRoot, steps: &[Back<'_>]) {
     for Back { step, .. } in steps {
-        if let Step::Change { path, before: State::Folder { mode }, .. } = step
+        if let IntentStep::Change { path, before: PathState::Folder { mode }, .. } = step
             && !is_workable(*mode)
         {
             // What was in it is back, or stands.
@@ -123,7 +125,7 @@ fn narrow_folders(root: &Root, steps: &[Back<'_>]) {
 
 /// Steps that are being taken back.
 struct WayBack<'a> {
-    root: &'a Root,
+    root: &'a WorkspaceRoot,
     images: &'a Images<'a>,
     syncing: Syncing,
     /// Old contents that lie ready, by the place of their steps.
@@ -137,23 +139,23 @@ struct Old {
     path: PathBuf,
     beside: String,
     seen: Option<Stat>,
-    staged: Staged,
+    staged: StagedEntry,
 }
 
 /// A step may be back although not everything went well: a failed sync comes last.
-fn is_as_before(root: &Root, stores: &TreeStores, step: &Step) -> bool {
+fn is_as_before(root: &WorkspaceRoot, stores: &TreeStores, step: &IntentStep) -> bool {
     match step {
         // What an undo moved only in part is found by the next one, entry by entry; of a commit the store must be kept.
-        Step::Tree { path, tree } => match tree::progress(root, stores, (&path.path(), tree)) {
-            Progress::None => true,
-            Progress::Some => tree.exchange > 0,
-            Progress::All => false,
+        IntentStep::Tree { path, tree } => match tree::progress(root, stores, (&path.path(), tree)) {
+            ExchangeProgress::None => true,
+            ExchangeProgress::Some => tree.exchange > 0,
+            ExchangeProgress::All => false,
         },
-        Step::Move { from, to } => {
-            let is_absent = |seen: io::Result<Seen>| seen.is_ok_and(|seen| seen.state == State::Absent);
+        IntentStep::Move { from, to } => {
+            let is_absent = |seen: io::Result<PlaceSnapshot>| seen.is_ok_and(|seen| seen.state == PathState::Absent);
             is_absent(image::glance(root, &to.path())) && !is_absent(image::glance(root, &from.path()))
         }
-        Step::Change { path, before, .. } => image::look(root, &path.path())
+        IntentStep::Change { path, before, .. } => image::look(root, &path.path())
             .is_ok_and(|seen| seen.state.is_same_content(before) && seen.state.mode() == before.mode()),
     }
 }
@@ -164,60 +166,63 @@ impl WayBack<'_> {
         let (root, syncing) = (self.root, self.syncing);
         let travel = travel_of(back);
         let (path, before, after, beside) = match back.step {
-            Step::Tree { path, tree } => {
+            IntentStep::Tree { path, tree } => {
                 let reverted = match back.tree {
                     Some(change) => change.revert(root, &self.images.stores, &path.path()),
                     None => tree::revert(root, &self.images.stores, (&path.path(), tree)),
                 };
                 return Ok(reverted.map(|()| None)?);
             }
-            Step::Move { from, to } => {
+            IntentStep::Move { from, to } => {
                 let place = to.path();
-                let spot = Spot { root, place: &place, beside: "", seen: None, travel, syncing };
+                let spot = ReplaceTarget { root, place: &place, beside: "", seen: None, travel, syncing };
                 return structure::rename(&spot, &from.path()).map(|()| None);
             }
-            Step::Change { path, before, after, beside } => {
+            IntentStep::Change { path, before, after, beside } => {
                 (path.path(), before, after, name_for_the_way_back(beside.as_deref().unwrap_or_default()))
             }
         };
-        let Seen { state: now, stat, .. } = image::look(root, &path)?;
+        let PlaceSnapshot { state: now, stat, .. } = image::look(root, &path)?;
         if !now.is_same_content(after) {
             return if now.is_same_content(before) { Ok(None) } else { Err(Trouble::Overtaken) };
         }
-        let spot = Spot { root, place: &path, beside: &beside, seen: stat.as_ref(), travel, syncing };
+        let spot = ReplaceTarget { root, place: &path, beside: &beside, seen: stat.as_ref(), travel, syncing };
         match (before, &now) {
-            (State::File { mode, .. }, State::File { .. }) | (State::Folder { mode }, State::Folder { .. })
+            (PathState::File { mode, .. }, PathState::File { .. })
+            | (PathState::Folder { mode }, PathState::Folder { .. })
                 if before.is_same_content(after) =>
             {
                 // A mode that somebody has set since stays.
                 if now.mode() == after.mode() {
                     // What goes back into a folder comes before its mode.
-                    let is_folder = matches!(now, State::Folder { .. });
+                    let is_folder = matches!(now, PathState::Folder { .. });
                     structure::set_mode(&spot, if is_folder { mode | WORKABLE } else { *mode })?
                 }
             }
-            (State::Absent, State::Folder { .. }) => structure::remove_folder(&spot)?,
-            (State::Absent, _) => replace::take_away(&spot)?,
-            (State::File { .. }, _) => {
+            (PathState::Absent, PathState::Folder { .. }) => structure::remove_folder(&spot)?,
+            (PathState::Absent, _) => replace::take_away(&spot)?,
+            (PathState::File { .. }, _) => {
                 let staged = self.stage(&spot, before)?;
                 if syncing == Syncing::Together {
                     return Ok(Some(Old { path, beside, seen: stat, staged }));
                 }
                 replace::place(&spot, &staged)?;
             }
-            (State::Link { to }, _) => structure::make_link(&spot, &to.path())?,
-            (State::Folder { mode }, _) => structure::make_folder(&spot, Some(*mode | WORKABLE))?,
+            (PathState::Link { to }, _) => structure::make_link(&spot, &to.path())?,
+            (PathState::Folder { mode }, _) => structure::make_folder(&spot, Some(*mode | WORKABLE))?,
         }
         Ok(None)
     }
 
-    fn stage(&self, spot: &Spot<'_>, before: &State) -> Result<Staged, Trouble> {
+    fn stage(&self, spot: &ReplaceTarget<'_>, before: &PathState) -> Result<StagedEntry, Trouble> {
         let damaged = || Trouble::System(io::ErrorKind::InvalidData.into());
-        let State::File { content, .. } = before else { return Err(damaged()) };
+        let PathState::File { content, .. } = before else { return Err(damaged()) };
         let old = match content {
-            Kept::Inline { at, length } => Content::Bytes((self.images.inline)(*at, *length)?.into()),
-            Kept::Object { hash } => Content::Object(*hash, 0),
-            Kept::Splice { .. } | Kept::No => return Err(damaged()),
+            ContentLocation::Inline { at, length } => {
+                MutationContent::Bytes((self.images.inline)(*at, *length)?.into())
+            }
+            ContentLocation::Object { hash } => MutationContent::Object(*hash, 0),
+            ContentLocation::Splice { .. } | ContentLocation::No => return Err(damaged()),
         };
         let mut staged = replace::stage(spot, new(&old, &self.images.objects)?, before.rights())?;
         if self.syncing == Syncing::Together {
@@ -234,7 +239,7 @@ impl WayBack<'_> {
         for (index, Old { path, beside, seen, staged }) in &waiting {
             let travel = travel_of(&steps[*index]);
             let (root, seen, syncing) = (self.root, seen.as_ref(), self.syncing);
-            let spot = Spot { root, place: path, beside, seen, travel, syncing };
+            let spot = ReplaceTarget { root, place: path, beside, seen, travel, syncing };
             #[cfg(test)]
             super::fate::point();
             if synced.is_err() {

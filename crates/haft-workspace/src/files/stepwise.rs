@@ -23,7 +23,7 @@ pub(super) fn open(
     if path.is_empty() {
         return Err(Errno::NOENT);
     }
-    let mut walk = Walk { folder, passed: Vec::new(), left: VecDeque::new(), links: 0 };
+    let mut walk = PathResolver { folder, passed: Vec::new(), left: VecDeque::new(), links: 0 };
     walk.go(path)?;
     while let Some(step) = walk.left.pop_front() {
         let is_last = walk.left.iter().all(|step| step.is_empty() || step == ".");
@@ -55,7 +55,8 @@ pub(super) fn open(
     walk.open(OsStr::new("."), flags)
 }
 
-struct Walk<'f> {
+/// Resolves a path beneath a folder one step at a time.
+struct PathResolver<'f> {
     folder: BorrowedFd<'f>,
     /// The folders on the way, so that `..` goes back by descriptor.
     passed: Vec<OwnedFd>,
@@ -63,7 +64,7 @@ struct Walk<'f> {
     links: usize,
 }
 
-impl Walk<'_> {
+impl PathResolver<'_> {
     fn here(&self) -> BorrowedFd<'_> {
         self.passed.last().map_or(self.folder, AsFd::as_fd)
     }

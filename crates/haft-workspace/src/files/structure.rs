@@ -13,13 +13,13 @@ use rustix::io::Errno;
 
 use super::facts::kind_of;
 use super::image::is_same;
-use super::open::Root;
+use super::open::WorkspaceRoot;
 use super::order::WORKABLE;
 use super::owner;
-use super::replace::{Spot, Syncing, Trouble, is_what_was_seen, statted, swap};
+use super::replace::{ReplaceTarget, Syncing, Trouble, is_what_was_seen, statted, swap};
 
 /// Makes a folder. One with a mode, or in the place of something, is made beside, so that it is never seen otherwise.
-pub(super) fn make_folder(spot: &Spot<'_>, mode: Option<u32>) -> Result<(), Trouble> {
+pub(super) fn make_folder(spot: &ReplaceTarget<'_>, mode: Option<u32>) -> Result<(), Trouble> {
     let (folder, name) = spot.root.open_parent(spot.place)?;
     match (mode, spot.seen) {
         (None, None) => match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
@@ -68,7 +68,11 @@ fn let_link_belong_like(around: &OwnedFd, name: &OsStr) {
     }
 }
 
-fn place_folder(spot: &Spot<'_>, (folder, name): (&OwnedFd, &OsStr), mode: Option<u32>) -> Result<(), Trouble> {
+fn place_folder(
+    spot: &ReplaceTarget<'_>,
+    (folder, name): (&OwnedFd, &OsStr),
+    mode: Option<u32>,
+) -> Result<(), Trouble> {
     let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::openat(folder, spot.beside, flags, Mode::empty())?;
     let_belong_like(&made, folder);
@@ -89,7 +93,11 @@ fn place_folder(spot: &Spot<'_>, (folder, name): (&OwnedFd, &OsStr), mode: Optio
 }
 
 /// Makes a folder under its name, with its mode a moment later.
-fn make_in_place(spot: &Spot<'_>, (folder, name): (&OwnedFd, &OsStr), mode: Option<u32>) -> Result<(), Trouble> {
+fn make_in_place(
+    spot: &ReplaceTarget<'_>,
+    (folder, name): (&OwnedFd, &OsStr),
+    mode: Option<u32>,
+) -> Result<(), Trouble> {
     let at_first = Mode::from_raw_mode(if mode.is_some() { 0o700 } else { 0o777 });
     match rustix::fs::mkdirat(folder, name, at_first) {
         Err(Errno::EXIST) => return Err(Trouble::Overtaken),
@@ -105,14 +113,14 @@ fn make_in_place(spot: &Spot<'_>, (folder, name): (&OwnedFd, &OsStr), mode: Opti
 }
 
 /// Removes a folder that is empty.
-pub(super) fn remove_folder(spot: &Spot<'_>) -> Result<(), Trouble> {
+pub(super) fn remove_folder(spot: &ReplaceTarget<'_>) -> Result<(), Trouble> {
     let (folder, name) = spot.root.open_parent(spot.place)?;
     rustix::fs::unlinkat(&folder, name, AtFlags::REMOVEDIR)?;
     spot.sync(&folder)
 }
 
 /// Makes a link where nothing is, or in the place of what was seen.
-pub(super) fn make_link(spot: &Spot<'_>, to: &Path) -> Result<(), Trouble> {
+pub(super) fn make_link(spot: &ReplaceTarget<'_>, to: &Path) -> Result<(), Trouble> {
     let (folder, name) = spot.root.open_parent(spot.place)?;
     if spot.seen.is_none() {
         match rustix::fs::symlinkat(to, &folder, name) {
@@ -134,7 +142,7 @@ pub(super) fn make_link(spot: &Spot<'_>, to: &Path) -> Result<(), Trouble> {
 }
 
 /// Gives a file or folder another mode, when it is still what was seen.
-pub(super) fn set_mode(spot: &Spot<'_>, mode: u32) -> Result<(), Trouble> {
+pub(super) fn set_mode(spot: &ReplaceTarget<'_>, mode: u32) -> Result<(), Trouble> {
     let (folder, _) = spot.root.open_parent(spot.place)?;
     let held = match spot.root.open_place(spot.place, OFlags::PATH | OFlags::NOFOLLOW) {
         Err(Errno::NOENT) => return Err(Trouble::Overtaken),
@@ -164,14 +172,14 @@ pub(super) fn set_mode(spot: &Spot<'_>, mode: u32) -> Result<(), Trouble> {
 }
 
 /// Gives a folder that was opened for work in it another mode than it had.
-pub(super) fn shut(spot: &Spot<'_>, mode: u32) -> Result<(), Trouble> {
+pub(super) fn shut(spot: &ReplaceTarget<'_>, mode: u32) -> Result<(), Trouble> {
     let mut opened: Option<Stat> = spot.seen.copied();
     opened.iter_mut().for_each(|opened| opened.st_mode |= WORKABLE);
-    set_mode(&Spot { seen: opened.as_ref(), ..*spot }, mode)
+    set_mode(&ReplaceTarget { seen: opened.as_ref(), ..*spot }, mode)
 }
 
 /// Gives a folder that was made a moment ago its mode, when it still has the one for work in it.
-pub(super) fn narrow(root: &Root, place: &Path, mode: u32) -> io::Result<()> {
+pub(super) fn narrow(root: &WorkspaceRoot, place: &Path, mode: u32) -> io::Result<()> {
     let folder = root.open_place(place, OFlags::RDONLY | OFlags::DIRECTORY)?;
     if rustix::fs::fstat(&folder)?.st_mode & 0o7777 == mode | WORKABLE {
         rustix::fs::fchmod(&folder, Mode::from_raw_mode(mode))?;
@@ -181,7 +189,7 @@ pub(super) fn narrow(root: &Root, place: &Path, mode: u32) -> io::Result<()> {
 }
 
 /// Gives something another name, where nothing is.
-pub(super) fn rename(spot: &Spot<'_>, to: &Path) -> Result<(), Trouble> {
+pub(super) fn rename(spot: &ReplaceTarget<'_>, to: &Path) -> Result<(), Trouble> {
     let (old_folder, old_name) = spot.root.open_parent(spot.place)?;
     let (new_folder, new_name) = spot.root.open_parent(to)?;
     let (old, new) = ((&old_folder, old_name), (&new_folder, new_name));
@@ -234,7 +242,7 @@ mod tests {
     #[test]
     fn where_the_system_cannot_refuse_to_replace_a_move_still_replaces_nothing() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let root = Root::open(folder.path()).expect("it is there");
+        let root = WorkspaceRoot::open(folder.path()).expect("it is there");
         let (opened, _) = root.open_parent(Path::new("a")).expect("it is there");
         let go = |from: &str, to: &str| move_by_second_name((&opened, from.as_ref()), (&opened, to.as_ref()));
         std::fs::write(folder.path().join("a"), "a").expect("it can be written");

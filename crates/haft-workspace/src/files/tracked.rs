@@ -20,9 +20,9 @@ const LONGEST_POINTER: u64 = 4_096;
 /// How many bytes the names of contents have.
 const HASHES: [usize; 2] = [20, 32];
 
-/// What a repository tracks.
+/// The paths that git tracks in a repository.
 #[derive(Debug)]
-pub(super) enum Tracked {
+pub(super) enum GitTracking {
     /// There is no repository, or one that tracks nothing yet.
     Nothing,
     /// These paths.
@@ -38,22 +38,22 @@ pub(super) struct TrackedPaths {
     ends: Vec<usize>,
 }
 
-impl Tracked {
+impl GitTracking {
     /// Reads what a repository tracks.
     pub(super) fn by(repository: &Path) -> Self {
         match Index::of(repository) {
-            Index::None => Tracked::Nothing,
-            Index::Read(bytes) => TrackedPaths::read(&bytes).map_or(Tracked::Unclear, Tracked::Paths),
-            Index::Unclear => Tracked::Unclear,
+            Index::None => GitTracking::Nothing,
+            Index::Read(bytes) => TrackedPaths::read(&bytes).map_or(GitTracking::Unclear, GitTracking::Paths),
+            Index::Unclear => GitTracking::Unclear,
         }
     }
 
     /// Returns whether a path is tracked, or something in it; nothing where that is not clear.
     pub(super) fn holds(&self, path: &[u8]) -> Option<bool> {
         match self {
-            Tracked::Nothing => Some(false),
-            Tracked::Unclear => None,
-            Tracked::Paths(paths) => Some(paths.holds(path)),
+            GitTracking::Nothing => Some(false),
+            GitTracking::Unclear => None,
+            GitTracking::Paths(paths) => Some(paths.holds(path)),
         }
     }
 }
@@ -211,7 +211,7 @@ mod tests {
     fn only_where_no_index_is_nothing_is_tracked() {
         let place = tempfile::tempdir().expect("a temporary folder can be made");
         let root = place.path();
-        let is_untracked = |at: &str| Tracked::by(&root.join(at)).holds(b"target") == Some(false);
+        let is_untracked = |at: &str| GitTracking::by(&root.join(at)).holds(b"target") == Some(false);
         let write = |at: &str, content: &[u8]| {
             let path = root.join(at);
             std::fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");

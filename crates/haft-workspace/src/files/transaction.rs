@@ -13,47 +13,48 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use haft_contract::door::OldChanges;
-use haft_contract::stamp::Basis;
+use haft_contract::stamp::ExpectedVersion;
 use rustix::fs::Stat;
 use rustix::io::Errno;
 
-use super::bring::{Brought, Ready};
-use super::compare::Coming;
+use super::bring::{LayerEntry, Ready};
+use super::compare::IncomingContent;
 use super::facts::stamp_of;
 use super::fingerprint::Fingerprint;
-use super::image::{self, Keep, Large, Seen};
-use super::open::Root;
+use super::image::{self, Keep, Large, PlaceSnapshot};
+use super::open::WorkspaceRoot;
 use super::owner::NOT_AS_ANOTHER;
-use super::performance::{Failed, Performance};
-use super::recover::{self, Recovered};
-use super::refused::{Refused, as_before, is_about_the_file};
-use super::replace::{Moved, New, Syncing};
-use super::repository::{Sight, Upcoming};
+use super::performance::{Performance, TransactionFailure};
+use super::recover::{self, RecoveryReport};
+use super::refused::{TransactionRefusal, as_before, is_about_the_file};
+use super::replace::{ContentSource, StagingMove, Syncing};
+use super::repository::{ChangeView, Upcoming};
 use super::shut::{Shut, ShutFolders};
 use super::tree::{TreeChange, TreeStores};
 use crate::history::git::is_in_object_store;
 use crate::state::journal::{
-    By, ContentHash, Durable, Intent, Journal, Kept, KeptContent, Objects, PathText, RecordedContent, Rights, State,
-    Step, TakesBack, is_not_kept, now_ms,
+    ChangeAuthor, ContentHash, ContentLocation, Durable, Intent, IntentStep, Journal, KeptContent, Objects, PathState,
+    PathText, RecordedContent, Rights, TakesBack, is_not_kept, now_ms,
 };
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// One thing to do.
+/// One change of a path in a transaction, with the precondition for it.
 #[derive(Clone, Debug)]
-pub(crate) struct Deed {
+pub(crate) struct FileMutation {
     pub(crate) place: PathBuf,
-    pub(crate) action: Action,
-    pub(crate) expected: Expected,
+    pub(crate) action: MutationAction,
+    pub(crate) expected: MutationPrecondition,
 }
 
 /// What to do at a place.
 #[derive(Clone, Debug)]
 
-pub(crate) enum Action {
+/// The action of a file mutation.
+pub(crate) enum MutationAction {
     /// Put this content there, with these rights or the ones it has.
-    Put(Content, Option<Rights>),
+    Put(MutationContent, Option<Rights>),
     /// Remove a file, a link or an empty folder.
     Remove,
     /// Make a folder with this mode; without one it is only there for what comes into it, and may exist.
@@ -61,16 +62,16 @@ pub(crate) enum Action {
     MakeLink(PathBuf),
     Rename(PathBuf),
     /// Put what lies ready in a layer there, whatever kind of thing is there.
-    Bring(Brought),
+    Bring(LayerEntry),
     /// Give the file or folder this mode.
     SetMode(u32),
     /// Exchange entries of an ignored tree with its store.
     Tree(Box<TreeChange>),
 }
 
-/// New content.
+/// The new content of a file.
 #[derive(Clone, Debug)]
-pub(crate) enum Content {
+pub(crate) enum MutationContent {
     Bytes(Bytes),
     /// A small content in a record of the journal, which is read when it is needed.
     Recorded(Box<RecordedContent>),
@@ -78,22 +79,22 @@ pub(crate) enum Content {
     Object(ContentHash, u64),
 }
 
-/// What must be at the place for the deed to be done.
+/// The condition on the present state of a place for its mutation to be done.
 #[derive(Clone, Debug)]
-pub(crate) enum Expected {
+pub(crate) enum MutationPrecondition {
     /// What a plan found there.
-    Basis(Basis),
+    Basis(ExpectedVersion),
     /// The same content as this.
     Same(Fingerprint),
     /// Whatever is there.
     Anything,
 }
 
-/// Who does it, and where.
-pub(crate) struct Job<'a> {
-    pub(crate) root: &'a Root,
+/// The root, the journal, the author and the limits of a transaction.
+pub(crate) struct TransactionContext<'a> {
+    pub(crate) root: &'a WorkspaceRoot,
     pub(crate) journal: &'a Journal,
-    pub(crate) by: By,
+    pub(crate) by: ChangeAuthor,
     /// The change set that it belongs to, when there is one already.
     pub(crate) set: Option<u64>,
     pub(crate) takes_back: Option<TakesBack>,
@@ -141,12 +142,12 @@ pub(crate) enum NotDone {
     Plants { place: PathBuf, repository: PathBuf },
     /// It failed, and what had been done could not be taken back. The journal has that.
     #[error("{}", .0.cause)]
-    Standing(Box<Standing>),
+    Standing(Box<PartialTransaction>),
 }
 
-/// What stands of a transaction that failed.
+/// The part of a failed transaction that stands.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub(crate) struct PartialTransaction {
     /// The change set that holds it.
     pub(crate) set: u64,
     /// The places that are changed.
@@ -156,12 +157,12 @@ pub(crate) struct Standing {
 }
 
 /// Does all deeds, or none.
-pub(crate) fn commit(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, NotDone> {
+pub(crate) fn commit(job: &TransactionContext<'_>, deeds: &[FileMutation]) -> Result<Done, NotDone> {
     attempt(job, deeds).map_err(|refused| refused.cause)
 }
 
 /// Does all deeds, or none; then it says what helps to try again.
-pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
+pub(crate) fn attempt(job: &TransactionContext<'_>, deeds: &[FileMutation]) -> Result<Done, TransactionRefusal> {
     let mut writing = job.journal.lock(job.stopped).map_err(|error| job.not_journalled(error))?;
     recover::recover(job.root, &mut writing).map_err(NotDone::Journal)?;
     let mut inline = writing.inline_contents();
@@ -186,7 +187,7 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
     }
     writing.intend(&intent, &inline).map_err(NotDone::Journal)?;
 
-    let moves = Cell::new(Moved::No);
+    let moves = Cell::new(StagingMove::No);
     let (prepared, steps, inline, shut) = (&prepared[..], &intent.steps[..], &inline, &shut);
     let performance = Performance { job, deeds, prepared, steps, inline, syncing, has_kept, moves, shut };
     let performed = performance.all(&mut writing);
@@ -196,7 +197,7 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
     };
     // When this cannot be written, whoever comes next finds out by looking.
     let _ = writing.conclude(outcome);
-    let notes = performed.map_err(|failed| Refused {
+    let notes = performed.map_err(|failed| TransactionRefusal {
         cause: failed.told(&intent),
         others: Vec::new(),
         as_before: as_before(job.root, deeds.iter().zip(prepared), steps),
@@ -207,17 +208,19 @@ pub(crate) fn attempt(job: &Job<'_>, deeds: &[Deed]) -> Result<Done, Refused> {
 }
 
 /// Refuses to plant a git repository. Under the journal's lock nobody else adds the missing part meanwhile.
-pub(crate) fn refuse_planted(job: &Job<'_>, deeds: &[Deed]) -> Result<(), NotDone> {
+pub(crate) fn refuse_planted(job: &TransactionContext<'_>, deeds: &[FileMutation]) -> Result<(), NotDone> {
     let mut upcoming = Upcoming::new(job.root);
     for deed in deeds {
         match &deed.action {
-            Action::Put(..) | Action::MakeLink(_) | Action::Bring(_) => upcoming.add(deed.place.clone()),
-            Action::MakeFolder(_) if upcoming.was(&deed.place) => {}
-            Action::MakeFolder(_) => upcoming.add(deed.place.clone()),
-            Action::Rename(to) => upcoming.add(to.clone()),
-            Action::Remove => upcoming.remove(deed.place.clone()),
-            Action::SetMode(_) => {}
-            Action::Tree(change) => {
+            MutationAction::Put(..) | MutationAction::MakeLink(_) | MutationAction::Bring(_) => {
+                upcoming.add(deed.place.clone())
+            }
+            MutationAction::MakeFolder(_) if upcoming.was(&deed.place) => {}
+            MutationAction::MakeFolder(_) => upcoming.add(deed.place.clone()),
+            MutationAction::Rename(to) => upcoming.add(to.clone()),
+            MutationAction::Remove => upcoming.remove(deed.place.clone()),
+            MutationAction::SetMode(_) => {}
+            MutationAction::Tree(change) => {
                 let coming = change.coming(job.root, &TreeStores::of(job.journal), &deed.place);
                 let coming = coming.map_err(|error| NotDone::System(deed.place.clone(), error))?;
                 coming.into_iter().for_each(|place| upcoming.add(place));
@@ -231,42 +234,42 @@ pub(crate) fn refuse_planted(job: &Job<'_>, deeds: &[Deed]) -> Result<(), NotDon
 }
 
 /// Returns the places where folders are made.
-pub(super) fn made_folders(deeds: &[Deed]) -> HashSet<&Path> {
-    let makes = |deed: &&Deed| matches!(deed.action, Action::MakeFolder(_));
+pub(super) fn made_folders(deeds: &[FileMutation]) -> HashSet<&Path> {
+    let makes = |deed: &&FileMutation| matches!(deed.action, MutationAction::MakeFolder(_));
     deeds.iter().filter(makes).map(|deed| deed.place.as_path()).collect()
 }
 
 /// From this many deeds on, all are made to outlive a power cut together.
 const TOGETHER: usize = 16;
 
-fn syncing(deeds: &[Deed]) -> Syncing {
+fn syncing(deeds: &[FileMutation]) -> Syncing {
     if deeds.len() < TOGETHER { Syncing::Each } else { Syncing::Together }
 }
 
-impl Failed {
+impl TransactionFailure {
     fn told(self, intent: &Intent) -> NotDone {
         if self.standing.is_empty() {
             return self.cause;
         }
         let steps = self.standing.iter().map(|step| &intent.steps[*step]);
-        let places = steps.flat_map(Step::paths).map(PathText::path).collect();
-        NotDone::Standing(Box::new(Standing { set: intent.set, places, cause: self.cause }))
+        let places = steps.flat_map(IntentStep::paths).map(PathText::path).collect();
+        NotDone::Standing(Box::new(PartialTransaction { set: intent.set, places, cause: self.cause }))
     }
 }
 
 /// Cleans up after somebody who was killed in the middle of a change.
-pub(crate) fn recover(root: &Root, journal: &Journal) -> io::Result<Option<Recovered>> {
+pub(crate) fn recover(root: &WorkspaceRoot, journal: &Journal) -> io::Result<Option<RecoveryReport>> {
     recover::recover(root, &mut journal.lock(&|| false)?)
 }
 
-impl Job<'_> {
+impl TransactionContext<'_> {
     fn not_journalled(&self, error: io::Error) -> NotDone {
         if (self.stopped)() { NotDone::Stopped } else { NotDone::Journal(error) }
     }
 }
 
-/// A deed with what was seen at its place.
-pub(super) struct Prepared {
+/// A mutation with its step in the intent and the stat of its place.
+pub(super) struct PreparedMutation {
     /// The step that does it, by its place in the intent; nothing when nothing is left to do.
     pub(super) step: Option<usize>,
     pub(super) stat: Option<Stat>,
@@ -274,11 +277,11 @@ pub(super) struct Prepared {
 
 /// Prepares all deeds. Whatever concerns one file only is looked for in all of them before it is told.
 fn prepare_all(
-    job: &Job<'_>,
-    deeds: &[Deed],
+    job: &TransactionContext<'_>,
+    deeds: &[FileMutation],
     shut: &ShutFolders,
     keep: &mut Keep<'_>,
-) -> Result<(Vec<Prepared>, Vec<Step>), Refused> {
+) -> Result<(Vec<PreparedMutation>, Vec<IntentStep>), TransactionRefusal> {
     let made = made_folders(deeds);
     let (mut prepared, mut refused) = (Vec::with_capacity(deeds.len()), Vec::new());
     let mut steps = Vec::with_capacity(deeds.len());
@@ -288,7 +291,7 @@ fn prepare_all(
         match allowed.and_then(|()| prepare(job, deed, &made, keep)) {
             Ok((step, stat)) => {
                 known.push(deed);
-                prepared.push(Prepared { step: step.is_some().then_some(steps.len()), stat });
+                prepared.push(PreparedMutation { step: step.is_some().then_some(steps.len()), stat });
                 steps.extend(step);
             }
             Err(NotDone::System(place, error)) if is_about_the_file(&error) => refused.push((place, error)),
@@ -307,30 +310,30 @@ fn prepare_all(
         Some(cause) => {
             // To read what its owner may not read, its mode is another one for a moment.
             let as_before = as_before(job.root, known.into_iter().zip(&prepared), &steps);
-            Err(Refused { cause, others: refused, as_before })
+            Err(TransactionRefusal { cause, others: refused, as_before })
         }
     }
 }
 
 /// Returns the step that does a deed, where something is left to do, and what was seen at its place.
 fn prepare(
-    job: &Job<'_>,
-    deed: &Deed,
+    job: &TransactionContext<'_>,
+    deed: &FileMutation,
     made: &HashSet<&Path>,
     keep: &mut Keep<'_>,
-) -> Result<(Option<Step>, Option<Stat>), NotDone> {
+) -> Result<(Option<IntentStep>, Option<Stat>), NotDone> {
     let system = |error: io::Error| match error.kind() {
         io::ErrorKind::Interrupted if (job.stopped)() => NotDone::Stopped,
         _ if is_not_kept(&error) => NotDone::Journal(error),
         _ => NotDone::System(deed.place.clone(), error),
     };
     let path = PathText::from(deed.place.as_path());
-    if let Action::Tree(change) = &deed.action {
-        let step = Step::Tree { path, tree: change.record.clone() };
+    if let MutationAction::Tree(change) = &deed.action {
+        let step = IntentStep::Tree { path, tree: change.record.clone() };
         return Ok((Some(step), None));
     }
     let ready = match &deed.action {
-        Action::Bring(brought) => Some(brought.ready().map_err(system)?),
+        MutationAction::Bring(brought) => Some(brought.ready().map_err(system)?),
         _ => None,
     };
     let seen = match looked(job, deed, ready.as_ref(), keep) {
@@ -339,56 +342,62 @@ fn prepare(
             if Errno::from_io_error(&error) == Some(Errno::LOOP)
                 && deed.place.ancestors().skip(1).any(|above| made.contains(above)) =>
         {
-            Seen::nothing()
+            PlaceSnapshot::nothing()
         }
         seen => seen.map_err(system)?,
     };
     if !is_expected(&deed.expected, &seen.state, seen.stat.as_ref()) {
         return Err(NotDone::Stale(deed.place.clone()));
     }
-    if let Action::Rename(to) = &deed.action {
-        let step = Step::Move { from: path, to: PathText::from(to.as_path()) };
+    if let MutationAction::Rename(to) = &deed.action {
+        let step = IntentStep::Move { from: path, to: PathText::from(to.as_path()) };
         return Ok((Some(step), seen.stat));
     }
     let Some(after) = after(deed, &seen, ready, keep).map_err(system)? else {
         return Ok((None, seen.stat));
     };
     let beside = Some(keep.name_beside());
-    let step = Step::Change { path, before: seen.state, after, beside };
+    let step = IntentStep::Change { path, before: seen.state, after, beside };
     Ok((Some(step), seen.stat))
 }
 
 /// Returns what will be at the place of a deed; nothing when nothing is left to do.
-fn after(deed: &Deed, seen: &Seen, ready: Option<Ready>, keep: &mut Keep<'_>) -> io::Result<Option<State>> {
-    let (is_folder, is_link) = (matches!(seen.state, State::Folder { .. }), matches!(seen.state, State::Link { .. }));
-    let knows = matches!(deed.expected, Expected::Same(Fingerprint::Folder | Fingerprint::Link(_)));
+fn after(
+    deed: &FileMutation,
+    seen: &PlaceSnapshot,
+    ready: Option<Ready>,
+    keep: &mut Keep<'_>,
+) -> io::Result<Option<PathState>> {
+    let (is_folder, is_link) =
+        (matches!(seen.state, PathState::Folder { .. }), matches!(seen.state, PathState::Link { .. }));
+    let knows = matches!(deed.expected, MutationPrecondition::Same(Fingerprint::Folder | Fingerprint::Link(_)));
     Ok(Some(match (&deed.action, ready) {
         // Another kind of thing is replaced only by who knows that it is there.
-        (Action::Put(..), _) if is_folder && !knows => return Err(io::ErrorKind::IsADirectory.into()),
-        (Action::Put(..), _) if is_link && !knows => return Err(Errno::LOOP.into()),
-        (Action::Put(content, rights), _) => {
+        (MutationAction::Put(..), _) if is_folder && !knows => return Err(io::ErrorKind::IsADirectory.into()),
+        (MutationAction::Put(..), _) if is_link && !knows => return Err(Errno::LOOP.into()),
+        (MutationAction::Put(content, rights), _) => {
             let like_old = seen.state.rights().map(|old| Rights { mode: old.mode & NOT_AS_ANOTHER, ..old });
             let Rights { mode, owner } = rights.or(like_old).unwrap_or(Rights { mode: 0o644, owner: None });
             let (size, hash, content) = match content {
-                Content::Bytes(bytes) => {
+                MutationContent::Bytes(bytes) => {
                     let hash = ContentHash::of(bytes);
-                    (bytes.len() as u64, hash, image::after(seen, hash, Coming::Bytes(bytes), keep))
+                    (bytes.len() as u64, hash, image::after(seen, hash, IncomingContent::Bytes(bytes), keep))
                 }
-                Content::Recorded(recorded) => {
+                MutationContent::Recorded(recorded) => {
                     let bytes = recorded.read()?;
-                    let kept = image::after(seen, recorded.hash, Coming::Bytes(&bytes), keep);
+                    let kept = image::after(seen, recorded.hash, IncomingContent::Bytes(&bytes), keep);
                     (bytes.len() as u64, recorded.hash, kept)
                 }
-                Content::Object(hash, size) => (*size, *hash, Kept::Object { hash: *hash }),
+                MutationContent::Object(hash, size) => (*size, *hash, ContentLocation::Object { hash: *hash }),
             };
-            State::File { mode, size, hash, content, owner }
+            PathState::File { mode, size, hash, content, owner }
         }
-        (Action::Bring(brought), Some(Ready { state, content })) => match (state, content) {
+        (MutationAction::Bring(brought), Some(Ready { state, content })) => match (state, content) {
             // Undo leaves objects of git alone, and a redo may need them after the user's own `git gc` removed them.
-            (State::File { mode, size, hash, owner, .. }, content)
-                if seen.state == State::Absent && is_in_object_store(&deed.place) =>
+            (PathState::File { mode, size, hash, owner, .. }, content)
+                if seen.state == PathState::Absent && is_in_object_store(&deed.place) =>
             {
-                State::File {
+                PathState::File {
                     mode,
                     size,
                     hash,
@@ -396,44 +405,56 @@ fn after(deed: &Deed, seen: &Seen, ready: Option<Ready>, keep: &mut Keep<'_>) ->
                     owner,
                 }
             }
-            (State::File { mode, size, hash, owner, .. }, content) => {
-                let content = content.coming().map_or(Kept::No, |coming| image::after(seen, hash, coming, keep));
-                State::File { mode, size, hash, content, owner }
+            (PathState::File { mode, size, hash, owner, .. }, content) => {
+                let content =
+                    content.coming().map_or(ContentLocation::No, |coming| image::after(seen, hash, coming, keep));
+                PathState::File { mode, size, hash, content, owner }
             }
             (state, _) => state,
         },
-        (Action::Remove | Action::SetMode(_), _) if seen.state == State::Absent => {
+        (MutationAction::Remove | MutationAction::SetMode(_), _) if seen.state == PathState::Absent => {
             return Err(io::ErrorKind::NotFound.into());
         }
-        (Action::Remove, _) => State::Absent,
-        (Action::SetMode(mode), _) => seen.state.with_mode(*mode).ok_or(io::ErrorKind::InvalidInput)?,
+        (MutationAction::Remove, _) => PathState::Absent,
+        (MutationAction::SetMode(mode), _) => seen.state.with_mode(*mode).ok_or(io::ErrorKind::InvalidInput)?,
         // Somebody else made it since, for something of their own.
-        (Action::MakeFolder(None), _) if is_folder => return Ok(None),
-        (Action::MakeFolder(mode), _) => State::Folder { mode: mode.unwrap_or(0o755) },
-        (Action::MakeLink(to), _) => State::Link { to: PathText::from(to.as_path()) },
-        (Action::Rename(_) | Action::Bring(_) | Action::Tree(_), _) => return Ok(None),
+        (MutationAction::MakeFolder(None), _) if is_folder => return Ok(None),
+        (MutationAction::MakeFolder(mode), _) => PathState::Folder { mode: mode.unwrap_or(0o755) },
+        (MutationAction::MakeLink(to), _) => PathState::Link { to: PathText::from(to.as_path()) },
+        (MutationAction::Rename(_) | MutationAction::Bring(_) | MutationAction::Tree(_), _) => return Ok(None),
     }))
 }
 
 /// Looks at the place of a deed, and keeps what is there where that will be gone.
-fn looked(job: &Job<'_>, deed: &Deed, ready: Option<&Ready>, keep: &mut Keep<'_>) -> io::Result<Seen> {
+fn looked(
+    job: &TransactionContext<'_>,
+    deed: &FileMutation,
+    ready: Option<&Ready>,
+    keep: &mut Keep<'_>,
+) -> io::Result<PlaceSnapshot> {
     keep.large = match &deed.action {
-        Action::Remove | Action::Bring(_) => Large::Linked,
+        MutationAction::Remove | MutationAction::Bring(_) => Large::Linked,
         _ => Large::Copied,
     };
     match (&deed.action, &deed.expected) {
         // A move keeps everything; there is nothing to save, and a terabyte need not be read.
-        (Action::Rename(_), Expected::Anything | Expected::Basis(Basis::Nothing | Basis::Stamped(_))) => {
-            image::glance(job.root, &deed.place)
+        (
+            MutationAction::Rename(_),
+            MutationPrecondition::Anything
+            | MutationPrecondition::Basis(ExpectedVersion::Nothing | ExpectedVersion::Stamped(_)),
+        ) => image::glance(job.root, &deed.place),
+        (
+            MutationAction::Rename(_),
+            MutationPrecondition::Same(_) | MutationPrecondition::Basis(ExpectedVersion::Read(_)),
+        )
+        | (MutationAction::SetMode(_), _) => image::look(job.root, &deed.place),
+        (MutationAction::Put(MutationContent::Bytes(new), _), _) => {
+            image::keep(job.root, &deed.place, Some(IncomingContent::Bytes(new)), keep)
         }
-        (Action::Rename(_), Expected::Same(_) | Expected::Basis(Basis::Read(_))) | (Action::SetMode(_), _) => {
-            image::look(job.root, &deed.place)
+        (MutationAction::Put(MutationContent::Recorded(recorded), _), _) => {
+            image::keep(job.root, &deed.place, Some(IncomingContent::Bytes(&recorded.read()?)), keep)
         }
-        (Action::Put(Content::Bytes(new), _), _) => image::keep(job.root, &deed.place, Some(Coming::Bytes(new)), keep),
-        (Action::Put(Content::Recorded(recorded), _), _) => {
-            image::keep(job.root, &deed.place, Some(Coming::Bytes(&recorded.read()?)), keep)
-        }
-        (Action::Bring(_), _) => {
+        (MutationAction::Bring(_), _) => {
             let coming = ready.and_then(|ready| ready.content.coming());
             image::keep(job.root, &deed.place, coming, keep)
         }
@@ -441,25 +462,27 @@ fn looked(job: &Job<'_>, deed: &Deed, ready: Option<&Ready>, keep: &mut Keep<'_>
     }
 }
 
-fn is_expected(expected: &Expected, before: &State, stat: Option<&Stat>) -> bool {
+fn is_expected(expected: &MutationPrecondition, before: &PathState, stat: Option<&Stat>) -> bool {
     match expected {
-        Expected::Anything => true,
-        Expected::Same(same) => *same == Fingerprint::from(before),
-        Expected::Basis(Basis::Nothing) => *before == State::Absent,
-        Expected::Basis(Basis::Stamped(stamp)) => stat.is_some_and(|stat| stamp_of(stat) == *stamp),
-        Expected::Basis(Basis::Read(version)) => {
+        MutationPrecondition::Anything => true,
+        MutationPrecondition::Same(same) => *same == Fingerprint::from(before),
+        MutationPrecondition::Basis(ExpectedVersion::Nothing) => *before == PathState::Absent,
+        MutationPrecondition::Basis(ExpectedVersion::Stamped(stamp)) => {
+            stat.is_some_and(|stat| stamp_of(stat) == *stamp)
+        }
+        MutationPrecondition::Basis(ExpectedVersion::Read(version)) => {
             // A mere touch is no change; another content with the same stamp would be.
-            matches!(before, State::File { hash, .. } if hash.0 == version.content)
+            matches!(before, PathState::File { hash, .. } if hash.0 == version.content)
         }
     }
 }
 
 /// Opens new content.
-pub(super) fn new(content: &Content, objects: &Objects) -> io::Result<New> {
+pub(super) fn new(content: &MutationContent, objects: &Objects) -> io::Result<ContentSource> {
     Ok(match content {
-        Content::Bytes(bytes) => New::Bytes(bytes.clone()),
-        Content::Recorded(recorded) => New::Bytes(recorded.read()?.into()),
-        Content::Object(hash, _) => New::Kept(sound(objects.open(*hash)?, *hash)?),
+        MutationContent::Bytes(bytes) => ContentSource::Bytes(bytes.clone()),
+        MutationContent::Recorded(recorded) => ContentSource::Bytes(recorded.read()?.into()),
+        MutationContent::Object(hash, _) => ContentSource::Kept(sound(objects.open(*hash)?, *hash)?),
     })
 }
 
@@ -475,7 +498,7 @@ fn sound(mut content: KeptContent, hash: ContentHash) -> io::Result<KeptContent>
 }
 
 /// Returns the deeds that make the folders which are missing above a place.
-pub(crate) fn missing_folders(root: &Root, place: &Path) -> Vec<Deed> {
+pub(crate) fn missing_folders(root: &WorkspaceRoot, place: &Path) -> Vec<FileMutation> {
     let mut missing = Vec::new();
     let mut above = place.parent();
     while let Some(folder) = above.filter(|folder| !root.is_root(folder)) {
@@ -483,7 +506,11 @@ pub(crate) fn missing_folders(root: &Root, place: &Path) -> Vec<Deed> {
         if !matches!(root.open_place(folder, flags), Err(rustix::io::Errno::NOENT)) {
             break;
         }
-        missing.push(Deed { place: folder.to_owned(), action: Action::MakeFolder(None), expected: Expected::Anything });
+        missing.push(FileMutation {
+            place: folder.to_owned(),
+            action: MutationAction::MakeFolder(None),
+            expected: MutationPrecondition::Anything,
+        });
         above = folder.parent();
     }
     missing.reverse();

@@ -25,25 +25,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::bring::Brought;
-use super::clock::Moment;
-use super::open::Root;
-use super::replace::{Moved, Trouble};
+use super::bring::LayerEntry;
+use super::clock::FilesystemTime;
+use super::open::WorkspaceRoot;
+use super::replace::{StagingMove, Trouble};
 use crate::state::journal::{StoreName, TreeRecord};
 use back::PutBack;
 use exchange::Exchange;
-use manifest::{Manifest, Operation};
-use store::Store;
+use manifest::{ExchangeOperation, Manifest};
+use store::TreeStore;
 
 /// A change of an ignored tree, to be done by a transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct TreeChange {
     pub(crate) record: TreeRecord,
-    kind: Arc<Kind>,
+    kind: Arc<TreeChangeKind>,
 }
 
+/// The kind of a change of an ignored tree.
 #[derive(Debug)]
-enum Kind {
+enum TreeChangeKind {
     /// Commits what a command left in its layer.
     Commit(Commit),
     /// Takes back the exchange before. Undos of later changes have written these places anew, through the journal.
@@ -53,18 +54,18 @@ enum Kind {
 #[derive(Debug)]
 struct Commit {
     /// What lies in the layer; nothing when the command removed the tree.
-    source: Option<Brought>,
-    operations: Vec<Operation>,
+    source: Option<LayerEntry>,
+    operations: Vec<ExchangeOperation>,
     /// How many entries stay because another program changed them while the command ran.
     kept: usize,
-    stage: Mutex<Stage>,
+    stage: Mutex<CommitStage>,
     stores: TreeStores,
     root: PathBuf,
 }
 
-/// Where what a command left is.
+/// The location of the entries that a command left: the layer, the store or the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum CommitStage {
     Layer,
     Store,
     /// In the workspace, or on the way there.
@@ -73,13 +74,17 @@ enum Stage {
 
 impl TreeChange {
     /// Prepares the commit of a plan.
-    pub(super) fn commit(plan: CommitPlan, source: Option<Brought>, (root, stores): (&Root, &TreeStores)) -> Self {
+    pub(super) fn commit(
+        plan: CommitPlan,
+        source: Option<LayerEntry>,
+        (root, stores): (&WorkspaceRoot, &TreeStores),
+    ) -> Self {
         let name = stores.new_name(plan.base, plan.bytes);
         let record = TreeRecord { store: name, exchange: 0, counts: plan.counts };
         let (stores, root) = (stores.clone(), root.path().to_owned());
-        let stage = Mutex::new(Stage::Layer);
+        let stage = Mutex::new(CommitStage::Layer);
         let commit = Commit { source, operations: plan.operations, kept: plan.kept, stage, stores, root };
-        Self { record, kind: Arc::new(Kind::Commit(commit)) }
+        Self { record, kind: Arc::new(TreeChangeKind::Commit(commit)) }
     }
 
     /// Prepares to take an exchange back. At the restored places is what it left, though not the same file any more.
@@ -87,18 +92,20 @@ impl TreeChange {
         let [created, replaced, removed] = record.counts;
         let counts = [removed, replaced, created];
         let record = TreeRecord { store: record.store.clone(), exchange: record.exchange + 1, counts };
-        Self { record, kind: Arc::new(Kind::Back(restored)) }
+        Self { record, kind: Arc::new(TreeChangeKind::Back(restored)) }
     }
 
     /// Returns the places that it would fill or replace.
-    pub(crate) fn coming(&self, root: &Root, stores: &TreeStores, place: &Path) -> io::Result<Vec<PathBuf>> {
-        let comes = |operation: &&Operation| operation.comes().is_some() || matches!(operation, Operation::Make { .. });
-        let places = |operations: &[Operation]| {
+    pub(crate) fn coming(&self, root: &WorkspaceRoot, stores: &TreeStores, place: &Path) -> io::Result<Vec<PathBuf>> {
+        let comes = |operation: &&ExchangeOperation| {
+            operation.comes().is_some() || matches!(operation, ExchangeOperation::Make { .. })
+        };
+        let places = |operations: &[ExchangeOperation]| {
             operations.iter().filter(comes).map(|operation| place.join(operation.path().path())).collect()
         };
         match &*self.kind {
-            Kind::Commit(commit) => Ok(places(&commit.operations)),
-            Kind::Back(restored) => {
+            TreeChangeKind::Commit(commit) => Ok(places(&commit.operations)),
+            TreeChangeKind::Back(restored) => {
                 let store = stores.open(root.path(), &self.record.store)?;
                 let before = store.read(self.record.exchange.saturating_sub(1))?;
                 let exchange = Exchange::open(root, &store, place)?;
@@ -111,32 +118,37 @@ impl TreeChange {
 
     /// Removes the store of a commit that was given up.
     pub(super) fn discard(&self) {
-        if let Kind::Commit(commit) = &*self.kind
-            && commit.stage() == Stage::Store
+        if let TreeChangeKind::Commit(commit) = &*self.kind
+            && commit.stage() == CommitStage::Store
         {
             commit.stores.remove(&commit.root, &self.record.store);
         }
     }
 
     /// Reverts what was done, so that it can be tried again.
-    pub(super) fn revert(&self, root: &Root, stores: &TreeStores, place: &Path) -> io::Result<()> {
+    pub(super) fn revert(&self, root: &WorkspaceRoot, stores: &TreeStores, place: &Path) -> io::Result<()> {
         match &*self.kind {
-            Kind::Commit(commit) if commit.stage() == Stage::Workspace => {
+            TreeChangeKind::Commit(commit) if commit.stage() == CommitStage::Workspace => {
                 let (exchange, manifest) = opened(root, stores, (place, &self.record))?;
                 exchange.revert(&manifest.operations)?;
-                commit.set(Stage::Store);
+                commit.set(CommitStage::Store);
                 Ok(())
             }
-            Kind::Commit(_) => Ok(()),
-            Kind::Back(_) => revert(root, stores, (place, &self.record)),
+            TreeChangeKind::Commit(_) => Ok(()),
+            TreeChangeKind::Back(_) => revert(root, stores, (place, &self.record)),
         }
     }
 
     /// Does all operations or none; returns what the user should know.
-    pub(super) fn perform(&self, root: &Root, stores: &TreeStores, place: &Path) -> Result<Vec<String>, Trouble> {
+    pub(super) fn perform(
+        &self,
+        root: &WorkspaceRoot,
+        stores: &TreeStores,
+        place: &Path,
+    ) -> Result<Vec<String>, Trouble> {
         match &*self.kind {
-            Kind::Commit(commit) => commit.perform(root, (stores, &self.record.store), place),
-            Kind::Back(restored) => take_back(root, (stores, &self.record), (place, restored)),
+            TreeChangeKind::Commit(commit) => commit.perform(root, (stores, &self.record.store), place),
+            TreeChangeKind::Back(restored) => take_back(root, (stores, &self.record), (place, restored)),
         }
     }
 }
@@ -144,32 +156,32 @@ impl TreeChange {
 impl Commit {
     fn perform(
         &self,
-        root: &Root,
+        root: &WorkspaceRoot,
         (stores, name): (&TreeStores, &StoreName),
         place: &Path,
     ) -> Result<Vec<String>, Trouble> {
-        if self.stage() == Stage::Layer {
+        if self.stage() == CommitStage::Layer {
             let staged = self.stage_in_store(root, (stores, name));
             if staged.is_err() {
                 stores.remove(root.path(), name);
             }
             staged?;
-            self.set(Stage::Store);
+            self.set(CommitStage::Store);
         }
         let store = stores.open(root.path(), name)?;
         let operations = store.read(0)?.operations;
         let exchange = Exchange::open(root, &store, place)?;
-        self.set(Stage::Workspace);
+        self.set(CommitStage::Workspace);
         let applied = exchange.apply(&operations);
         if applied.is_err() && !operations.iter().any(|operation| exchange.is_done(operation)) {
-            self.set(Stage::Store);
+            self.set(CommitStage::Store);
         }
         let overtaken = applied?;
         store.note_end(0)?;
         Ok(kept_note(self.kept + overtaken, "by another call or program meanwhile; haft kept that version"))
     }
 
-    fn stage_in_store(&self, root: &Root, (stores, name): (&TreeStores, &StoreName)) -> io::Result<()> {
+    fn stage_in_store(&self, root: &WorkspaceRoot, (stores, name): (&TreeStores, &StoreName)) -> io::Result<()> {
         let store = stores.make(root.path(), name)?;
         #[cfg(test)]
         super::fate::point();
@@ -177,23 +189,23 @@ impl Commit {
         super::fate::fault()?;
         let moved = match &self.source {
             Some(source) => store.take_in(source)?,
-            None => Moved::Yes,
+            None => StagingMove::Yes,
         };
         #[cfg(test)]
         super::fate::point();
         #[cfg(test)]
         super::fate::fault()?;
         match moved {
-            Moved::Yes => store.write(0, &self.operations),
-            Moved::No => store.write(0, &store.recognised(&self.operations)),
+            StagingMove::Yes => store.write(0, &self.operations),
+            StagingMove::No => store.write(0, &store.recognised(&self.operations)),
         }
     }
 
-    fn stage(&self) -> Stage {
+    fn stage(&self) -> CommitStage {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, stage: Stage) {
+    fn set(&self, stage: CommitStage) {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
     }
 }
@@ -209,7 +221,7 @@ fn kept_note(kept: usize, why: &str) -> Vec<String> {
 
 /// Takes the exchange before this one back, as far as nothing was changed since; returns what stays.
 fn take_back(
-    root: &Root,
+    root: &WorkspaceRoot,
     (stores, record): (&TreeStores, &TreeRecord),
     (place, restored): (&Path, &[PathBuf]),
 ) -> Result<Vec<String>, Trouble> {
@@ -226,7 +238,7 @@ fn take_back(
 
 /// Returns how many entries of a tree would stay if an exchange were taken back now.
 pub(crate) fn would_keep(
-    root: &Root,
+    root: &WorkspaceRoot,
     stores: &TreeStores,
     (place, record): (&Path, &TreeRecord),
     restored: &[PathBuf],
@@ -238,7 +250,7 @@ pub(crate) fn would_keep(
 
 /// Finds the entries that undos of later changes put back, through stores and through the journal.
 fn put_back<'a>(
-    root: &'a Root,
+    root: &'a WorkspaceRoot,
     stores: &'a TreeStores,
     (record, exchange, place): (&'a TreeRecord, &Exchange, &Path),
     restored: &[PathBuf],
@@ -248,29 +260,33 @@ fn put_back<'a>(
     PutBack { restored, by_stores: Box::new(|| stores.put_back_after(root.path(), &record.store)) }
 }
 
-/// How far an exchange came that was cut off.
+/// How far an interrupted exchange came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum ExchangeProgress {
     None,
     Some,
     All,
 }
 
 /// Says how far an exchange came.
-pub(super) fn progress(root: &Root, stores: &TreeStores, (place, record): (&Path, &TreeRecord)) -> Progress {
+pub(super) fn progress(
+    root: &WorkspaceRoot,
+    stores: &TreeStores,
+    (place, record): (&Path, &TreeRecord),
+) -> ExchangeProgress {
     let looked = opened(root, stores, (place, record)).map(|(exchange, manifest)| {
         let done = manifest.operations.iter().filter(|operation| exchange.is_done(operation)).count();
         (done, manifest.operations.iter().filter(|operation| operation.moves()).count())
     });
     match looked {
-        Ok((0, _)) | Err(_) => Progress::None,
-        Ok((done, all)) if done == all => Progress::All,
-        Ok(_) => Progress::Some,
+        Ok((0, _)) | Err(_) => ExchangeProgress::None,
+        Ok((done, all)) if done == all => ExchangeProgress::All,
+        Ok(_) => ExchangeProgress::Some,
     }
 }
 
 /// Finishes an exchange of which every entry was moved.
-pub(super) fn finish(root: &Root, stores: &TreeStores, (place, record): (&Path, &TreeRecord)) {
+pub(super) fn finish(root: &WorkspaceRoot, stores: &TreeStores, (place, record): (&Path, &TreeRecord)) {
     if let Ok((exchange, manifest)) = opened(root, stores, (place, record)) {
         exchange.finish(&manifest.operations);
         if manifest.end.is_none()
@@ -283,7 +299,11 @@ pub(super) fn finish(root: &Root, stores: &TreeStores, (place, record): (&Path, 
 }
 
 /// Reverts what was done of an exchange. A store that the exchange had made goes.
-pub(super) fn revert(root: &Root, stores: &TreeStores, (place, record): (&Path, &TreeRecord)) -> io::Result<()> {
+pub(super) fn revert(
+    root: &WorkspaceRoot,
+    stores: &TreeStores,
+    (place, record): (&Path, &TreeRecord),
+) -> io::Result<()> {
     match opened(root, stores, (place, record)) {
         Ok((exchange, manifest)) => {
             exchange.revert(&manifest.operations)?;
@@ -301,15 +321,19 @@ pub(super) fn revert(root: &Root, stores: &TreeStores, (place, record): (&Path, 
     Ok(())
 }
 
-fn opened(root: &Root, stores: &TreeStores, (place, record): (&Path, &TreeRecord)) -> io::Result<(Exchange, Manifest)> {
-    let store: Store = stores.open(root.path(), &record.store)?;
+fn opened(
+    root: &WorkspaceRoot,
+    stores: &TreeStores,
+    (place, record): (&Path, &TreeRecord),
+) -> io::Result<(Exchange, Manifest)> {
+    let store: TreeStore = stores.open(root.path(), &record.store)?;
     let manifest = store.read(record.exchange)?;
     Ok((Exchange::open(root, &store, place)?, manifest))
 }
 
 impl Manifest {
     /// Returns the moment from which on changes are those of others.
-    fn since(&self) -> Moment {
-        self.end.map_or(Moment::BEGINNING, Moment::at)
+    fn since(&self) -> FilesystemTime {
+        self.end.map_or(FilesystemTime::BEGINNING, FilesystemTime::at)
     }
 }

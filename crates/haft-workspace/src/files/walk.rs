@@ -16,20 +16,20 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use haft_contract::door::FileKind;
-use haft_contract::error::{Operation, ToolError};
+use haft_contract::error::{FailedOperation, ToolError};
 use haft_contract::guarded::is_secret;
 use haft_contract::kinds::ErrorKind;
-use haft_contract::path::{Extent, Place, Target};
-use haft_contract::search::{Hidden, Ignored, LeftOut};
+use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::search::{DotfilePolicy, IgnorePolicy, WalkOmissions};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 use super::facts::kind_of_type;
-use super::folder::{Names, OpenFolder, is_made_up, stat_name};
+use super::folder::{FolderNameList, OpenFolder, is_made_up, stat_name};
 use super::names::NameGlobs;
-use super::open::{Root, open_name};
-use super::rules::{By, Present, Rules, Verdict};
+use super::open::{WorkspaceRoot, open_name};
+use super::rules::{IgnoreRuleSource, IgnoreVerdict, Present, Rules};
 use super::system_error;
 
 /// Deepest folder that is entered: every level holds a descriptor.
@@ -43,9 +43,9 @@ pub(super) struct WalkOptions {
     /// How many levels are entered; 1 is the folder's own entries.
     pub(super) depth: usize,
     /// Whether names that begin with a dot are met.
-    pub(super) hidden: Hidden,
+    pub(super) hidden: DotfilePolicy,
     /// Whether names that ignore files name are met.
-    pub(super) ignored: Ignored,
+    pub(super) ignored: IgnorePolicy,
     /// Names and paths to leave out.
     pub(super) exclude: NameGlobs,
     /// Names to leave out where no ignore file was met.
@@ -56,11 +56,11 @@ pub(super) struct WalkOptions {
     pub(super) wanted: NameGlobs,
 }
 
-/// A walk in progress.
-pub(super) struct Walk<'a> {
+/// A walk of a tree in progress.
+pub(super) struct TreeWalk<'a> {
     options: WalkOptions,
     stop: &'a CancellationToken,
-    levels: Vec<Level>,
+    levels: Vec<WalkLevel>,
     rules: Rules,
     /// The path of the entry met last, below the root.
     path: Vec<u8>,
@@ -68,18 +68,19 @@ pub(super) struct Walk<'a> {
     top: usize,
     /// Folders that belong to haft itself; they are not entered, wherever they lie.
     off_limits: Vec<PathBuf>,
-    left_out: LeftOut,
+    left_out: WalkOmissions,
     /// Whether the entry met last is a folder that is entered next.
     descend: bool,
     /// Whether git ignores the entry met last, but for what it tracks.
     in_ignored: bool,
     steps: u32,
-    spare: Vec<Names>,
+    spare: Vec<FolderNameList>,
 }
 
-struct Level {
+/// One folder on the way of a walk, held open.
+struct WalkLevel {
     folder: OpenFolder,
-    names: Names,
+    names: FolderNameList,
     next: usize,
     /// How long the path of the folder is, with the slash behind it.
     path_length: usize,
@@ -99,10 +100,10 @@ pub(super) struct Met {
     pub(super) depth: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> TreeWalk<'a> {
     /// Begins a walk in a folder that was opened as the target.
     pub(super) fn new(
-        root: &Root,
+        root: &WorkspaceRoot,
         (target, folder): (&Target, OwnedFd),
         options: WalkOptions,
         stop: &'a CancellationToken,
@@ -119,13 +120,13 @@ impl<'a> Walk<'a> {
             top: path.len(),
             path,
             off_limits: root.off_limits_as_places(),
-            left_out: LeftOut::default(),
+            left_out: WalkOmissions::default(),
             descend: false,
             in_ignored: false,
             steps: 0,
             spare: Vec::new(),
         };
-        walk.enter(folder).map_err(|errno| system_error(errno.into(), &target.to_string(), Operation::Read))?;
+        walk.enter(folder).map_err(|errno| system_error(errno.into(), &target.to_string(), FailedOperation::Read))?;
         Ok(walk)
     }
 
@@ -193,12 +194,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the account of what was left out so far, to add to it.
-    pub(super) fn left_out(&mut self) -> &mut LeftOut {
+    pub(super) fn left_out(&mut self) -> &mut WalkOmissions {
         &mut self.left_out
     }
 
     /// Ends the walk: what was left out, or that the call was stopped.
-    pub(super) fn end(self) -> Result<LeftOut, ToolError> {
+    pub(super) fn end(self) -> Result<WalkOmissions, ToolError> {
         if self.stop.is_cancelled() {
             return Err(ToolError::of(ErrorKind::Cancelled, "The call was stopped while walking the folders."));
         }
@@ -209,9 +210,10 @@ impl<'a> Walk<'a> {
     fn admits(&mut self, kind: FileType) -> bool {
         let verdict = self.verdict(kind);
         let end = if kind == FileType::Directory { "/" } else { "" };
-        let is_ignored = matches!(verdict, Verdict::Ignored(_));
-        let is_hidden =
-            verdict == Verdict::Open && self.options.hidden == Hidden::Skip && self.name().starts_with(b".");
+        let is_ignored = matches!(verdict, IgnoreVerdict::Ignored(_));
+        let is_hidden = verdict == IgnoreVerdict::Open
+            && self.options.hidden == DotfilePolicy::Skip
+            && self.name().starts_with(b".");
         if !is_ignored && !is_hidden {
             return !self.options.exclude.fit(self.path_below());
         }
@@ -231,29 +233,34 @@ impl<'a> Walk<'a> {
     }
 
     /// Says what becomes of the entry: what git tracks it does not ignore, and of an ignored folder it keeps nothing else.
-    fn verdict(&mut self, kind: FileType) -> Verdict {
+    fn verdict(&mut self, kind: FileType) -> IgnoreVerdict {
         // No pattern of git concerns its own folder: it is hidden, and no option shows what is in it.
         if self.name() == b".git" {
             self.in_ignored = false;
-            return Verdict::Open;
+            return IgnoreVerdict::Open;
         }
         let verdict = self.rules.verdict(&self.path, kind);
         let from_above = self.levels.last().is_some_and(|level| level.only_tracked);
-        self.in_ignored = verdict == Verdict::Ignored(By::Git)
-            || (from_above && !matches!(verdict, Verdict::Ignored(By::IgnoreFile) | Verdict::Kept(By::IgnoreFile)));
+        self.in_ignored = verdict == IgnoreVerdict::Ignored(IgnoreRuleSource::Git)
+            || (from_above
+                && !matches!(
+                    verdict,
+                    IgnoreVerdict::Ignored(IgnoreRuleSource::IgnoreFile)
+                        | IgnoreVerdict::Kept(IgnoreRuleSource::IgnoreFile)
+                ));
         match verdict {
-            Verdict::Ignored(_) if self.options.ignored == Ignored::Show => Verdict::Open,
-            Verdict::Open if self.is_usually_left_out() => Verdict::Ignored(By::IgnoreFile),
-            _ if self.options.ignored == Ignored::Show || !self.in_ignored => verdict,
-            _ if self.rules.tracks(&self.path) => Verdict::Open,
-            _ => Verdict::Ignored(By::Git),
+            IgnoreVerdict::Ignored(_) if self.options.ignored == IgnorePolicy::Show => IgnoreVerdict::Open,
+            IgnoreVerdict::Open if self.is_usually_left_out() => IgnoreVerdict::Ignored(IgnoreRuleSource::IgnoreFile),
+            _ if self.options.ignored == IgnorePolicy::Show || !self.in_ignored => verdict,
+            _ if self.rules.tracks(&self.path) => IgnoreVerdict::Open,
+            _ => IgnoreVerdict::Ignored(IgnoreRuleSource::Git),
         }
     }
 
     /// Tells whether the entry is left out because no ignore file says what to leave out.
     fn is_usually_left_out(&self) -> bool {
         let usual = &self.options.usual_excludes;
-        let counts = self.options.ignored == Ignored::Skip && !usual.is_empty() && !self.rules.has_ignore_file();
+        let counts = self.options.ignored == IgnorePolicy::Skip && !usual.is_empty() && !self.rules.has_ignore_file();
         counts && usual.fit(self.name())
     }
 
@@ -293,7 +300,7 @@ impl<'a> Walk<'a> {
         let (folder, path_length) = (OpenFolder::new(folder), self.path.len());
         // What a repository below ignores is its own matter.
         let only_tracked = self.in_ignored && !is_repository;
-        self.levels.push(Level { folder, names, next: 0, path_length, rules_before, only_tracked, device });
+        self.levels.push(WalkLevel { folder, names, next: 0, path_length, rules_before, only_tracked, device });
         Ok(())
     }
 
@@ -306,7 +313,7 @@ impl<'a> Walk<'a> {
 }
 
 /// The rules of the folders above the target. A call that names an ignored folder wants it: then they do not count.
-fn rules_above(root: &Root, target: &Target) -> Rules {
+fn rules_above(root: &WorkspaceRoot, target: &Target) -> Rules {
     let path = target.place().path();
     // The rules of the workspace do not reach into folders that were added.
     let mut above = root.root_of(path).to_owned();
@@ -318,15 +325,15 @@ fn rules_above(root: &Root, target: &Target) -> Rules {
     let mut rules = Rules::beneath(root.path(), &with_slash(&above));
     let mut in_ignored = false;
     for part in &below {
-        let place = Target::Inside(Place::new(&above, Extent::Tree));
+        let place = Target::Inside(FileLocation::new(&above, Extent::Tree));
         if let Ok(folder) = root.open_target(&place, OFlags::DIRECTORY | OFlags::RDONLY) {
             in_ignored &= !rules.enter(folder.as_fd(), Present::PERHAPS, &with_slash(&above));
         }
         above.push(part);
         let path = above.as_os_str().as_bytes();
         let verdict = rules.verdict(path, FileType::Directory);
-        in_ignored |= verdict == Verdict::Ignored(By::Git);
-        if verdict == Verdict::Ignored(By::IgnoreFile) || (in_ignored && !rules.tracks(path)) {
+        in_ignored |= verdict == IgnoreVerdict::Ignored(IgnoreRuleSource::Git);
+        if verdict == IgnoreVerdict::Ignored(IgnoreRuleSource::IgnoreFile) || (in_ignored && !rules.tracks(path)) {
             rules.forget();
             in_ignored = false;
         }

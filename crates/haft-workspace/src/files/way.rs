@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::open::Root;
+use super::open::WorkspaceRoot;
 
 /// What the owner of a folder must be allowed to look at what is in it.
 const PASSABLE: u32 = 0o500;
@@ -21,7 +21,7 @@ pub(super) struct OpenWay {
 
 impl OpenWay {
     /// Opens the folders above a place that are ours.
-    pub(super) fn to(root: &Root, place: &Path) -> Result<Self, Errno> {
+    pub(super) fn to(root: &WorkspaceRoot, place: &Path) -> Result<Self, Errno> {
         let mut way = Self { opened: Vec::new() };
         let above: Vec<&Path> = place.ancestors().skip(1).take_while(|folder| !root.is_root(folder)).collect();
         for folder in above.into_iter().rev() {

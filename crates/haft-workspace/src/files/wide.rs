@@ -5,16 +5,16 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::open::Root;
+use super::open::WorkspaceRoot;
 use crate::state::private;
 
-/// Which folders a person has agreed to.
+/// Remembers the folders in which a person has allowed commands.
 #[derive(Clone, Debug)]
-pub(super) struct Agreed {
+pub(super) struct FolderConsents {
     folder: PathBuf,
 }
 
-impl Agreed {
+impl FolderConsents {
     pub(super) fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
@@ -38,7 +38,7 @@ impl Agreed {
 }
 
 /// Names the folder that is too wide and was not agreed to yet.
-pub(super) fn wide(root: &Root, home: Option<&Path>, agreed: Option<&Agreed>) -> Option<String> {
+pub(super) fn wide(root: &WorkspaceRoot, home: Option<&Path>, agreed: Option<&FolderConsents>) -> Option<String> {
     let is_wide = |path: &Path| path == Path::new("/") || home.is_some_and(|home| home.starts_with(path));
     let folders = root.folders().into_iter().filter(|(path, _)| is_wide(path));
     let mut names = folders.map(|(path, _)| haft_contract::path::one_line(&path.to_string_lossy()).into_owned());
@@ -55,9 +55,9 @@ mod tests {
         let base = folder.path().canonicalize().expect("it is there");
         let home = base.join("home");
         std::fs::create_dir_all(home.join("project")).expect("it is new");
-        let agreed = Agreed::new(base.join("agreed"));
+        let agreed = FolderConsents::new(base.join("agreed"));
         let asked = |path: &Path| {
-            let root = Root::open(path).expect("it is there");
+            let root = WorkspaceRoot::open(path).expect("it is there");
             wide(&root, Some(&home), Some(&agreed))
         };
         assert_eq!(asked(&home.join("project")), None);

@@ -4,30 +4,35 @@ use std::io;
 use std::path::Path;
 
 use bytes::Bytes;
-use haft_contract::door::{ChangeSetId, Errand, FileKind, FileOp, Permit, ReadVersion, Receipt, Receipts, Written};
+use haft_contract::door::{
+    ChangeSetId, FileKind, FileOp, FileOpResult, Permit, Provenance, ReadVersion, Receipt, Receipts,
+};
 use haft_contract::effect::{Change, Effect};
-use haft_contract::error::{Next, Operation, ToolError};
+use haft_contract::error::{FailedOperation, Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::path::{Extent, Place, Target};
-use haft_contract::stamp::Basis;
+use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::stamp::ExpectedVersion;
 use rustix::fs::{Access, AtFlags, Stat};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 use super::image::LARGEST_KEPT;
-use super::open::{Root, open_error, outside};
+use super::open::{WorkspaceRoot, open_error, outside};
 use super::owner::NOT_AS_ANOTHER;
 use super::shut::Shut;
-use super::transaction::{self, Action, Content, Deed, Expected, Job, NotDone, Standing, missing_folders};
+use super::transaction::{
+    self, FileMutation, MutationAction, MutationContent, MutationPrecondition, NotDone, PartialTransaction,
+    TransactionContext, missing_folders,
+};
 use super::{REMEMBERED, facts, system_error};
-use crate::state::journal::{By, Journal, Rights};
+use crate::state::journal::{ChangeAuthor, Journal, Rights};
 
 /// Where something is changed, and what is permitted there.
-type Grounds<'a> = (&'a Root, &'a Permit);
+type Grounds<'a> = (&'a WorkspaceRoot, &'a Permit);
 
 /// A change that its permit admits.
 pub(super) struct Write {
-    deeds: Vec<Deed>,
+    deeds: Vec<FileMutation>,
     /// The targets with what happens to them, and which deed does it.
     changes: Vec<(Target, Change, usize)>,
     /// What each operation comes to, and which deed has its notes.
@@ -36,7 +41,7 @@ pub(super) struct Write {
 
 impl Write {
     /// Plans to make these changes, with the folders that are missing above new files.
-    pub(super) fn admitted(root: &Root, permit: &Permit, ops: &[FileOp]) -> Result<Self, ToolError> {
+    pub(super) fn admitted(root: &WorkspaceRoot, permit: &Permit, ops: &[FileOp]) -> Result<Self, ToolError> {
         let mut write = Self { deeds: Vec::new(), changes: Vec::new(), ops: Vec::new() };
         for op in ops {
             match op {
@@ -57,21 +62,21 @@ impl Write {
         refuse_write_protected(root, target)?;
         self.add_folders(root, target)?;
         self.ops.push((change, self.deeds.len()));
-        self.add(permit, target, (change, Action::Put(Content::Bytes(content.clone()), None)))
+        self.add(permit, target, (change, MutationAction::Put(MutationContent::Bytes(content.clone()), None)))
     }
 
     fn add_removal(&mut self, (root, permit): Grounds<'_>, target: &Target) -> Result<(), ToolError> {
         refuse_root(root, target)?;
         permit.admit(&Effect::Change(target.clone(), Change::Remove))?;
         self.ops.push((Change::Remove, self.deeds.len()));
-        self.add(permit, target, (Change::Remove, Action::Remove))
+        self.add(permit, target, (Change::Remove, MutationAction::Remove))
     }
 
     fn add_rename(&mut self, (root, permit): Grounds<'_>, from: &Target, to: &Target) -> Result<(), ToolError> {
         admit_rename((root, permit), from, to)?;
         self.add_folders(root, to)?;
         let deed = self.deeds.len();
-        self.add(permit, from, (Change::Remove, Action::Rename(place_of(to)?.to_owned())))?;
+        self.add(permit, from, (Change::Remove, MutationAction::Rename(place_of(to)?.to_owned())))?;
         self.changes.push((to.clone(), Change::Create, deed));
         self.ops.push((Change::Create, deed));
         Ok(())
@@ -89,12 +94,12 @@ impl Write {
         // As with a replaced file, new content does not run with the rights of its owner.
         let rights = stat_of(root, from)?.map(|stat| Rights { mode: stat.st_mode & NOT_AS_ANOTHER, owner: None });
         self.ops.push((Change::Create, self.deeds.len()));
-        self.add(permit, to, (Change::Create, Action::Put(Content::Bytes(content.clone()), rights)))?;
-        self.add(permit, from, (Change::Remove, Action::Remove))
+        self.add(permit, to, (Change::Create, MutationAction::Put(MutationContent::Bytes(content.clone()), rights)))?;
+        self.add(permit, from, (Change::Remove, MutationAction::Remove))
     }
 
     /// Adds the folders that are missing above a target, each once.
-    fn add_folders(&mut self, root: &Root, target: &Target) -> Result<(), ToolError> {
+    fn add_folders(&mut self, root: &WorkspaceRoot, target: &Target) -> Result<(), ToolError> {
         for folder in missing_folders(root, place_of(target)?) {
             if self.deeds.iter().all(|known| known.place != folder.place) {
                 self.deeds.push(folder);
@@ -103,42 +108,47 @@ impl Write {
         Ok(())
     }
 
-    fn add(&mut self, permit: &Permit, target: &Target, (change, action): (Change, Action)) -> Result<(), ToolError> {
+    fn add(
+        &mut self,
+        permit: &Permit,
+        target: &Target,
+        (change, action): (Change, MutationAction),
+    ) -> Result<(), ToolError> {
         // What this very call has changed before is what it expects now.
         let changed_before = permit.receipts().so_far().into_iter().rev().find_map(|receipt| match receipt {
-            Receipt::Read(known, version) if known == *target => Some(Basis::Stamped(version.stamp)),
+            Receipt::Read(known, version) if known == *target => Some(ExpectedVersion::Stamped(version.stamp)),
             Receipt::Read(..) | Receipt::Changed(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => {
                 None
             }
         });
         let has_changed = permit.receipts().change_set().is_some();
         let found = changed_before.filter(|_| has_changed).or_else(|| permit.basis(target));
-        let expected = found.map_or(Expected::Anything, Expected::Basis);
+        let expected = found.map_or(MutationPrecondition::Anything, MutationPrecondition::Basis);
         self.changes.push((target.clone(), change, self.deeds.len()));
-        self.deeds.push(Deed { place: place_of(target)?.to_owned(), action, expected });
+        self.deeds.push(FileMutation { place: place_of(target)?.to_owned(), action, expected });
         Ok(())
     }
 
     /// Does it, and notes it the moment it is done.
     pub(super) fn commit(
         self,
-        root: &Root,
+        root: &WorkspaceRoot,
         journal: &Journal,
-        (errand, agreed): (&Errand, &[Effect]),
+        (errand, agreed): (&Provenance, &[Effect]),
         (receipts, stop): (&Receipts, &CancellationToken),
-    ) -> Result<Vec<Written>, ToolError> {
+    ) -> Result<Vec<FileOpResult>, ToolError> {
         if stop.is_cancelled() {
             return Err(stopped());
         }
         let set = receipts.change_set().map(|ChangeSetId(number)| number);
         let is_stopped = || stop.is_cancelled();
         let plants = |_: &Path, repository: &Path| {
-            let planted = Effect::PlantRepository(Target::Inside(Place::new(repository, Extent::Entry)));
+            let planted = Effect::PlantRepository(Target::Inside(FileLocation::new(repository, Extent::Entry)));
             agreed.iter().any(|agreed| agreed.covers(&planted))
         };
-        let (by, shut, stopped, plants) = (By::from(errand), Shut::Stays, &is_stopped, &plants);
+        let (by, shut, stopped, plants) = (ChangeAuthor::from(errand), Shut::Stays, &is_stopped, &plants);
         let old_changes = errand.old_changes;
-        let job = Job { root, journal, by, set, takes_back: None, shut, stopped, old_changes, plants };
+        let job = TransactionContext { root, journal, by, set, takes_back: None, shut, stopped, old_changes, plants };
         let done = transaction::commit(&job, &self.deeds).map_err(|not_done| {
             if let NotDone::Standing(standing) = &not_done {
                 self.note_standing(standing, receipts);
@@ -151,8 +161,8 @@ impl Write {
             self.note_read(root, (target, *deed), receipts);
         }
         let notes = |deed: usize| done.notes.get(deed).cloned().unwrap_or_default();
-        let mut written: Vec<Written> =
-            self.ops.iter().map(|(change, deed)| Written { change: *change, notes: notes(*deed) }).collect();
+        let mut written: Vec<FileOpResult> =
+            self.ops.iter().map(|(change, deed)| FileOpResult { change: *change, notes: notes(*deed) }).collect();
         if let Some(last) = written.last_mut() {
             last.notes.extend(done.loss());
         }
@@ -160,20 +170,20 @@ impl Write {
     }
 
     /// Notes what was changed all the same, folders that were made for it too.
-    fn note_standing(&self, standing: &Standing, receipts: &Receipts) {
+    fn note_standing(&self, standing: &PartialTransaction, receipts: &Receipts) {
         receipts.note_change_set(ChangeSetId(standing.set));
         for place in &standing.places {
             let planned = self.changes.iter().find(|(target, ..)| target.place().path() == place);
             receipts.note(match planned {
                 Some((target, change, _)) => Receipt::Changed(target.clone(), *change),
-                None => Receipt::Changed(Target::Inside(Place::new(place, Extent::Entry)), Change::Create),
+                None => Receipt::Changed(Target::Inside(FileLocation::new(place, Extent::Entry)), Change::Create),
             });
         }
     }
 
     /// Whoever wrote a file knows what is in it.
-    fn note_read(&self, root: &Root, (target, deed): (&Target, usize), receipts: &Receipts) {
-        let Action::Put(Content::Bytes(bytes), _) = &self.deeds[deed].action else { return };
+    fn note_read(&self, root: &WorkspaceRoot, (target, deed): (&Target, usize), receipts: &Receipts) {
+        let MutationAction::Put(MutationContent::Bytes(bytes), _) = &self.deeds[deed].action else { return };
         if let Some(stamp) = facts::stamp(root, target) {
             let bytes = Some(bytes.clone()).filter(|bytes| bytes.len() as u64 <= REMEMBERED);
             receipts.note(Receipt::Read(target.clone(), ReadVersion { stamp, bytes, left: None }));
@@ -198,20 +208,20 @@ impl Write {
 
 /// The error for a change that would plant a repository since another call added the rest of it.
 fn plants_repository(path: &str, repository: &Path) -> ToolError {
-    let repository = Target::Inside(Place::new(repository, Extent::Entry));
+    let repository = Target::Inside(FileLocation::new(repository, Extent::Entry));
     let what = format!(
         "{repository} changed after the call was planned: with {path}, git would treat it as a repository whose settings \
          and hooks run programs. Nothing was changed."
     );
     let next = Next::FixArguments("send the call again, so that the user is asked, or write to another folder".into());
-    ToolError::new(ErrorKind::Stale, what, next).about_file(path, Operation::Write)
+    ToolError::new(ErrorKind::Stale, what, next).about_file(path, FailedOperation::Write)
 }
 
 /// Says what writing a target is. When it has appeared or gone since the plan, that is stale and no defect of the tool.
-fn admitted_change(root: &Root, permit: &Permit, target: &Target) -> Result<Change, ToolError> {
+fn admitted_change(root: &WorkspaceRoot, permit: &Permit, target: &Target) -> Result<Change, ToolError> {
     let has_changed = permit.receipts().change_set().is_some();
     let exists = match permit.basis(target).filter(|_| !has_changed) {
-        Some(basis) => basis != Basis::Nothing,
+        Some(basis) => basis != ExpectedVersion::Nothing,
         None => facts::stamp(root, target).is_some(),
     };
     let (change, other) = if exists { (Change::Replace, Change::Create) } else { (Change::Create, Change::Replace) };
@@ -224,7 +234,7 @@ fn admitted_change(root: &Root, permit: &Permit, target: &Target) -> Result<Chan
 }
 
 /// A file that may not be written is not replaced either, though the folder would let us.
-fn refuse_write_protected(root: &Root, target: &Target) -> Result<(), ToolError> {
+fn refuse_write_protected(root: &WorkspaceRoot, target: &Target) -> Result<(), ToolError> {
     let Ok((folder, name)) = root.open_parent(place_of(target)?) else { return Ok(()) };
     let Ok(stat) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return Ok(()) };
     let is_file = facts::kind_of(&stat) == FileKind::File;
@@ -236,7 +246,7 @@ fn refuse_write_protected(root: &Root, target: &Target) -> Result<(), ToolError>
     }
     let what = format!("{target} is write-protected (mode {:o}). It was not touched.", stat.st_mode & 0o7777);
     let next = Next::AskUser("ask the user to allow writing to it, or write to another file".into());
-    Err(ToolError::new(ErrorKind::Permission, what, next).about_file(target.to_string(), Operation::Write))
+    Err(ToolError::new(ErrorKind::Permission, what, next).about_file(target.to_string(), FailedOperation::Write))
 }
 
 /// Refuses to give something another name that is the root, holds what is off limits, or is not planned to be renamed.
@@ -250,11 +260,11 @@ fn admit_rename((root, permit): Grounds<'_>, from: &Target, to: &Target) -> Resu
     permit.admit(&Effect::Change(to.clone(), Change::Create))
 }
 
-fn refuse_root(root: &Root, target: &Target) -> Result<(), ToolError> {
+fn refuse_root(root: &WorkspaceRoot, target: &Target) -> Result<(), ToolError> {
     if root.is_root(place_of(target)?) { Err(the_root()) } else { Ok(()) }
 }
 
-fn stat_of(root: &Root, target: &Target) -> Result<Option<Stat>, ToolError> {
+fn stat_of(root: &WorkspaceRoot, target: &Target) -> Result<Option<Stat>, ToolError> {
     let Ok((folder, name)) = root.open_parent(place_of(target)?) else { return Ok(None) };
     Ok(rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok())
 }
@@ -273,7 +283,7 @@ pub(super) fn stopped() -> ToolError {
 /// The error for a file that is not any more what the call was planned with.
 fn stale(path: &str) -> ToolError {
     let what = format!("{path} changed after the call was planned. It was not touched.");
-    ToolError::of(ErrorKind::Stale, what).about_file(path, Operation::Write)
+    ToolError::of(ErrorKind::Stale, what).about_file(path, FailedOperation::Write)
 }
 
 fn the_root() -> ToolError {
@@ -299,7 +309,7 @@ pub(super) fn not_journalled(error: &io::Error) -> ToolError {
 }
 
 /// The error for a change that failed and could not be taken back either.
-pub(super) fn stands(Standing { set, cause, .. }: &Standing) -> ToolError {
+pub(super) fn stands(PartialTransaction { set, cause, .. }: &PartialTransaction) -> ToolError {
     let what = format!(
         "The change failed ({cause}), and the part that was done could not be undone. It remains, and the journal has \
          it as change set {set}."
@@ -312,7 +322,7 @@ fn too_large(path: &str) -> ToolError {
     let most = LARGEST_KEPT / 1024 / 1024 / 1024;
     let what = format!("{path} has more than {most} GiB, which could not be kept for undo. It was not touched.");
     let next = Next::AskUser("ask the user to remove it, or give the new content another name".into());
-    ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, Operation::Write)
+    ToolError::new(ErrorKind::TooLarge, what, next).about_file(path, FailedOperation::Write)
 }
 
 fn not_written(error: io::Error, path: &str, write: &Write) -> ToolError {
@@ -320,11 +330,11 @@ fn not_written(error: io::Error, path: &str, write: &Write) -> ToolError {
     let errno = rustix::io::Errno::from_io_error(&error);
     match (error.kind(), errno, target) {
         (io::ErrorKind::IsADirectory, ..) => {
-            ToolError::of(ErrorKind::IsFolder, format!("{path} is a folder.")).about_file(path, Operation::Write)
+            ToolError::of(ErrorKind::IsFolder, format!("{path} is a folder.")).about_file(path, FailedOperation::Write)
         }
         (io::ErrorKind::NotADirectory, ..) => {
             let what = format!("{path} cannot be there: a part of that path is a file, not a folder.");
-            ToolError::of(ErrorKind::NotAFolder, what).about_file(path, Operation::Write)
+            ToolError::of(ErrorKind::NotAFolder, what).about_file(path, FailedOperation::Write)
         }
         (io::ErrorKind::InvalidInput, None, _) => facts::special(path),
         (io::ErrorKind::FileTooLarge, None, _) => too_large(path),
@@ -337,10 +347,10 @@ fn not_written(error: io::Error, path: &str, write: &Write) -> ToolError {
             format!("{path} is on a read-only disk. Nothing was changed."),
             Next::AskUser("ask the user, or write somewhere else".into()),
         )
-        .about_file(path, Operation::Write),
+        .about_file(path, FailedOperation::Write),
         (_, Some(errno @ (rustix::io::Errno::LOOP | rustix::io::Errno::XDEV)), Some(target)) => {
             open_error(errno, target)
         }
-        _ => system_error(error, path, Operation::Write),
+        _ => system_error(error, path, FailedOperation::Write),
     }
 }

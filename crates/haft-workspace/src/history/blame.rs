@@ -20,10 +20,10 @@ use haft_contract::path::Target;
 
 use super::contents::Contents;
 use super::sets::Sets;
-use super::{ChangeSet, FEW, History, HistoryError, ReadExtent};
-use crate::state::journal::{ContentHash, Inline, Intent, State, Step};
+use super::{ChangeSet, FEW, HistoryError, ReadExtent, WorkspaceHistory};
+use crate::state::journal::{ContentHash, Inline, Intent, IntentStep, PathState};
 use trail::{Trail, moved};
-use version::Version;
+use version::BlamedVersion;
 
 /// Who wrote the lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub enum LineOrigin {
     },
 }
 
-impl History {
+impl WorkspaceHistory {
     /// Returns who wrote each line of a file.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl History {
         let no_lines = |why| HistoryError::NoLines { path: path.display().to_string(), why };
         let now = contents.now(path).ok_or_else(|| no_lines("is no file, or is too large"))?;
         let now = decode(&now).map_err(|_| no_lines("is not text"))?.text.into_owned();
-        let mut walk = Walk::new(&contents, trail);
+        let mut walk = VersionTracker::new(&contents, trail);
         for (intent, inline) in &sets.reading.intents {
             walk.follow(intent, *inline);
         }
@@ -119,18 +119,18 @@ fn texts(text: &str) -> Vec<String> {
 }
 
 /// Follows the versions of a file forwards.
-struct Walk<'a> {
+struct VersionTracker<'a> {
     contents: &'a Contents<'a>,
     trail: &'a Trail,
     /// The versions that files on the trail have now.
-    now: HashMap<PathBuf, Rc<Version>>,
+    now: HashMap<PathBuf, Rc<BlamedVersion>>,
     /// Those that undos may return to, by their contents.
-    earlier: HashMap<ContentHash, Rc<Version>>,
+    earlier: HashMap<ContentHash, Rc<BlamedVersion>>,
     /// The last change set at each path.
     last: HashMap<PathBuf, u64>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> VersionTracker<'a> {
     fn new(contents: &'a Contents<'a>, trail: &'a Trail) -> Self {
         Self { contents, trail, now: HashMap::new(), earlier: HashMap::new(), last: HashMap::new() }
     }
@@ -138,22 +138,22 @@ impl<'a> Walk<'a> {
     /// Takes one intent.
     fn follow(&mut self, intent: &Intent, inline: Inline) {
         // What was removed may be the beginning of what is created, in either order.
-        let mut removed: HashMap<PathBuf, Rc<Version>> = HashMap::new();
+        let mut removed: HashMap<PathBuf, Rc<BlamedVersion>> = HashMap::new();
         for step in &intent.steps {
             match step {
-                Step::Change { path, before, after, .. } if self.trail.leads_by(path.as_path()) => {
+                IntentStep::Change { path, before, after, .. } if self.trail.leads_by(path.as_path()) => {
                     let path = path.path();
                     let was = self.brought_to(&path, before, inline);
                     let is = self.version_after((intent, inline), (&path, before, after), (was.as_ref(), &removed));
-                    removed.extend(was.filter(|_| *after == State::Absent).map(|was| (path.clone(), was)));
+                    removed.extend(was.filter(|_| *after == PathState::Absent).map(|was| (path.clone(), was)));
                     match is {
                         Some(is) => _ = self.now.insert(path.clone(), is),
                         None => _ = self.now.remove(&path),
                     }
                     self.last.insert(path, intent.set);
                 }
-                Step::Move { from, to } => self.move_all(intent.set, &from.path(), &to.path()),
-                Step::Change { .. } | Step::Tree { .. } => {}
+                IntentStep::Move { from, to } => self.move_all(intent.set, &from.path(), &to.path()),
+                IntentStep::Change { .. } | IntentStep::Tree { .. } => {}
             }
         }
     }
@@ -170,16 +170,16 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the version at a path before a step; what differs from the last one that is known was written without haft.
-    fn brought_to(&mut self, path: &Path, before: &State, inline: Inline) -> Option<Rc<Version>> {
-        let State::File { hash, .. } = before else { return None };
+    fn brought_to(&mut self, path: &Path, before: &PathState, inline: Inline) -> Option<Rc<BlamedVersion>> {
+        let PathState::File { hash, .. } = before else { return None };
         let known = self.now.get(path).cloned();
         let version = match known {
             Some(known) if known.hash == Some(*hash) => known,
             known => {
-                let bytes = self.contents.bytes(before, &State::Absent, inline);
+                let bytes = self.contents.bytes(before, &PathState::Absent, inline);
                 let Some(text) = bytes.as_deref().and_then(|bytes| decode(bytes).ok()) else { return known };
                 let origin = self.outside(path);
-                Rc::new(Version::of(&text.text, Some(*hash), known.as_slice(), origin))
+                Rc::new(BlamedVersion::of(&text.text, Some(*hash), known.as_slice(), origin))
             }
         };
         if self.trail.is_returned_to(hash) {
@@ -192,10 +192,10 @@ impl<'a> Walk<'a> {
     fn version_after(
         &mut self,
         (intent, inline): (&Intent, Inline),
-        (path, before, after): (&Path, &State, &State),
-        (was, removed): (Option<&Rc<Version>>, &HashMap<PathBuf, Rc<Version>>),
-    ) -> Option<Rc<Version>> {
-        let State::File { hash, .. } = after else { return None };
+        (path, before, after): (&Path, &PathState, &PathState),
+        (was, removed): (Option<&Rc<BlamedVersion>>, &HashMap<PathBuf, Rc<BlamedVersion>>),
+    ) -> Option<Rc<BlamedVersion>> {
+        let PathState::File { hash, .. } = after else { return None };
         if let Some(same) = was.filter(|was| was.hash == Some(*hash)) {
             return Some(Rc::clone(same));
         }
@@ -207,26 +207,28 @@ impl<'a> Walk<'a> {
         let bytes = self.contents.bytes(after, before, inline).or_else(|| self.contents.now(path));
         let bytes = bytes.filter(|bytes| ContentHash::of(bytes) == *hash)?;
         let text = decode(&bytes).ok()?.text.into_owned();
-        let mut parents: Vec<Rc<Version>> = was.cloned().into_iter().collect();
+        let mut parents: Vec<Rc<BlamedVersion>> = was.cloned().into_iter().collect();
         for set in takes_back.iter().flat_map(|back| &back.sets) {
             parents.extend(self.before_set(*set, path));
         }
         let origin = LineOrigin::ChangeSet(intent.set);
         if let (None, None, Some(source)) = (was, takes_back, trail::source_of(intent, path)) {
             let source = removed.get(&source).cloned().or_else(|| self.at_start(intent, inline, &source));
-            let renamed = source.map(|source| Version::of(&text, Some(*hash), &[source], origin));
+            let renamed = source.map(|source| BlamedVersion::of(&text, Some(*hash), &[source], origin));
             if let Some(renamed) = renamed.filter(|renamed| renamed.is_much_from_elsewhere(origin)) {
                 return Some(Rc::new(renamed));
             }
         }
-        Some(Rc::new(Version::of(&text, Some(*hash), &parents, origin)))
+        Some(Rc::new(BlamedVersion::of(&text, Some(*hash), &parents, origin)))
     }
 
     /// Returns the version that a path had before a change set.
-    fn before_set(&self, set: u64, path: &Path) -> Option<Rc<Version>> {
+    fn before_set(&self, set: u64, path: &Path) -> Option<Rc<BlamedVersion>> {
         let steps = self.contents.sets.intents_of(set).flat_map(|(intent, _)| &intent.steps);
         let before = steps.into_iter().find_map(|step| match step {
-            Step::Change { path: changed, before: State::File { hash, .. }, .. } if changed.as_path() == path => {
+            IntentStep::Change { path: changed, before: PathState::File { hash, .. }, .. }
+                if changed.as_path() == path =>
+            {
                 Some(hash)
             }
             _ => None,
@@ -235,18 +237,18 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the version that a path had before an intent, where a later step of that intent removes it.
-    fn at_start(&mut self, intent: &Intent, inline: Inline, source: &Path) -> Option<Rc<Version>> {
+    fn at_start(&mut self, intent: &Intent, inline: Inline, source: &Path) -> Option<Rc<BlamedVersion>> {
         let before = intent.steps.iter().find_map(|step| match step {
-            Step::Change { path, before, .. } if path.as_path() == source => Some(before),
+            IntentStep::Change { path, before, .. } if path.as_path() == source => Some(before),
             _ => None,
         });
         self.brought_to(source, before?, inline)
     }
 
     /// Returns the version at the end.
-    fn ends_at(&self, path: &Path, now: &str) -> Version {
-        let known: Vec<Rc<Version>> = self.now.get(path).cloned().into_iter().collect();
-        Version::of(now, None, &known, self.outside(path))
+    fn ends_at(&self, path: &Path, now: &str) -> BlamedVersion {
+        let known: Vec<Rc<BlamedVersion>> = self.now.get(path).cloned().into_iter().collect();
+        BlamedVersion::of(now, None, &known, self.outside(path))
     }
 
     fn outside(&self, path: &Path) -> LineOrigin {

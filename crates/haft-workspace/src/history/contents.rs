@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::sets::Sets;
-use super::{FileChange, Side};
+use super::{FileChange, PathContent};
 use crate::files::image;
-use crate::files::open::Root;
+use crate::files::open::WorkspaceRoot;
 use crate::files::tree::{TreeStores, would_keep};
-use crate::state::journal::{ContentHash, Inline, Journal, Kept, Objects, State, Step, TreeRecord};
+use crate::state::journal::{
+    ContentHash, ContentLocation, Inline, IntentStep, Journal, Objects, PathState, TreeRecord,
+};
 
 /// Larger contents are not merged and not shown; nor is more than this of one change set.
 const LARGEST: u64 = 64 * 1024 * 1024;
@@ -22,15 +24,15 @@ const MOST_SHOWN: usize = 1_000;
 /// Where contents are found.
 pub(super) struct Contents<'a> {
     pub(super) sets: &'a Sets,
-    pub(super) root: &'a Root,
+    pub(super) root: &'a WorkspaceRoot,
     objects: Objects,
     stores: TreeStores,
     /// Where contents were kept before changes, by their hash; found out when it is needed.
-    kept: OnceCell<HashMap<ContentHash, Vec<(&'a Kept, Inline)>>>,
+    kept: OnceCell<HashMap<ContentHash, Vec<(&'a ContentLocation, Inline)>>>,
 }
 
 impl<'a> Contents<'a> {
-    pub(super) fn new(sets: &'a Sets, root: &'a Root, journal: &Journal) -> Self {
+    pub(super) fn new(sets: &'a Sets, root: &'a WorkspaceRoot, journal: &Journal) -> Self {
         let (objects, stores) = (journal.objects(), TreeStores::of(journal));
         Self { sets, root, objects, stores, kept: OnceCell::new() }
     }
@@ -50,21 +52,21 @@ impl<'a> Contents<'a> {
     /// the content is now that was there before the first of those changes.
     pub(super) fn restored_below(&self, tree: &Path, record: &TreeRecord) -> Vec<PathBuf> {
         let reading = &self.sets.reading;
-        let is_it = |step: &Step| matches!(step, Step::Tree { tree, .. } if tree == record);
+        let is_it = |step: &IntentStep| matches!(step, IntentStep::Tree { tree, .. } if tree == record);
         let Some(at) = reading.intents.iter().position(|(intent, _)| intent.steps.iter().any(is_it)) else {
             return Vec::new();
         };
         let later = reading.intents[at + 1..].iter().filter(|(intent, _)| reading.outcome(intent) != Some(false));
-        let mut changed: BTreeMap<PathBuf, (&State, &State, bool)> = BTreeMap::new();
+        let mut changed: BTreeMap<PathBuf, (&PathState, &PathState, bool)> = BTreeMap::new();
         for (intent, step) in later.flat_map(|(intent, _)| intent.steps.iter().map(move |step| (intent, step))) {
-            let Step::Change { path, before, after, .. } = step else { continue };
+            let IntentStep::Change { path, before, after, .. } = step else { continue };
             let (path, takes_back) = (path.path(), intent.takes_back.is_some());
             if path.starts_with(tree) {
                 let known = changed.entry(path).or_insert((before, after, takes_back));
                 (known.1, known.2) = (after, takes_back);
             }
         }
-        let is_restored = |(path, (before, after, takes_back)): &(&PathBuf, &(&State, &State, bool))| {
+        let is_restored = |(path, (before, after, takes_back)): &(&PathBuf, &(&PathState, &PathState, bool))| {
             *takes_back
                 && before.is_same_content(after)
                 && image::look(self.root, path).is_ok_and(|seen| seen.state.is_same_content(after))
@@ -73,8 +75,8 @@ impl<'a> Contents<'a> {
     }
 
     /// Returns the content of a file before or after a step, if it was kept and is sound.
-    pub(super) fn bytes(&self, state: &State, before: &State, inline: Inline) -> Option<Vec<u8>> {
-        let State::File { hash, content, .. } = state else { return None };
+    pub(super) fn bytes(&self, state: &PathState, before: &PathState, inline: Inline) -> Option<Vec<u8>> {
+        let PathState::File { hash, content, .. } = state else { return None };
         if is_too_large(state) {
             return None;
         }
@@ -82,32 +84,32 @@ impl<'a> Contents<'a> {
         (ContentHash::of(&bytes) == *hash).then_some(bytes)
     }
 
-    fn kept(&self, kept: &Kept, before: &State, inline: Inline) -> Option<Vec<u8>> {
+    fn kept(&self, kept: &ContentLocation, before: &PathState, inline: Inline) -> Option<Vec<u8>> {
         match kept {
-            Kept::Inline { at, length } => self.sets.reading.inline(inline, *at, *length).ok(),
-            Kept::Object { hash } => bounded(&mut self.objects.open(*hash).ok()?).ok(),
-            Kept::Splice { begin, middle, end } => {
-                let old = self.bytes(before, &State::Absent, inline)?;
+            ContentLocation::Inline { at, length } => self.sets.reading.inline(inline, *at, *length).ok(),
+            ContentLocation::Object { hash } => bounded(&mut self.objects.open(*hash).ok()?).ok(),
+            ContentLocation::Splice { begin, middle, end } => {
+                let old = self.bytes(before, &PathState::Absent, inline)?;
                 let middle = self.kept(middle, before, inline)?;
                 let begin = old.get(..usize::try_from(*begin).ok()?)?;
                 let end = old.get(old.len().checked_sub(usize::try_from(*end).ok()?)?..)?;
                 Some([begin, &middle, end].concat())
             }
-            Kept::No => None,
+            ContentLocation::No => None,
         }
     }
 
     /// What was not kept after one change may have been kept before a later one.
     fn elsewhere(&self, wanted: ContentHash) -> Option<Vec<u8>> {
         let places = self.kept.get_or_init(|| self.all_kept()).get(&wanted)?;
-        places.iter().find_map(|(content, inline)| self.kept(content, &State::Absent, *inline))
+        places.iter().find_map(|(content, inline)| self.kept(content, &PathState::Absent, *inline))
     }
 
-    fn all_kept(&self) -> HashMap<ContentHash, Vec<(&'a Kept, Inline)>> {
-        let mut all: HashMap<ContentHash, Vec<(&Kept, Inline)>> = HashMap::new();
+    fn all_kept(&self) -> HashMap<ContentHash, Vec<(&'a ContentLocation, Inline)>> {
+        let mut all: HashMap<ContentHash, Vec<(&ContentLocation, Inline)>> = HashMap::new();
         for (intent, inline) in &self.sets.reading.intents {
             for step in &intent.steps {
-                if let Step::Change { before: State::File { hash, content, .. }, .. } = step {
+                if let IntentStep::Change { before: PathState::File { hash, content, .. }, .. } = step {
                     all.entry(*hash).or_default().push((content, *inline));
                 }
             }
@@ -155,18 +157,18 @@ impl<'a> Contents<'a> {
         for (intent, inline) in self.sets.intents_of(number) {
             for step in &intent.steps {
                 let change = match step {
-                    Step::Change { path, before, after, .. } if before.differs_in_mode(after) => {
+                    IntentStep::Change { path, before, after, .. } if before.differs_in_mode(after) => {
                         mode_change(&path.path(), before, after)
                     }
-                    Step::Change { path, before, after, .. } if room.takes(before, after) => {
+                    IntentStep::Change { path, before, after, .. } if room.takes(before, after) => {
                         self.change(&path.path(), before, after, *inline)
                     }
-                    Step::Change { path, before, after, .. } => unshown(&path.path(), before, after),
-                    Step::Tree { path, tree } => tree_change(&path.path(), tree),
-                    Step::Move { from, to } => FileChange {
+                    IntentStep::Change { path, before, after, .. } => unshown(&path.path(), before, after),
+                    IntentStep::Tree { path, tree } => tree_change(&path.path(), tree),
+                    IntentStep::Move { from, to } => FileChange {
                         path: from.path().display().to_string(),
-                        before: Side::Unshown,
-                        after: Side::Absent,
+                        before: PathContent::Unshown,
+                        after: PathContent::Absent,
                         note: Some(format!("renamed to {}", to.path().display())),
                     },
                 };
@@ -182,22 +184,22 @@ impl<'a> Contents<'a> {
         changes
     }
 
-    fn change(&self, path: &Path, before: &State, after: &State, inline: Inline) -> FileChange {
-        let (old, mut new) = (self.bytes(before, &State::Absent, inline), self.bytes(after, before, inline));
-        if let (None, State::File { hash, .. }) = (&new, after) {
+    fn change(&self, path: &Path, before: &PathState, after: &PathState, inline: Inline) -> FileChange {
+        let (old, mut new) = (self.bytes(before, &PathState::Absent, inline), self.bytes(after, before, inline));
+        if let (None, PathState::File { hash, .. }) = (&new, after) {
             new = self.now(path).filter(|bytes| ContentHash::of(bytes) == *hash);
         }
         let is_unknown =
-            |state: &State, bytes: &Option<Vec<u8>>| matches!(state, State::File { .. }) && bytes.is_none();
+            |state: &PathState, bytes: &Option<Vec<u8>>| matches!(state, PathState::File { .. }) && bytes.is_none();
         let note = match (before, after) {
-            (State::Absent, State::Folder { .. }) => Some("folder created".to_owned()),
-            (State::Folder { .. }, State::Absent) => Some("folder removed".to_owned()),
-            (State::Link { to }, State::Absent) => Some(format!("link to {} removed", to.path().display())),
-            (State::Absent, State::Link { to }) => Some(format!("link to {} created", to.path().display())),
-            (_, State::Link { to }) => Some(format!("became a link to {}", to.path().display())),
-            (_, State::Folder { .. }) => Some("became a folder".to_owned()),
-            (State::Link { to }, State::File { .. }) => Some(format!("was a link to {}", to.path().display())),
-            (State::Folder { .. }, State::File { .. }) => Some("was a folder".to_owned()),
+            (PathState::Absent, PathState::Folder { .. }) => Some("folder created".to_owned()),
+            (PathState::Folder { .. }, PathState::Absent) => Some("folder removed".to_owned()),
+            (PathState::Link { to }, PathState::Absent) => Some(format!("link to {} removed", to.path().display())),
+            (PathState::Absent, PathState::Link { to }) => Some(format!("link to {} created", to.path().display())),
+            (_, PathState::Link { to }) => Some(format!("became a link to {}", to.path().display())),
+            (_, PathState::Folder { .. }) => Some("became a folder".to_owned()),
+            (PathState::Link { to }, PathState::File { .. }) => Some(format!("was a link to {}", to.path().display())),
+            (PathState::Folder { .. }, PathState::File { .. }) => Some("was a folder".to_owned()),
             _ if is_unknown(before, &old) || is_unknown(after, &new) => {
                 Some("the content is too large to show, or was not kept".to_owned())
             }
@@ -207,11 +209,11 @@ impl<'a> Contents<'a> {
     }
 }
 
-fn side(state: &State, bytes: Option<Vec<u8>>) -> Side {
+fn side(state: &PathState, bytes: Option<Vec<u8>>) -> PathContent {
     match (state, bytes) {
-        (State::Absent, _) => Side::Absent,
-        (_, Some(bytes)) => Side::File(bytes),
-        (_, None) => Side::Unshown,
+        (PathState::Absent, _) => PathContent::Absent,
+        (_, Some(bytes)) => PathContent::File(bytes),
+        (_, None) => PathContent::Unshown,
     }
 }
 
@@ -222,10 +224,10 @@ struct Room {
 }
 
 impl Room {
-    fn takes(&mut self, before: &State, after: &State) -> bool {
-        let size = |state: &State| match state {
+    fn takes(&mut self, before: &PathState, after: &PathState) -> bool {
+        let size = |state: &PathState| match state {
             // What is too large is not loaded.
-            State::File { size, .. } if !is_too_large(state) => *size,
+            PathState::File { size, .. } if !is_too_large(state) => *size,
             _ => 0,
         };
         let bytes = self.bytes.checked_sub(size(before).saturating_add(size(after)));
@@ -244,25 +246,25 @@ fn tree_change(path: &Path, tree: &TreeRecord) -> FileChange {
     let [created, replaced, removed] = tree.counts;
     let note = format!("ignored tree: {created} files created, {replaced} replaced, {removed} removed");
     let path = path.display().to_string();
-    FileChange { path, before: Side::Unshown, after: Side::Unshown, note: Some(note) }
+    FileChange { path, before: PathContent::Unshown, after: PathContent::Unshown, note: Some(note) }
 }
 
-fn mode_change(path: &Path, before: &State, after: &State) -> FileChange {
-    let mode = |state: &State| state.mode().unwrap_or_default();
+fn mode_change(path: &Path, before: &PathState, after: &PathState) -> FileChange {
+    let mode = |state: &PathState| state.mode().unwrap_or_default();
     let note = format!("mode {:o} became {:o}", mode(before), mode(after));
     let path = path.display().to_string();
-    FileChange { path, before: Side::Unshown, after: Side::Unshown, note: Some(note) }
+    FileChange { path, before: PathContent::Unshown, after: PathContent::Unshown, note: Some(note) }
 }
 
 /// Says that a path was changed, without its contents.
-fn unshown(path: &Path, before: &State, after: &State) -> FileChange {
+fn unshown(path: &Path, before: &PathState, after: &PathState) -> FileChange {
     let note = Some("not shown, because so much was changed".to_owned());
     FileChange { path: path.display().to_string(), before: side(before, None), after: side(after, None), note }
 }
 
 /// Tells whether a file is too large to be merged and shown.
-pub(super) fn is_too_large(state: &State) -> bool {
-    matches!(state, State::File { size, .. } if *size > LARGEST)
+pub(super) fn is_too_large(state: &PathState) -> bool {
+    matches!(state, PathState::File { size, .. } if *size > LARGEST)
 }
 
 fn bounded(source: &mut dyn Read) -> io::Result<Vec<u8>> {

@@ -1,12 +1,12 @@
 //! What an undo says of single paths: owners that could not be restored, entries that stayed in a build folder.
 
-use crate::files::transaction::{Deed, Done};
+use crate::files::transaction::{Done, FileMutation};
 
 /// Most paths that are named.
 const MOST_NAMED: usize = 10;
 
 /// Returns the notes of a transaction, each with its path, and which change sets had to make room for it.
-pub(super) fn notes_of_deeds(deeds: &[Deed], done: &Done) -> Vec<String> {
+pub(super) fn notes_of_deeds(deeds: &[FileMutation], done: &Done) -> Vec<String> {
     let all = deeds.iter().zip(&done.notes);
     let all = all.flat_map(|(deed, notes)| notes.iter().map(move |note| format!("{}: {note}", deed.place.display())));
     let mut notes: Vec<String> = all.collect();

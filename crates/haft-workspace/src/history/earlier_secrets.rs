@@ -12,18 +12,18 @@ use std::path::Path;
 use haft_contract::door::SecretFile;
 use haft_contract::guarded::secret_kind;
 
-use super::History;
+use super::WorkspaceHistory;
 use super::contents::Contents;
 use super::sets::Sets;
-use crate::files::open::Root;
-use crate::state::journal::{Journal, State, Step};
+use crate::files::open::WorkspaceRoot;
+use crate::state::journal::{IntentStep, Journal, PathState};
 
 /// Most versions of files, the newest first.
 const MOST: usize = 500;
 /// Largest version that is read, in bytes.
 const LARGEST: u64 = 1024 * 1024;
 
-impl History {
+impl WorkspaceHistory {
     /// Returns secret files as they were before and after the changes in the journal.
     pub fn earlier_secrets(&self) -> Vec<SecretFile> {
         earlier_secrets(&self.root, &self.journal)
@@ -31,7 +31,7 @@ impl History {
 }
 
 /// Returns secret files as they were before and after the changes in a journal.
-pub(crate) fn earlier_secrets(root: &Root, journal: &Journal) -> Vec<SecretFile> {
+pub(crate) fn earlier_secrets(root: &WorkspaceRoot, journal: &Journal) -> Vec<SecretFile> {
     if !journal.has_secrets() {
         return Vec::new();
     }
@@ -43,9 +43,9 @@ pub(crate) fn earlier_secrets(root: &Root, journal: &Journal) -> Vec<SecretFile>
     for (intent, inline) in sets.reading.intents.iter().rev() {
         for step in &intent.steps {
             let (path, versions) = match step {
-                Step::Change { path, before, after, .. } if is_secret(&path.path()) => {
+                IntentStep::Change { path, before, after, .. } if is_secret(&path.path()) => {
                     let hashes = [before, after].into_iter().filter_map(|state| match state {
-                        State::File { hash, size, .. } if *size <= LARGEST => Some((state, *hash)),
+                        PathState::File { hash, size, .. } if *size <= LARGEST => Some((state, *hash)),
                         _ => None,
                     });
                     let new = hashes.filter(|(_, hash)| seen.insert(*hash));
@@ -53,11 +53,11 @@ pub(crate) fn earlier_secrets(root: &Root, journal: &Journal) -> Vec<SecretFile>
                     (path.path(), versions)
                 }
                 // Its content was not touched, so it is where the file is now.
-                Step::Move { from, to } if is_secret(&from.path()) => {
+                IntentStep::Move { from, to } if is_secret(&from.path()) => {
                     let now = contents.now(&to.path()).filter(|bytes| bytes.len() as u64 <= LARGEST);
                     (from.path(), Vec::from_iter(now))
                 }
-                Step::Change { .. } | Step::Move { .. } | Step::Tree { .. } => continue,
+                IntentStep::Change { .. } | IntentStep::Move { .. } | IntentStep::Tree { .. } => continue,
             };
             let path = path.display().to_string();
             found.extend(versions.iter().map(|bytes: &Vec<u8>| SecretFile::of(path.clone(), bytes)));

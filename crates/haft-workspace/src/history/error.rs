@@ -3,7 +3,7 @@
 use std::io;
 
 use super::Conflict;
-use crate::files::transaction::Standing;
+use crate::files::transaction::PartialTransaction;
 
 /// Why nothing was taken back.
 #[derive(Debug, thiserror::Error)]
@@ -176,8 +176,8 @@ impl From<io::Error> for HistoryError {
 /// Most paths that an error names.
 const MOST_NAMED: usize = 20;
 
-impl From<Standing> for HistoryError {
-    fn from(Standing { set, places, cause }: Standing) -> Self {
+impl From<PartialTransaction> for HistoryError {
+    fn from(PartialTransaction { set, places, cause }: PartialTransaction) -> Self {
         let mut paths: Vec<String> = places.iter().take(MOST_NAMED).map(|place| place.display().to_string()).collect();
         if places.len() > MOST_NAMED {
             paths.push(format!("and {} more", places.len() - MOST_NAMED));

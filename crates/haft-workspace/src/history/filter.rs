@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 
 use super::sets::Sets;
-use super::{A_MINUTE, History, HistoryError, Log};
-use crate::state::journal::{By, Choosing, Intent, Step};
+use super::{A_MINUTE, ChangeLog, HistoryError, WorkspaceHistory};
+use crate::state::journal::{ChangeAuthor, Choosing, Intent, IntentStep};
 
 /// Which change sets are asked for: those that fit everything that is named here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,13 +28,17 @@ pub struct LogFilter {
 impl LogFilter {
     fn fits(&self, intent: &Intent) -> bool {
         let has = |text: &str, words: &str| text.to_lowercase().contains(&words.to_lowercase());
-        let By { agent, tool, command, description, .. } = &intent.by;
+        let ChangeAuthor { agent, tool, command, description, .. } = &intent.by;
         let by_agent = |name: &String| agent.as_ref().is_some_and(|agent| has(agent, name));
         let below = |path: &PathBuf| intent.steps.iter().any(|step| is_below(step, path));
         let with_words = |words: &String| {
             let texts = [Some(tool), command.as_ref(), description.as_ref()];
             texts.into_iter().flatten().any(|text| has(text, words))
-                || intent.steps.iter().flat_map(Step::paths).any(|path| has(&path.as_path().to_string_lossy(), words))
+                || intent
+                    .steps
+                    .iter()
+                    .flat_map(IntentStep::paths)
+                    .any(|path| has(&path.as_path().to_string_lossy(), words))
         };
         self.since.is_none_or(|since| intent.at >= since)
             && self.agent.as_ref().is_none_or(by_agent)
@@ -43,28 +47,28 @@ impl LogFilter {
     }
 }
 
-fn is_below(step: &Step, path: &Path) -> bool {
+fn is_below(step: &IntentStep, path: &Path) -> bool {
     // A build folder is known only as a whole.
-    let is_tree = matches!(step, Step::Tree { .. });
+    let is_tree = matches!(step, IntentStep::Tree { .. });
     step.paths().any(|changed| changed.as_path().starts_with(path) || is_tree && path.starts_with(changed.as_path()))
 }
 
-impl History {
+impl WorkspaceHistory {
     /// Returns the newest change sets that fit, at most so many. How many older ones fit is not found out: `older` is 1 where
     /// there are any.
     ///
     /// # Errors
     ///
     /// Fails if the journal cannot be read.
-    pub fn newest_of(&self, filter: &LogFilter, most: usize) -> Result<Log, HistoryError> {
+    pub fn newest_of(&self, filter: &LogFilter, most: usize) -> Result<ChangeLog, HistoryError> {
         // It also cleans up behind whoever was killed.
-        let Log { warnings, .. } = self.newest(1)?;
+        let ChangeLog { warnings, .. } = self.newest(1)?;
         let mut fitting = Fitting::new(filter, most);
         let sets = Sets::of(self.journal.read_chosen(&mut fitting)?);
         let mut shown: Vec<_> = sets.shown().into_iter().filter(|set| fitting.found.contains(&set.number)).collect();
         let older = u64::from(shown.len() > most);
         shown.truncate(most);
-        Ok(Log { sets: shown, older, warnings })
+        Ok(ChangeLog { sets: shown, older, warnings })
     }
 }
 

@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::files::open::Root;
+use crate::files::open::WorkspaceRoot;
 
 /// A path in a git directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,12 +32,12 @@ pub(super) struct GitPath {
     pub(super) dir: PathBuf,
     /// The directory of the worktree's own HEAD and index; the git directory itself for the main worktree.
     pub(super) worktree: PathBuf,
-    pub(super) role: Role,
+    pub(super) role: GitPathRole,
 }
 
 /// The part that a path plays in a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum GitPathRole {
     /// Part of the object store: a loose object, a pack, or a folder of those.
     Object,
     /// Derived from the objects, or the list of other stores: `info/`, the commit graph, an index over packs.
@@ -54,24 +54,32 @@ pub(super) enum Role {
     Other,
 }
 
-impl Role {
+impl GitPathRole {
     /// Returns whether lines of two versions must never be mixed.
     pub(super) fn is_one_value(&self) -> bool {
         match self {
-            Role::Ref(_) | Role::PackedRefs | Role::Reftable | Role::Head | Role::Index => true,
-            Role::Object | Role::ObjectInfo | Role::Reflog | Role::Scratch | Role::Other => false,
+            GitPathRole::Ref(_)
+            | GitPathRole::PackedRefs
+            | GitPathRole::Reftable
+            | GitPathRole::Head
+            | GitPathRole::Index => true,
+            GitPathRole::Object
+            | GitPathRole::ObjectInfo
+            | GitPathRole::Reflog
+            | GitPathRole::Scratch
+            | GitPathRole::Other => false,
         }
     }
 }
 
 /// Finds the repositories of a workspace.
 pub(super) struct Repositories<'a> {
-    root: &'a Root,
+    root: &'a WorkspaceRoot,
     known: RefCell<HashMap<PathBuf, bool>>,
 }
 
 impl<'a> Repositories<'a> {
-    pub(super) fn new(root: &'a Root) -> Self {
+    pub(super) fn new(root: &'a WorkspaceRoot) -> Self {
         Self { root, known: RefCell::default() }
     }
 
@@ -88,7 +96,7 @@ impl<'a> Repositories<'a> {
         }
         let role = match role_of(own) {
             // References of a worktree have names of their own.
-            Role::Ref(_) => Role::Ref(inner.to_string_lossy().into_owned()),
+            GitPathRole::Ref(_) => GitPathRole::Ref(inner.to_string_lossy().into_owned()),
             role => role,
         };
         Some(GitPath { dir: dir.to_owned(), worktree, role })
@@ -126,26 +134,26 @@ const SCRATCH: [&str; 10] = [
     "sequencer",
 ];
 
-fn role_of(inner: &Path) -> Role {
+fn role_of(inner: &Path) -> GitPathRole {
     let mut parts = inner.iter().map(|part| part.to_string_lossy());
     let (first, second) = (parts.next().unwrap_or_default(), parts.next());
     match (&*first, second.as_deref()) {
-        ("objects", Some("info")) => Role::ObjectInfo,
+        ("objects", Some("info")) => GitPathRole::ObjectInfo,
         ("objects", Some("pack")) if parts.next().is_some_and(|name| name.starts_with("multi-pack-index")) => {
-            Role::ObjectInfo
+            GitPathRole::ObjectInfo
         }
-        ("objects", _) => Role::Object,
-        ("refs", Some(_)) => Role::Ref(inner.to_string_lossy().into_owned()),
-        ("reftable", _) => Role::Reftable,
-        ("logs", Some(_)) => Role::Reflog,
-        ("packed-refs", None) => Role::PackedRefs,
-        ("HEAD", None) => Role::Head,
-        ("index", None) => Role::Index,
+        ("objects", _) => GitPathRole::Object,
+        ("refs", Some(_)) => GitPathRole::Ref(inner.to_string_lossy().into_owned()),
+        ("reftable", _) => GitPathRole::Reftable,
+        ("logs", Some(_)) => GitPathRole::Reflog,
+        ("packed-refs", None) => GitPathRole::PackedRefs,
+        ("HEAD", None) => GitPathRole::Head,
+        ("index", None) => GitPathRole::Index,
         // Only a list of the references for old transports.
-        ("info", Some("refs")) => Role::Scratch,
-        (name, None) if name.ends_with("_HEAD") || name.starts_with("BISECT_") => Role::Scratch,
-        (name, _) if SCRATCH.contains(&name) => Role::Scratch,
-        _ => Role::Other,
+        ("info", Some("refs")) => GitPathRole::Scratch,
+        (name, None) if name.ends_with("_HEAD") || name.starts_with("BISECT_") => GitPathRole::Scratch,
+        (name, _) if SCRATCH.contains(&name) => GitPathRole::Scratch,
+        _ => GitPathRole::Other,
     }
 }
 
@@ -206,15 +214,15 @@ mod tests {
         let history = workspace.history(&state);
         let repositories = Repositories::new(&history.root);
         let role = |path: &str| repositories.locate(Path::new(path)).map(|found| found.role);
-        assert_eq!(role(".git/objects/ab/cd"), Some(Role::Object));
-        assert_eq!(role("sub/.git/modules/x/config"), Some(Role::Other));
-        assert_eq!(role("bare.git/objects/pack/pack-1.idx"), Some(Role::Object));
-        assert_eq!(role(".git/objects/pack/multi-pack-index"), Some(Role::ObjectInfo));
-        assert_eq!(role(".git/objects/info/alternates"), Some(Role::ObjectInfo));
-        assert_eq!(role(".git/refs/heads/objects/x"), Some(Role::Ref("refs/heads/objects/x".into())));
-        assert_eq!(role(".git/worktrees/w/HEAD"), Some(Role::Head));
-        assert_eq!(role(".git/worktrees/w/logs/HEAD"), Some(Role::Reflog));
-        assert_eq!(role(".git/ORIG_HEAD"), Some(Role::Scratch));
+        assert_eq!(role(".git/objects/ab/cd"), Some(GitPathRole::Object));
+        assert_eq!(role("sub/.git/modules/x/config"), Some(GitPathRole::Other));
+        assert_eq!(role("bare.git/objects/pack/pack-1.idx"), Some(GitPathRole::Object));
+        assert_eq!(role(".git/objects/pack/multi-pack-index"), Some(GitPathRole::ObjectInfo));
+        assert_eq!(role(".git/objects/info/alternates"), Some(GitPathRole::ObjectInfo));
+        assert_eq!(role(".git/refs/heads/objects/x"), Some(GitPathRole::Ref("refs/heads/objects/x".into())));
+        assert_eq!(role(".git/worktrees/w/HEAD"), Some(GitPathRole::Head));
+        assert_eq!(role(".git/worktrees/w/logs/HEAD"), Some(GitPathRole::Reflog));
+        assert_eq!(role(".git/ORIG_HEAD"), Some(GitPathRole::Scratch));
         assert_eq!(role(".git"), None);
         assert_eq!(role("plain/objects/ab/cd"), None);
         assert_eq!(role("src/objects/ab/cd"), None);

@@ -41,19 +41,19 @@ pub(crate) fn each_path(index: &[u8], hash: usize, take: &mut dyn FnMut(&[u8])) 
 /// Returns the paths that an index lists, with the names of their contents; nothing when it is not understood.
 pub(crate) fn contents(index: &[u8]) -> Option<HashMap<PathBuf, Vec<u8>>> {
     let index = [20, 32].into_iter().find_map(|hash| Index::read(index, hash))?;
-    let entry = |entry: Entry<'_>| (PathBuf::from(OsString::from_vec(entry.path)), entry.content.to_vec());
+    let entry = |entry: GitIndexEntry<'_>| (PathBuf::from(OsString::from_vec(entry.path)), entry.content.to_vec());
     Some(index.entries.into_iter().map(entry).collect())
 }
 
-/// The mode of a file and the name of its content, when they are asked for.
-pub(crate) type Facts<'f> = &'f dyn Fn() -> (String, String);
+/// Returns the mode of a file and the name of its content.
+pub(crate) type IndexEntryFacts<'f> = &'f dyn Fn() -> (String, String);
 
 /// Gathers something from all files of an index, in all stages, each with its mode and the name of its content; nothing
 /// when the index is not understood, or lists a whole folder as one.
-pub(crate) fn gathered<T: Default>(index: &[u8], take: &dyn Fn(&mut T, Facts<'_>, &Path)) -> Option<T> {
+pub(crate) fn gathered<T: Default>(index: &[u8], take: &dyn Fn(&mut T, IndexEntryFacts<'_>, &Path)) -> Option<T> {
     let of_length = |hash: usize| {
         let (mut all, mut has_folders) = (T::default(), false);
-        let each = &mut |entry: Entry<'_>, path: &[u8]| {
+        let each = &mut |entry: GitIndexEntry<'_>, path: &[u8]| {
             has_folders |= entry.mode[2] & 0xf0 == FOLDER;
             let path = Path::new(OsStr::from_bytes(path));
             take(&mut all, &|| (to_hex(entry.mode), to_hex(entry.content)), path);
@@ -68,7 +68,7 @@ pub(crate) fn gathered<T: Default>(index: &[u8], take: &dyn Fn(&mut T, Facts<'_>
 pub(super) fn named_objects(index: &[u8], length: usize) -> Option<Vec<String>> {
     let index = Index::read(index, length)?;
     // The commit of a submodule is in another repository.
-    let is_here = |entry: &&Entry<'_>| entry.mode[2] & 0xf0 != 0xe0;
+    let is_here = |entry: &&GitIndexEntry<'_>| entry.mode[2] & 0xf0 != 0xe0;
     let mut named: Vec<String> = index.entries.iter().filter(is_here).map(|entry| to_hex(entry.content)).collect();
     for (name, content) in &index.extensions {
         match *name {
@@ -84,14 +84,14 @@ pub(super) fn named_objects(index: &[u8], length: usize) -> Option<Vec<String>> 
 
 /// What an index says.
 struct Index<'a> {
-    entries: Vec<Entry<'a>>,
+    entries: Vec<GitIndexEntry<'a>>,
     /// The names and contents of its extensions.
     extensions: Vec<(&'a [u8], &'a [u8])>,
 }
 
 /// One path of an index.
 #[derive(PartialEq, Eq)]
-struct Entry<'a> {
+struct GitIndexEntry<'a> {
     mode: &'a [u8],
     content: &'a [u8],
     flags: u16,
@@ -116,8 +116,9 @@ const CACHES: [&[u8]; 5] = [b"TREE", b"UNTR", b"FSMN", b"EOIE", b"IEOT"];
 impl<'a> Index<'a> {
     /// Reads an index whose names of contents have so many bytes; nothing where it is not one.
     fn read(index: &'a [u8], hash: usize) -> Option<Self> {
-        let mut entries: Vec<Entry<'a>> = Vec::new();
-        let extensions = scan(index, hash, &mut |entry, path| entries.push(Entry { path: path.to_vec(), ..entry }))?;
+        let mut entries: Vec<GitIndexEntry<'a>> = Vec::new();
+        let extensions =
+            scan(index, hash, &mut |entry, path| entries.push(GitIndexEntry { path: path.to_vec(), ..entry }))?;
         Some(Self { entries, extensions })
     }
 
@@ -128,9 +129,13 @@ impl<'a> Index<'a> {
 }
 
 /// Passes all entries on, in order, each without its path and with it beside; returns the extensions.
-fn scan<'a>(index: &'a [u8], hash: usize, take: &mut dyn FnMut(Entry<'a>, &[u8])) -> Option<Vec<(&'a [u8], &'a [u8])>> {
+fn scan<'a>(
+    index: &'a [u8],
+    hash: usize,
+    take: &mut dyn FnMut(GitIndexEntry<'a>, &[u8]),
+) -> Option<Vec<(&'a [u8], &'a [u8])>> {
     // A checksum as long as the names of contents ends it.
-    let mut reader = Reader { bytes: index.get(..index.len().checked_sub(hash)?)?, at: 0 };
+    let mut reader = GitIndexReader { bytes: index.get(..index.len().checked_sub(hash)?)?, at: 0 };
     if reader.take(4)? != b"DIRC" {
         return None;
     }
@@ -161,12 +166,13 @@ fn scan<'a>(index: &'a [u8], hash: usize, take: &mut dyn FnMut(Entry<'a>, &[u8])
     Some(extensions)
 }
 
-struct Reader<'a> {
+/// Reads the bytes of an index of git from its beginning.
+struct GitIndexReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> GitIndexReader<'a> {
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let taken = self.bytes.get(self.at..self.at.checked_add(length)?)?;
         self.at += length;
@@ -182,17 +188,17 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an entry up to its path, which is empty yet; its flags still have the length of the path.
-    fn beginning(&mut self, hash: usize) -> Option<Entry<'a>> {
+    fn beginning(&mut self, hash: usize) -> Option<GitIndexEntry<'a>> {
         let facts = self.take(CONTENT)?;
         let content = self.take(hash)?;
         let flags = self.short()?;
         let extended = if flags & EXTENDED == 0 { 0 } else { self.short()? };
-        Some(Entry { mode: &facts[MODE..MODE + 4], content, flags, extended, path: Vec::new() })
+        Some(GitIndexEntry { mode: &facts[MODE..MODE + 4], content, flags, extended, path: Vec::new() })
     }
 
     /// Reads an entry. In version 4 it says how much of the last path is dropped and what follows instead, else the path
     /// is written out.
-    fn entry(&mut self, (version, hash): (u32, usize), path: &mut Vec<u8>) -> Option<Entry<'a>> {
+    fn entry(&mut self, (version, hash): (u32, usize), path: &mut Vec<u8>) -> Option<GitIndexEntry<'a>> {
         let begin = self.at;
         let mut entry = self.beginning(hash)?;
         let kept = if version == 4 { path.len().checked_sub(self.dropped()?)? } else { 0 };

@@ -13,24 +13,24 @@ use haft_contract::encoding::decode;
 use haft_contract::error::{Next, ToolError};
 use haft_contract::guarded::{self, refused_from_commands};
 use haft_contract::history::{
-    Direction, Eviction, History as SessionHistory, PastChange, Reversal, Reversed, ReversedFile, SessionRun,
+    Direction, Eviction, History as SessionHistory, PastChange, Reversal, ReversalReport, ReversedFile, SessionRun,
 };
 use haft_contract::kinds::ErrorKind;
-use haft_contract::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, FileLocation, Target};
 use haft_contract::plan::FileDiff;
 
 use super::{
-    Became, Conflict, FileChange, HUNK_CONTEXT, History, HistoryError, Judged, Kind, Scope, Side, TakenBack, UndoMode,
-    UndoRequest, Which,
+    Became, ChangeSetKind, Conflict, FileChange, HUNK_CONTEXT, HistoryError, JudgedPlaces, PathContent, Scope,
+    TakenBack, UndoMode, UndoRequest, UndoSelection, WorkspaceHistory,
 };
-use crate::state::journal::By;
+use crate::state::journal::ChangeAuthor;
 
 /// Most files of which a preview shows what the change set did.
 const MOST_SHOWN: usize = 20;
 /// Most lines of the difference of a path that stands in the way.
 const MOST_LINES: usize = 40;
 
-impl SessionHistory for History {
+impl SessionHistory for WorkspaceHistory {
     fn eviction(&self) -> Option<Eviction> {
         self.journal.eviction()
     }
@@ -44,9 +44,9 @@ impl SessionHistory for History {
         let past = |set: super::ChangeSet| PastChange {
             change_set: ChangeSetId(set.number),
             tool: match &set.kind {
-                Kind::Undo(numbers) => format!("undo of change set {}", of(numbers)),
-                Kind::Redo(numbers) => format!("redo of change set {}", of(&sets.redone_by(numbers))),
-                Kind::Change => set.tool,
+                ChangeSetKind::Undo(numbers) => format!("undo of change set {}", of(numbers)),
+                ChangeSetKind::Redo(numbers) => format!("redo of change set {}", of(&sets.redone_by(numbers))),
+                ChangeSetKind::Change => set.tool,
             },
             command: set.command,
             files: set.files,
@@ -55,7 +55,7 @@ impl SessionHistory for History {
         Ok(own.map(past).collect())
     }
 
-    fn preview(&self, session: &SessionRun, request: &Reversal) -> Result<Reversed, ToolError> {
+    fn preview(&self, session: &SessionRun, request: &Reversal) -> Result<ReversalReport, ToolError> {
         self.reverse(&by(session), request, UndoMode::Plan)
     }
 
@@ -63,8 +63,8 @@ impl SessionHistory for History {
         &'a self,
         permit: &'a Permit,
         request: &'a Reversal,
-    ) -> BoxFuture<'a, Result<Reversed, ToolError>> {
-        let (history, request) = (Self { by: By::from(permit.errand()), ..self.clone() }, request.clone());
+    ) -> BoxFuture<'a, Result<ReversalReport, ToolError>> {
+        let (history, request) = (Self { by: ChangeAuthor::from(permit.errand()), ..self.clone() }, request.clone());
         Box::pin(async move {
             permit.go_on()?;
             let planned = history.reverse(&history.by, &request, UndoMode::Plan)?;
@@ -85,15 +85,16 @@ impl SessionHistory for History {
                 Ok::<_, ToolError>(reversed)
             };
             let done = tokio::task::spawn_blocking(work).await;
-            let reversed: Reversed = done.map_err(|_| ToolError::of(ErrorKind::Bug, "The undo was interrupted."))??;
-            Ok(Reversed { change_set: planned.change_set, ..reversed })
+            let reversed: ReversalReport =
+                done.map_err(|_| ToolError::of(ErrorKind::Bug, "The undo was interrupted."))??;
+            Ok(ReversalReport { change_set: planned.change_set, ..reversed })
         })
     }
 }
 
-impl History {
+impl WorkspaceHistory {
     /// Takes back a change set of a session, or says what that would do. What was done is told under its own number.
-    fn reverse(&self, by: &By, request: &Reversal, mode: UndoMode) -> Result<Reversed, ToolError> {
+    fn reverse(&self, by: &ChangeAuthor, request: &Reversal, mode: UndoMode) -> Result<ReversalReport, ToolError> {
         let sets = self.sets_of_session(mode, by).map_err(|error| told(&HistoryError::from(error), &[]))?;
         let number = sets.own_number(by, request).map_err(|error| told(&error, &[]))?;
         let hunks = match (&request.file, request.hunk) {
@@ -109,8 +110,8 @@ impl History {
             Some(file) => Scope::Below(file),
             None => Scope::All,
         };
-        let judged = Judged::NamedPaths;
-        let wanted = UndoRequest { scope, mode, judged, ..UndoRequest::all(Which::Number(number)) };
+        let judged = JudgedPlaces::NamedPaths;
+        let wanted = UndoRequest { scope, mode, judged, ..UndoRequest::all(UndoSelection::Number(number)) };
         let own: Vec<u64> = sets.of_session(by).collect();
         let mut taken = self.request(&wanted).map_err(|error| match &error {
             HistoryError::Conflicts(conflicts) => blocked(conflicts, &own, request.direction),
@@ -127,10 +128,10 @@ impl History {
             UndoMode::Commit => Vec::new(),
         };
         let is_meant = |change: &FileChange| match &request.file {
-            Some(file) => Place::new(&change.path, Extent::Entry).path().starts_with(file.place().path()),
+            Some(file) => FileLocation::new(&change.path, Extent::Entry).path().starts_with(file.place().path()),
             None => true,
         };
-        Ok(Reversed {
+        Ok(ReversalReport {
             change_set: ChangeSetId(taken.number.unwrap_or(number)),
             redoes: taken.redoes.iter().copied().map(ChangeSetId).collect(),
             stay_changed: taken.stay_changed,
@@ -147,8 +148,8 @@ fn is_data(target: &Target) -> bool {
     guarded::protected(path).is_some() && refused_from_commands(path, FileKind::File).is_none()
 }
 
-fn by(session: &SessionRun) -> By {
-    By { session: session.name.as_str().to_owned(), run: session.run.to_string(), ..By::default() }
+fn by(session: &SessionRun) -> ChangeAuthor {
+    ChangeAuthor { session: session.name.as_str().to_owned(), run: session.run.to_string(), ..ChangeAuthor::default() }
 }
 
 fn reversed_file(taken: &TakenBack, (path, became): &(String, Became)) -> ReversedFile {
@@ -160,17 +161,17 @@ fn reversed_file(taken: &TakenBack, (path, became): &(String, Became)) -> Revers
     };
     let (verb, remark) = taken.words(*became);
     let words = format!("{verb} {path}{remark}");
-    let target = Target::Inside(Place::new(path, Extent::Entry));
+    let target = Target::Inside(FileLocation::new(path, Extent::Entry));
     let is_data = is_data(&target);
     ReversedFile { target, change, words, is_data }
 }
 
 /// How a change set changed a text file.
 fn difference(change: &FileChange) -> Option<FileDiff> {
-    let text = |side: &Side| match side {
-        Side::Absent => Some(String::new()),
-        Side::File(bytes) => decode(bytes).ok().map(|decoded| decoded.text.into_owned()),
-        Side::Unshown => None,
+    let text = |side: &PathContent| match side {
+        PathContent::Absent => Some(String::new()),
+        PathContent::File(bytes) => decode(bytes).ok().map(|decoded| decoded.text.into_owned()),
+        PathContent::Unshown => None,
     };
     let diff = Diff::between(&text(&change.before)?, &text(&change.after)?, HUNK_CONTEXT);
     Some(FileDiff { path: change.path.clone(), diff, notes: change.note.iter().cloned().collect() })
@@ -179,7 +180,7 @@ fn difference(change: &FileChange) -> Option<FileDiff> {
 /// Returns the file of a hunk that is named without one, which must be the only one that changed.
 fn only_file(number: u64, changed: &[FileChange]) -> Result<Target, ToolError> {
     if let [change] = changed {
-        return Ok(Target::Inside(Place::new(&change.path, Extent::Entry)));
+        return Ok(Target::Inside(FileLocation::new(&change.path, Extent::Entry)));
     }
     let paths: Vec<&str> = changed.iter().take(MOST_SHOWN).map(|change| change.path.as_str()).collect();
     let what = format!("A hunk is one of a file, and change set {number} changed {} files.", changed.len());

@@ -18,20 +18,20 @@ use super::contents::Contents;
 use super::git::Repositories;
 use super::sets::Sets;
 use super::take_back::{Plan, concerned, looked, made_of};
-use super::{Became, Conflict, HistoryError, Side};
+use super::{Became, Conflict, HistoryError, PathContent};
 use crate::files::fingerprint::Fingerprint;
 use crate::files::order::in_order;
 use crate::files::owner::NOT_AS_ANOTHER;
-use crate::files::transaction::{Action, Content, Deed, Expected};
-use crate::state::journal::{State, Step};
+use crate::files::transaction::{FileMutation, MutationAction, MutationContent, MutationPrecondition};
+use crate::state::journal::{IntentStep, PathState};
 
 /// Unchanged lines around a hunk, wherever hunks are numbered.
 pub const HUNK_CONTEXT: usize = 3;
 
 /// Returns whether change sets only restored earlier versions beside files: whoever takes that back redoes nothing.
 pub(super) fn restored_beside(sets: &Sets, numbers: &[u64]) -> bool {
-    let is_copy = |step: &Step, of: &[u64]| match step {
-        Step::Change { path, before: State::Absent, .. } => {
+    let is_copy = |step: &IntentStep, of: &[u64]| match step {
+        IntentStep::Change { path, before: PathState::Absent, .. } => {
             let name = path.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
             of.iter().any(|number| name.ends_with(&format!(".before-{number}")))
         }
@@ -61,7 +61,7 @@ pub(super) fn hunks(
         let name = path.display().to_string();
         let change = changes.iter().find(|change| change.path == name);
         let sides = change.map(|change| (&change.before, &change.after));
-        let Some((Side::File(before), Side::File(after))) = sides else {
+        let Some((PathContent::File(before), PathContent::File(after))) = sides else {
             return Err(match sides {
                 Some(_) => HistoryError::NoHunks(name),
                 None => HistoryError::NotInSet { path: name, set: number },
@@ -73,10 +73,10 @@ pub(super) fn hunks(
         match merged {
             Some(Ok(bytes)) => {
                 let is_changed = now.as_ref() != Some(&bytes);
-                let expected = Expected::Same(Fingerprint::from(&looked(contents, &path)?));
+                let expected = MutationPrecondition::Same(Fingerprint::from(&looked(contents, &path)?));
                 if is_changed {
-                    let action = Action::Put(Content::Bytes(bytes.into()), None);
-                    plan.deeds.push(Deed { place: path.clone(), action, expected });
+                    let action = MutationAction::Put(MutationContent::Bytes(bytes.into()), None);
+                    plan.deeds.push(FileMutation { place: path.clone(), action, expected });
                 }
                 let became = match now {
                     _ if !is_changed => Became::Unchanged,
@@ -147,25 +147,29 @@ pub(super) fn beside(contents: &Contents<'_>, numbers: &[u64], only: Option<&Pat
     // The newest steps come first, so what an older one says of the same path replaces what a newer one said.
     let mut earliest = BTreeMap::new();
     for (number, step, inline) in concerned(contents, numbers, only) {
-        if let Step::Change { path, before, .. } = step {
+        if let IntentStep::Change { path, before, .. } = step {
             earliest.insert(path.path(), (number, before, inline));
         }
     }
     for (path, (number, before, inline)) in earliest {
         // A second file there would be another reference, and not a copy.
-        if repositories.locate(&path).is_some() || !matches!(before, State::File { .. }) {
+        if repositories.locate(&path).is_some() || !matches!(before, PathState::File { .. }) {
             continue;
         }
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".before-{number}"));
         let place = path.with_file_name(name);
-        if looked(contents, &place)? != State::Absent {
+        if looked(contents, &place)? != PathState::Absent {
             return Err(HistoryError::BesideExists(place.display().to_string()));
         }
         // A second file with the rights of its owner would be a new program, and not an earlier version.
         let plain = before.mode().and_then(|mode| before.with_mode(mode & NOT_AS_ANOTHER));
         let action = made_of(contents, &place, plain.as_ref().unwrap_or(before), inline)?;
-        plan.deeds.push(Deed { place: place.clone(), action, expected: Expected::Same(Fingerprint::Absent) });
+        plan.deeds.push(FileMutation {
+            place: place.clone(),
+            action,
+            expected: MutationPrecondition::Same(Fingerprint::Absent),
+        });
         plan.files.push((place, Became::Returned));
     }
     if plan.files.is_empty() {

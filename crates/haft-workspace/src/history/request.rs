@@ -2,9 +2,9 @@
 
 use haft_contract::path::Target;
 
-/// Which changes to take back.
+/// The changes that an undo takes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum UndoSelection {
     /// The newest that has not been taken back; of a file, the newest that changed it.
     Newest,
     /// The one with this number.
@@ -23,7 +23,7 @@ pub enum Which {
 #[derive(Clone, Copy, Debug)]
 pub struct UndoRequest<'a> {
     /// Which change sets.
-    pub which: Which,
+    pub which: UndoSelection,
     /// Which part of them.
     pub scope: Scope<'a>,
     /// Where earlier contents go.
@@ -31,7 +31,7 @@ pub struct UndoRequest<'a> {
     /// Whether anything is changed.
     pub mode: UndoMode,
     /// Which places have been judged before they are written.
-    pub judged: Judged,
+    pub judged: JudgedPlaces,
 }
 
 /// Which part of change sets is taken back.
@@ -65,9 +65,9 @@ pub enum UndoMode {
     Plan,
 }
 
-/// Which of the places that are written the rules have judged.
+/// Which of the places that an undo writes were judged by the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judged {
+pub enum JudgedPlaces {
     /// None: a person undoes or redoes.
     Nothing,
     /// Those that the plan of a call names, which are not the files in build folders.
@@ -78,8 +78,8 @@ pub enum Judged {
 
 impl UndoRequest<'_> {
     /// Asks for change sets to be taken back as they are.
-    pub fn all(which: Which) -> Self {
-        let (mode, judged) = (UndoMode::Commit, Judged::Nothing);
+    pub fn all(which: UndoSelection) -> Self {
+        let (mode, judged) = (UndoMode::Commit, JudgedPlaces::Nothing);
         Self { which, scope: Scope::All, placement: Placement::InPlace, mode, judged }
     }
 

@@ -14,7 +14,9 @@ use haft_contract::effect::Change;
 use haft_contract::history::{Direction, Reversal, Undone};
 
 use super::HistoryError;
-use crate::state::journal::{By, How, Inline, Intent, PathText, Reading, State, Step, TreeRecord};
+use crate::state::journal::{
+    ChangeAuthor, Inline, Intent, IntentStep, JournalSnapshot, PathState, PathText, TreeRecord, UndoDirection,
+};
 
 /// One change set, as `haft log` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,16 +42,16 @@ pub struct ChangeSet {
     /// The hosts that the command reached.
     pub hosts: Vec<String>,
     /// Whether it is a change, or takes others back.
-    pub kind: Kind,
+    pub kind: ChangeSetKind,
     /// What it changed.
     pub files: Vec<ChangedPath>,
     /// Whether it was taken back.
     pub undone: Undone,
 }
 
-/// What a change set is.
+/// The kind of a change set.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ChangeSetKind {
     /// A change.
     Change,
     /// It took these back.
@@ -60,7 +62,7 @@ pub enum Kind {
 
 /// All change sets of a journal.
 pub(super) struct Sets {
-    pub(super) reading: Reading,
+    pub(super) reading: JournalSnapshot,
     sets: BTreeMap<u64, Set>,
     lost: BTreeSet<u64>,
 }
@@ -89,7 +91,7 @@ impl Set {
 }
 
 impl Sets {
-    pub(super) fn of(reading: Reading) -> Self {
+    pub(super) fn of(reading: JournalSnapshot) -> Self {
         let mut sets: BTreeMap<u64, Set> = BTreeMap::new();
         for (index, (intent, _)) in reading.intents.iter().enumerate() {
             let set = sets.entry(intent.set).or_default();
@@ -164,22 +166,22 @@ impl Sets {
     }
 
     /// Returns the paths of a change set and what happened to each, from its beginning to its end.
-    fn paths_of(&self, number: u64) -> BTreeMap<PathBuf, (Option<Node>, Option<Node>)> {
-        let mut paths: BTreeMap<PathBuf, (Option<Node>, Option<Node>)> = BTreeMap::new();
+    fn paths_of(&self, number: u64) -> BTreeMap<PathBuf, (Option<PathKind>, Option<PathKind>)> {
+        let mut paths: BTreeMap<PathBuf, (Option<PathKind>, Option<PathKind>)> = BTreeMap::new();
         for step in self.intents_of(number).flat_map(|(intent, _)| &intent.steps) {
             match step {
-                Step::Change { path, before, after, .. } => {
-                    let (was, is) = (Node::of(before), Node::of(after));
+                IntentStep::Change { path, before, after, .. } => {
+                    let (was, is) = (PathKind::of(before), PathKind::of(after));
                     paths.entry(path.path()).and_modify(|(_, ends)| *ends = is).or_insert((was, is));
                 }
-                Step::Tree { path, tree } => {
+                IntentStep::Tree { path, tree } => {
                     let [created, replaced, removed] = tree.counts;
-                    let folder = |is_there: bool| is_there.then_some(Node::Folder);
+                    let folder = |is_there: bool| is_there.then_some(PathKind::Folder);
                     let (was, is) = (folder(replaced + removed > 0), folder(replaced + created > 0));
                     paths.entry(path.path()).and_modify(|(_, ends)| *ends = is).or_insert((was, is));
                 }
-                Step::Move { from, to } => {
-                    let moved = paths.get(&from.path()).map_or(Some(Node::File), |(_, is)| *is);
+                IntentStep::Move { from, to } => {
+                    let moved = paths.get(&from.path()).map_or(Some(PathKind::File), |(_, is)| *is);
                     paths.entry(from.path()).and_modify(|(_, ends)| *ends = None).or_insert((moved, None));
                     paths.entry(to.path()).and_modify(|(_, ends)| *ends = moved).or_insert((None, moved));
                 }
@@ -204,23 +206,23 @@ impl Sets {
         }
     }
 
-    fn kind(&self, number: u64) -> Kind {
+    fn kind(&self, number: u64) -> ChangeSetKind {
         match self.intents_of(number).next().and_then(|(intent, _)| intent.takes_back.as_ref()) {
-            None => Kind::Change,
-            Some(back) if back.how == How::Undo => Kind::Undo(back.sets.clone()),
-            Some(back) => Kind::Redo(back.sets.clone()),
+            None => ChangeSetKind::Change,
+            Some(back) if back.how == UndoDirection::Undo => ChangeSetKind::Undo(back.sets.clone()),
+            Some(back) => ChangeSetKind::Redo(back.sets.clone()),
         }
     }
 
     pub(super) fn is_undo(&self, numbers: &[u64]) -> bool {
-        numbers.iter().any(|number| matches!(self.kind(*number), Kind::Undo(_)))
+        numbers.iter().any(|number| matches!(self.kind(*number), ChangeSetKind::Undo(_)))
     }
 
     /// Returns the change sets that hold again once these are taken back; none where no undo is among them.
     pub(super) fn redone_by(&self, numbers: &[u64]) -> Vec<u64> {
         let undone = |number: &u64| match self.kind(*number) {
-            Kind::Undo(undone) => undone,
-            Kind::Change | Kind::Redo(_) => Vec::new(),
+            ChangeSetKind::Undo(undone) => undone,
+            ChangeSetKind::Change | ChangeSetKind::Redo(_) => Vec::new(),
         };
         numbers.iter().flat_map(undone).collect()
     }
@@ -238,7 +240,7 @@ impl Sets {
     }
 
     /// Returns the change sets that hold, newest first.
-    fn holding(&self) -> impl Iterator<Item = (u64, Kind)> {
+    fn holding(&self) -> impl Iterator<Item = (u64, ChangeSetKind)> {
         let happened = |number: &u64| self.intents_of(*number).next().is_some();
         let numbers = self.sets.keys().rev().copied().filter(happened);
         numbers.filter(|number| self.undone(*number) != Undone::Yes).map(|number| (number, self.kind(number)))
@@ -261,17 +263,17 @@ impl Sets {
     }
 
     /// Returns whether a change set was made in a session.
-    pub(super) fn is_of_session(&self, number: u64, by: &By) -> bool {
+    pub(super) fn is_of_session(&self, number: u64, by: &ChangeAuthor) -> bool {
         self.intents_of(number).next().is_some_and(|(intent, _)| intent.by.is_of_session(by))
     }
 
     /// Returns the changes of a session that hold, newest first.
-    pub(super) fn of_session<'s>(&'s self, by: &'s By) -> impl Iterator<Item = u64> + 's {
+    pub(super) fn of_session<'s>(&'s self, by: &'s ChangeAuthor) -> impl Iterator<Item = u64> + 's {
         self.changes().filter(move |number| self.is_of_session(*number, by))
     }
 
     /// Returns the change set of its own that a session means: the one that it names, or the newest that holds.
-    pub(super) fn own_number(&self, by: &By, request: &Reversal) -> Result<u64, HistoryError> {
+    pub(super) fn own_number(&self, by: &ChangeAuthor, request: &Reversal) -> Result<u64, HistoryError> {
         if request.direction == Direction::Redo {
             return self.own_undo(by, request.change_set).ok_or(HistoryError::NothingToRedo);
         }
@@ -286,7 +288,7 @@ impl Sets {
 
     /// Returns the newest change of a session that holds: one that does more than to write generated files, where there is
     /// one. A model that ran its tests does not mean the cache that they filled.
-    fn own_newest(&self, by: &By) -> Option<u64> {
+    fn own_newest(&self, by: &ChangeAuthor) -> Option<u64> {
         let shown = self.shown();
         let is_cache = |number: &u64| {
             let set = shown.iter().find(|set| set.number == *number);
@@ -296,12 +298,12 @@ impl Sets {
     }
 
     /// Returns the newest undo of a session that holds: any, or one that is this change set or took it back.
-    fn own_undo(&self, by: &By, of: Option<ChangeSetId>) -> Option<u64> {
+    fn own_undo(&self, by: &ChangeAuthor, of: Option<ChangeSetId>) -> Option<u64> {
         let is_meant =
             |number: u64, undone: &[u64]| of.is_none_or(|ChangeSetId(of)| number == of || undone.contains(&of));
-        let meant = |(number, kind): (u64, Kind)| match kind {
-            Kind::Undo(undone) if is_meant(number, &undone) => Some(number),
-            Kind::Undo(_) | Kind::Redo(_) | Kind::Change => None,
+        let meant = |(number, kind): (u64, ChangeSetKind)| match kind {
+            ChangeSetKind::Undo(undone) if is_meant(number, &undone) => Some(number),
+            ChangeSetKind::Undo(_) | ChangeSetKind::Redo(_) | ChangeSetKind::Change => None,
         };
         let mut undos = self.holding().filter_map(meant);
         undos.find(|number| {
@@ -311,7 +313,7 @@ impl Sets {
 
     /// Returns the changes that hold, newest first.
     fn changes(&self) -> impl Iterator<Item = u64> {
-        self.holding().filter(|(_, kind)| *kind == Kind::Change).map(|(number, _)| number)
+        self.holding().filter(|(_, kind)| *kind == ChangeSetKind::Change).map(|(number, _)| number)
     }
 
     /// Makes sure that everything is known of a change set.
@@ -346,7 +348,7 @@ impl Sets {
 
     /// Returns the newest change set that changed an ignored tree whose before-images are gone.
     pub(super) fn newest_without_tree(&self, is_kept: &dyn Fn(&TreeRecord) -> bool) -> Option<u64> {
-        let is_gone = |step: &Step| matches!(step, Step::Tree { tree, .. } if !is_kept(tree));
+        let is_gone = |step: &IntentStep| matches!(step, IntentStep::Tree { tree, .. } if !is_kept(tree));
         let has_gone = |number: &u64| self.intents_of(*number).any(|(intent, _)| intent.steps.iter().any(is_gone));
         self.sets.keys().rev().copied().find(has_gone)
     }
@@ -361,7 +363,7 @@ impl Sets {
         let (intent, _) = self.intents_of(number).next()?;
         let mut inside: BTreeMap<PathBuf, [u64; 3]> = BTreeMap::new();
         for step in self.intents_of(number).flat_map(|(intent, _)| &intent.steps) {
-            if let Step::Tree { path, tree } = step {
+            if let IntentStep::Tree { path, tree } = step {
                 let counts = inside.entry(path.path()).or_default();
                 counts.iter_mut().zip(tree.counts).for_each(|(count, more)| *count += more);
             }
@@ -375,7 +377,7 @@ impl Sets {
             ChangedPath {
                 path: path.display().to_string(),
                 change,
-                is_folder: is.or(was) == Some(Node::Folder),
+                is_folder: is.or(was) == Some(PathKind::Folder),
                 is_replaced: was.zip(is).is_some_and(|(was, is)| was != is),
                 inside: inside.get(&path).copied(),
                 from: None,
@@ -399,29 +401,29 @@ impl Sets {
     }
 }
 
-/// What is at a path. The journal does not say what was moved; it counts as a file.
+/// The kind of entry at a path. The journal does not tell the kind of a moved entry; it counts as a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Node {
+enum PathKind {
     File,
     Link,
     Folder,
 }
 
-impl Node {
-    fn of(state: &State) -> Option<Self> {
+impl PathKind {
+    fn of(state: &PathState) -> Option<Self> {
         match state {
-            State::Absent => None,
-            State::File { .. } => Some(Node::File),
-            State::Link { .. } => Some(Node::Link),
-            State::Folder { .. } => Some(Node::Folder),
+            PathState::Absent => None,
+            PathState::File { .. } => Some(PathKind::File),
+            PathState::Link { .. } => Some(PathKind::Link),
+            PathState::Folder { .. } => Some(PathKind::Folder),
         }
     }
 }
 
-fn paths_of_step(step: &Step) -> Vec<PathBuf> {
+fn paths_of_step(step: &IntentStep) -> Vec<PathBuf> {
     match step {
-        Step::Change { path, .. } | Step::Tree { path, .. } => vec![path.path()],
-        Step::Move { from, to } => vec![from.path(), to.path()],
+        IntentStep::Change { path, .. } | IntentStep::Tree { path, .. } => vec![path.path()],
+        IntentStep::Move { from, to } => vec![from.path(), to.path()],
     }
 }
 

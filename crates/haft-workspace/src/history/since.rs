@@ -4,23 +4,23 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::History;
+use super::WorkspaceHistory;
 use super::contents::{Contents, is_too_large};
 use super::sets::Sets;
-use crate::files::open::Root;
-use crate::state::journal::{ContentHash, Inline, Intent, Journal, Kept, State, Step};
+use crate::files::open::WorkspaceRoot;
+use crate::state::journal::{ContentHash, ContentLocation, Inline, Intent, IntentStep, Journal, PathState};
 
 /// What was changed since a moment.
 pub(crate) struct Since {
     sets: Sets,
-    root: Arc<Root>,
+    root: Arc<WorkspaceRoot>,
     journal: Journal,
     /// The first intent since then, by its place in the reading.
     first: usize,
     at_ms: u64,
 }
 
-impl History {
+impl WorkspaceHistory {
     /// Returns what was changed since a moment, or since a session began, whatever the clock says.
     pub(crate) fn since(&self, at_ms: u64, session: &str) -> io::Result<Since> {
         let sets = Sets::of(self.journal.read()?);
@@ -33,7 +33,7 @@ impl History {
 
 impl Since {
     /// Returns the steps that were done, or may have been, the newest first.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = (&Intent, &Step, Inline)> {
+    pub(crate) fn steps(&self) -> impl Iterator<Item = (&Intent, &IntentStep, Inline)> {
         let reading = &self.sets.reading;
         let intents = reading.intents[self.first..].iter().rev();
         let happened = intents.filter(|(intent, _)| reading.outcome(intent) != Some(false));
@@ -41,9 +41,11 @@ impl Since {
     }
 
     /// Writes the content that a file had; fails where it was not kept or is damaged.
-    pub(crate) fn write(&self, before: &State, inline: Inline, to: &mut File) -> io::Result<()> {
+    pub(crate) fn write(&self, before: &PathState, inline: Inline, to: &mut File) -> io::Result<()> {
         let not_kept = || io::Error::other("its content then was not kept, or is damaged");
-        if let (true, State::File { hash, content: Kept::Object { .. }, .. }) = (is_too_large(before), before) {
+        if let (true, PathState::File { hash, content: ContentLocation::Object { .. }, .. }) =
+            (is_too_large(before), before)
+        {
             let mut hasher = blake3::Hasher::new();
             hasher.update_reader(self.journal.objects().open(*hash)?)?;
             if ContentHash(*hasher.finalize().as_bytes()) != *hash {
@@ -52,7 +54,7 @@ impl Since {
             return self.journal.objects().open(*hash)?.copy_to(to);
         }
         let contents = Contents::new(&self.sets, &self.root, &self.journal);
-        to.write_all(&contents.bytes(before, &State::Absent, inline).ok_or_else(not_kept)?)
+        to.write_all(&contents.bytes(before, &PathState::Absent, inline).ok_or_else(not_kept)?)
     }
 
     /// Says what the journal cannot know, a sentence each.
@@ -78,8 +80,8 @@ impl Since {
 }
 
 /// Returns whether a file has this content.
-pub(crate) fn has_content(file: File, state: &State) -> io::Result<bool> {
-    let State::File { hash, size, .. } = state else { return Ok(false) };
+pub(crate) fn has_content(file: File, state: &PathState) -> io::Result<bool> {
+    let PathState::File { hash, size, .. } = state else { return Ok(false) };
     if file.metadata()?.len() != *size {
         return Ok(false);
     }

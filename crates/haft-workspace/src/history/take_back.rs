@@ -12,26 +12,26 @@ use std::path::{Path, PathBuf};
 
 use haft_contract::merge::merge;
 use rustix::io::Errno;
-use way::{Wanted, Way, with_mode};
+use way::{PathRestoration, RestoreTarget, with_mode};
 
 use super::contents::{Contents, is_too_large};
-use super::git::Role;
+use super::git::GitPathRole;
 use super::git::survey::{StepAt, Survey, Treatment};
 use super::{Became, Conflict, HistoryError, git_index};
 use crate::files::fingerprint::Fingerprint;
 use crate::files::image;
 use crate::files::order::{WORKABLE, in_order, is_workable};
-use crate::files::transaction::{Action, Content, Deed, Expected, missing_folders};
+use crate::files::transaction::{FileMutation, MutationAction, MutationContent, MutationPrecondition, missing_folders};
 use crate::files::tree::TreeChange;
-use crate::state::journal::{Inline, Kept, PathText, Rights, State, Step, TreeRecord};
+use crate::state::journal::{ContentLocation, Inline, IntentStep, PathState, PathText, Rights, TreeRecord};
 
 /// What to do.
 #[derive(Default)]
 pub(super) struct Plan {
-    pub(super) deeds: Vec<Deed>,
+    pub(super) deeds: Vec<FileMutation>,
     pub(super) files: Vec<(PathBuf, Became)>,
     /// Folders that the changes had made; they go when they are empty again.
-    folders: Vec<(PathBuf, State)>,
+    folders: Vec<(PathBuf, PathState)>,
     /// Ignored trees of which nothing is left.
     vanishing_trees: Vec<PathBuf>,
     /// Folders that something else shall take the place of.
@@ -43,12 +43,12 @@ pub(super) struct Plan {
 }
 
 /// A step to take back, with the number of its change set and where its inline contents are.
-pub(super) type ConcernedStep<'a> = (u64, &'a Step, Inline);
+pub(super) type ConcernedStep<'a> = (u64, &'a IntentStep, Inline);
 
 /// Plans to take change sets back, the newest first.
 pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>) -> Result<Plan, HistoryError> {
     let mut plan = Plan::default();
-    let mut paths: BTreeMap<PathBuf, Way> = BTreeMap::new();
+    let mut paths: BTreeMap<PathBuf, PathRestoration> = BTreeMap::new();
     let steps = concerned(contents, numbers, only);
     disentangled(&steps)?;
     let survey = Survey::of(contents, &steps);
@@ -56,24 +56,24 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
     let modes = contents.sets.modes_before_redo(numbers);
     for (number, step, inline) in steps {
         match step {
-            Step::Move { from, to } => plan.rename(contents, number, (&to.path(), &from.path()))?,
-            Step::Tree { path, tree } => plan.exchange(contents, path.path(), tree),
-            Step::Change { path, before, after, .. } => {
+            IntentStep::Move { from, to } => plan.rename(contents, number, (&to.path(), &from.path()))?,
+            IntentStep::Tree { path, tree } => plan.exchange(contents, path.path(), tree),
+            IntentStep::Change { path, before, after, .. } => {
                 let path = path.path();
                 let redone = modes.get(&(number, path.clone())).and_then(|mode| before.with_mode(*mode));
                 let before = redone.as_ref().unwrap_or(before);
                 let known = paths.remove(&path);
                 let is_known = known.is_some();
-                let way = known.map_or_else(|| looked_beneath(contents, &path, &places).map(Way::from), Ok);
-                let underway = way.as_ref().ok().and_then(Way::underway);
+                let way = known.map_or_else(|| looked_beneath(contents, &path, &places).map(PathRestoration::from), Ok);
+                let underway = way.as_ref().ok().and_then(PathRestoration::underway);
                 let at = StepAt { number, path: &path, before, after, inline, underway };
                 if survey.treatment(contents, &at) == Treatment::Skip {
                     paths.extend(way.ok().filter(|_| is_known).map(|way| (path, way)));
                     continue;
                 }
                 let way = way?;
-                let role = survey.locate(&path).map_or(Role::Other, |at| at.role);
-                let change = Change { number, path: &path, before, after, inline, role };
+                let role = survey.locate(&path).map_or(GitPathRole::Other, |at| at.role);
+                let change = PathChange { number, path: &path, before, after, inline, role };
                 let way = plan.follow(contents, &change, way);
                 paths.insert(path, way);
             }
@@ -105,15 +105,15 @@ pub(super) fn concerned<'a>(contents: &Contents<'a>, numbers: &[u64], only: Opti
             let holds = |path: &Path| !sets.is_undone_at(intent, path);
             let is_asked_for = |path: &Path| only.is_none_or(|only| path.starts_with(only));
             let concerned = intent.steps.iter().rev().filter(|step| match step {
-                Step::Change { path, before: State::Absent, after: State::Folder { .. }, .. } => {
+                IntentStep::Change { path, before: PathState::Absent, after: PathState::Folder { .. }, .. } => {
                     let path = path.path();
                     // A folder that was made for the file goes with it.
                     holds(&path) && only.is_none_or(|only| only.starts_with(&path) || path.starts_with(only))
                 }
-                Step::Change { path, .. } | Step::Tree { path, .. } => {
+                IntentStep::Change { path, .. } | IntentStep::Tree { path, .. } => {
                     holds(&path.path()) && is_asked_for(&path.path())
                 }
-                Step::Move { from, to } => {
+                IntentStep::Move { from, to } => {
                     let (from, to) = (from.path(), to.path());
                     holds(&from) && holds(&to) && (is_asked_for(&from) || is_asked_for(&to))
                 }
@@ -128,13 +128,13 @@ pub(super) fn concerned<'a>(contents: &Contents<'a>, numbers: &[u64], only: Opti
 /// is at such a path then is not what will be there.
 fn disentangled(steps: &[ConcernedStep<'_>]) -> Result<(), HistoryError> {
     for (index, (_, step, _)) in steps.iter().enumerate() {
-        let Step::Move { from, to } = step else { continue };
+        let IntentStep::Move { from, to } = step else { continue };
         let moved = [from.path(), to.path()];
         let touches = |path: &PathText| moved.iter().any(|moved| path.path().starts_with(moved));
         let others = steps.iter().enumerate().filter(|(other, _)| *other != index);
-        let is_entangled = |step: &Step| match step {
-            Step::Change { path, .. } | Step::Tree { path, .. } => touches(path),
-            Step::Move { from, to } => touches(from) || touches(to),
+        let is_entangled = |step: &IntentStep| match step {
+            IntentStep::Change { path, .. } | IntentStep::Tree { path, .. } => touches(path),
+            IntentStep::Move { from, to } => touches(from) || touches(to),
         };
         if others.into_iter().any(|(_, (_, step, _))| is_entangled(step)) {
             return Err(HistoryError::Entangled(from.path().display().to_string()));
@@ -143,7 +143,7 @@ fn disentangled(steps: &[ConcernedStep<'_>]) -> Result<(), HistoryError> {
     Ok(())
 }
 
-pub(super) fn looked(contents: &Contents<'_>, path: &Path) -> Result<State, HistoryError> {
+pub(super) fn looked(contents: &Contents<'_>, path: &Path) -> Result<PathState, HistoryError> {
     if !contents.root.holds(path) {
         return Err(HistoryError::NotAdded(path.display().to_string()));
     }
@@ -157,30 +157,30 @@ pub(super) fn looked(contents: &Contents<'_>, path: &Path) -> Result<State, Hist
 }
 
 /// Looks at a path; where a link stands in the way that changes too, nothing is there.
-fn looked_beneath(contents: &Contents<'_>, path: &Path, places: &HashSet<&Path>) -> Result<State, HistoryError> {
-    let is_link = |place: &&Path| matches!(looked(contents, place), Ok(State::Link { .. }));
+fn looked_beneath(contents: &Contents<'_>, path: &Path, places: &HashSet<&Path>) -> Result<PathState, HistoryError> {
+    let is_link = |place: &&Path| matches!(looked(contents, place), Ok(PathState::Link { .. }));
     match looked(contents, path) {
         Err(_) if path.ancestors().skip(1).filter(|above| places.contains(*above)).any(|above| is_link(&above)) => {
-            Ok(State::Absent)
+            Ok(PathState::Absent)
         }
         looked => looked,
     }
 }
 
-/// One change of one path.
-struct Change<'a> {
+/// One change of one path by a change set.
+struct PathChange<'a> {
     number: u64,
     path: &'a Path,
-    before: &'a State,
-    after: &'a State,
+    before: &'a PathState,
+    after: &'a PathState,
     inline: Inline,
     /// The part that the path plays in a repository.
-    role: Role,
+    role: GitPathRole,
 }
 
-impl Change<'_> {
+impl PathChange<'_> {
     /// Takes a change of nothing but the mode back; returns whether it is one.
-    fn back_in_mode(&self, way: &mut Way, notes: &mut Vec<String>) -> bool {
+    fn back_in_mode(&self, way: &mut PathRestoration, notes: &mut Vec<String>) -> bool {
         if !self.before.differs_in_mode(self.after) {
             return false;
         }
@@ -193,35 +193,35 @@ impl Change<'_> {
                     self.path.display()
                 ));
             }
-            if let (Wanted::State(state, _), Some(mode)) = (&mut way.wanted, way.mode) {
-                **state = state.with_mode(mode).unwrap_or(State::Absent);
+            if let (RestoreTarget::State(state, _), Some(mode)) = (&mut way.wanted, way.mode) {
+                **state = state.with_mode(mode).unwrap_or(PathState::Absent);
             }
         }
         true
     }
 
     /// Says what shall be at the path so that this change is out of it.
-    fn back_from(&self, contents: &Contents<'_>, way: &Way) -> Result<Wanted, Box<Conflict>> {
-        let is = |state: &State| way.underway().is_some_and(|underway| underway.is_same_content(state));
+    fn back_from(&self, contents: &Contents<'_>, way: &PathRestoration) -> Result<RestoreTarget, Box<Conflict>> {
+        let is = |state: &PathState| way.underway().is_some_and(|underway| underway.is_same_content(state));
         if is(self.after) {
-            return Ok(Wanted::State(Box::new(with_mode(self.before, self.after, way)), self.inline));
+            return Ok(RestoreTarget::State(Box::new(with_mode(self.before, self.after, way)), self.inline));
         }
         if is(self.before) {
             return Ok(match &way.wanted {
-                Wanted::State(state, inline) => Wanted::State(state.clone(), *inline),
-                Wanted::Gone => Wanted::Gone,
-                Wanted::AsIs | Wanted::Merged(_) | Wanted::Written(_) => Wanted::AsIs,
+                RestoreTarget::State(state, inline) => RestoreTarget::State(state.clone(), *inline),
+                RestoreTarget::Gone => RestoreTarget::Gone,
+                RestoreTarget::AsIs | RestoreTarget::Merged(_) | RestoreTarget::Written(_) => RestoreTarget::AsIs,
             });
         }
         if self.is_only_refreshed(contents, way) {
-            return Ok(Wanted::State(Box::new(with_mode(self.before, self.after, way)), self.inline));
+            return Ok(RestoreTarget::State(Box::new(with_mode(self.before, self.after, way)), self.inline));
         }
         self.merged(contents, way)
     }
 
     /// Whether git has written its index anew since, without anything else in it than the change had left.
-    fn is_only_refreshed(&self, contents: &Contents<'_>, way: &Way) -> bool {
-        if !matches!(way.wanted, Wanted::AsIs) || !git_index::is_index(self.path) {
+    fn is_only_refreshed(&self, contents: &Contents<'_>, way: &PathRestoration) -> bool {
+        if !matches!(way.wanted, RestoreTarget::AsIs) || !git_index::is_index(self.path) {
             return false;
         }
         let left = contents.bytes(self.after, self.before, self.inline);
@@ -229,33 +229,33 @@ impl Change<'_> {
         both.is_some_and(|(left, now)| git_index::says_the_same(&left, &now))
     }
 
-    fn merged(&self, contents: &Contents<'_>, way: &Way) -> Result<Wanted, Box<Conflict>> {
+    fn merged(&self, contents: &Contents<'_>, way: &PathRestoration) -> Result<RestoreTarget, Box<Conflict>> {
         let left = contents.bytes(self.after, self.before, self.inline);
         let now = match &way.wanted {
-            Wanted::AsIs => contents.now(self.path),
-            Wanted::State(state, inline) => contents.bytes(state, &State::Absent, *inline),
-            Wanted::Merged(bytes) | Wanted::Written(bytes) => Some(bytes.clone()),
-            Wanted::Gone => None,
+            RestoreTarget::AsIs => contents.now(self.path),
+            RestoreTarget::State(state, inline) => contents.bytes(state, &PathState::Absent, *inline),
+            RestoreTarget::Merged(bytes) | RestoreTarget::Written(bytes) => Some(bytes.clone()),
+            RestoreTarget::Gone => None,
         };
-        let old = contents.bytes(self.before, &State::Absent, self.inline);
+        let old = contents.bytes(self.before, &PathState::Absent, self.inline);
         let conflict = |why: &str, left, now| {
             let (path, why) = (self.path.display().to_string(), why.to_owned());
             Box::new(Conflict { set: self.number, path, why, left, now, blocked_by: Vec::new() })
         };
         match (left, now, old) {
             // Git rewrites these all the time; a later version of them counts.
-            (..) if matches!(self.role, Role::Scratch | Role::Head) => Ok(Wanted::AsIs),
-            (Some(left), Some(now), old) if self.role == Role::Reflog => {
+            (..) if matches!(self.role, GitPathRole::Scratch | GitPathRole::Head) => Ok(RestoreTarget::AsIs),
+            (Some(left), Some(now), old) if self.role == GitPathRole::Reflog => {
                 Ok(repositories::take_out_of_reflog(self.before, old.as_deref(), (&left, &now)))
             }
-            (..) if self.role == Role::Reflog => Ok(Wanted::AsIs),
-            (..) if self.role == Role::Index => Err(conflict(conflicts::STAGED_SINCE, None, None)),
+            (..) if self.role == GitPathRole::Reflog => Ok(RestoreTarget::AsIs),
+            (..) if self.role == GitPathRole::Index => Err(conflict(conflicts::STAGED_SINCE, None, None)),
             (left, now, _) if self.role.is_one_value() => Err(conflict("and it is not text", left, now)),
             (Some(left), Some(now), Some(old)) => match merge(&left, &now, &old) {
-                Ok(merged) => Ok(Wanted::Merged(merged)),
+                Ok(merged) => Ok(RestoreTarget::Merged(merged)),
                 Err(why) => Err(conflict(&why.to_string(), Some(left), Some(now))),
             },
-            (None, Some(now), Some(_)) if *self.after == State::Absent => {
+            (None, Some(now), Some(_)) if *self.after == PathState::Absent => {
                 Err(conflict(conflicts::CREATED_SINCE, None, Some(now)))
             }
             (left, now, _) => Err(conflict(self.why_not(way), left, now)),
@@ -263,13 +263,13 @@ impl Change<'_> {
     }
 
     /// Says why a merge cannot even be tried.
-    fn why_not(&self, way: &Way) -> &'static str {
+    fn why_not(&self, way: &PathRestoration) -> &'static str {
         let now = match &way.wanted {
-            Wanted::AsIs | Wanted::Merged(_) | Wanted::Written(_) => &way.now,
-            Wanted::State(state, _) => state,
-            Wanted::Gone => &State::Absent,
+            RestoreTarget::AsIs | RestoreTarget::Merged(_) | RestoreTarget::Written(_) => &way.now,
+            RestoreTarget::State(state, _) => state,
+            RestoreTarget::Gone => &PathState::Absent,
         };
-        let is_file = |state: &State| matches!(state, State::File { .. });
+        let is_file = |state: &PathState| matches!(state, PathState::File { .. });
         if !is_file(now) {
             "it is gone or no longer a file"
         } else if !is_file(self.before) {
@@ -300,23 +300,31 @@ impl Plan {
         if vanishes {
             self.vanishing_trees.push(path.clone());
         }
-        let (place, action) = (path.clone(), Action::Tree(Box::new(TreeChange::back(tree, restored))));
-        self.deeds.push(Deed { place, action, expected: Expected::Anything });
+        let (place, action) = (path.clone(), MutationAction::Tree(Box::new(TreeChange::back(tree, restored))));
+        self.deeds.push(FileMutation { place, action, expected: MutationPrecondition::Anything });
         self.files.push((path, became));
     }
 
     /// Follows one change of a path back.
-    fn follow(&mut self, contents: &Contents<'_>, change: &Change<'_>, mut way: Way) -> Way {
+    fn follow(
+        &mut self,
+        contents: &Contents<'_>,
+        change: &PathChange<'_>,
+        mut way: PathRestoration,
+    ) -> PathRestoration {
         if change.back_in_mode(&mut way, &mut self.notes) {
             return way;
         }
         match change.back_from(contents, &way) {
             Ok(wanted) => {
                 let mode = match &wanted {
-                    Wanted::State(state, _) => state.mode(),
-                    Wanted::AsIs | Wanted::Merged(_) | Wanted::Written(_) | Wanted::Gone => way.mode,
+                    RestoreTarget::State(state, _) => state.mode(),
+                    RestoreTarget::AsIs
+                    | RestoreTarget::Merged(_)
+                    | RestoreTarget::Written(_)
+                    | RestoreTarget::Gone => way.mode,
                 };
-                Way { wanted, mode, ..way }
+                PathRestoration { wanted, mode, ..way }
             }
             Err(conflict) => {
                 self.conflicts.push(*conflict);
@@ -326,62 +334,62 @@ impl Plan {
     }
 
     fn rename(&mut self, contents: &Contents<'_>, set: u64, (from, to): (&Path, &Path)) -> Result<(), HistoryError> {
-        if looked(contents, to)? != State::Absent {
+        if looked(contents, to)? != PathState::Absent {
             return Err(HistoryError::InTheWay(to.display().to_string()));
         }
-        if looked(contents, from)? == State::Absent {
+        if looked(contents, from)? == PathState::Absent {
             let (path, why) = (from.display().to_string(), "it is gone".to_owned());
             let blocked_by = Vec::new();
             self.conflicts.push(Conflict { set, path, why, left: None, now: None, blocked_by });
             return Ok(());
         }
-        let action = Action::Rename(to.to_owned());
-        self.deeds.push(Deed { place: from.to_owned(), action, expected: Expected::Anything });
+        let action = MutationAction::Rename(to.to_owned());
+        self.deeds.push(FileMutation { place: from.to_owned(), action, expected: MutationPrecondition::Anything });
         self.files.push((from.to_owned(), Became::Renamed));
         Ok(())
     }
 
-    fn add(&mut self, contents: &Contents<'_>, path: PathBuf, way: Way) -> Result<(), HistoryError> {
-        let is_gone = matches!(&way.wanted, Wanted::State(state, _) if **state == State::Absent);
-        let wanted = if is_gone { Wanted::Gone } else { way.wanted };
+    fn add(&mut self, contents: &Contents<'_>, path: PathBuf, way: PathRestoration) -> Result<(), HistoryError> {
+        let is_gone = matches!(&way.wanted, RestoreTarget::State(state, _) if **state == PathState::Absent);
+        let wanted = if is_gone { RestoreTarget::Gone } else { way.wanted };
         let (action, became) = match (wanted, &way.now) {
-            (Wanted::AsIs, now) => match way.mode.filter(|_| way.mode != now.mode()) {
-                Some(mode) => (Some(Action::SetMode(mode)), Became::Restored),
+            (RestoreTarget::AsIs, now) => match way.mode.filter(|_| way.mode != now.mode()) {
+                Some(mode) => (Some(MutationAction::SetMode(mode)), Became::Restored),
                 None => (None, Became::Unchanged),
             },
-            (Wanted::Merged(bytes), now) => {
+            (RestoreTarget::Merged(bytes), now) => {
                 let rights = way.mode.filter(|_| way.mode != now.mode()).map(|mode| Rights { mode, owner: None });
-                (Some(Action::Put(Content::Bytes(bytes.into()), rights)), Became::Merged)
+                (Some(MutationAction::Put(MutationContent::Bytes(bytes.into()), rights)), Became::Merged)
             }
-            (Wanted::Written(bytes), now) => {
-                let became = if *now == State::Absent { Became::Returned } else { Became::Restored };
-                (Some(Action::Put(Content::Bytes(bytes.into()), None)), became)
+            (RestoreTarget::Written(bytes), now) => {
+                let became = if *now == PathState::Absent { Became::Returned } else { Became::Restored };
+                (Some(MutationAction::Put(MutationContent::Bytes(bytes.into()), None)), became)
             }
-            (Wanted::Gone, State::Folder { .. }) => {
+            (RestoreTarget::Gone, PathState::Folder { .. }) => {
                 self.folders.push((path, way.now));
                 return Ok(());
             }
-            (Wanted::Gone, State::Absent) => (None, Became::Unchanged),
-            (Wanted::Gone, _) => (Some(Action::Remove), Became::Removed),
-            (Wanted::State(state, _), now) if state.is_same_content(now) => {
+            (RestoreTarget::Gone, PathState::Absent) => (None, Became::Unchanged),
+            (RestoreTarget::Gone, _) => (Some(MutationAction::Remove), Became::Removed),
+            (RestoreTarget::State(state, _), now) if state.is_same_content(now) => {
                 match state.mode().filter(|_| state.mode() != now.mode()) {
-                    Some(mode) => (Some(Action::SetMode(mode)), Became::Restored),
+                    Some(mode) => (Some(MutationAction::SetMode(mode)), Became::Restored),
                     None => (None, Became::Unchanged),
                 }
             }
-            (Wanted::State(state, inline), now) => {
-                if matches!(now, State::Folder { .. }) {
+            (RestoreTarget::State(state, inline), now) => {
+                if matches!(now, PathState::Folder { .. }) {
                     self.replaced_folders.push(path.clone());
                 }
-                let became = if *now == State::Absent { Became::Returned } else { Became::Restored };
+                let became = if *now == PathState::Absent { Became::Returned } else { Became::Restored };
                 (Some(made_of(contents, &path, &state, inline)?), became)
             }
         };
         if let Some(action) = action {
-            self.deeds.push(Deed {
+            self.deeds.push(FileMutation {
                 place: path.clone(),
                 action,
-                expected: Expected::Same(Fingerprint::from(&way.now)),
+                expected: MutationPrecondition::Same(Fingerprint::from(&way.now)),
             });
         }
         self.files.push((path, became));
@@ -393,13 +401,15 @@ impl Plan {
     /// Makes the folders that what comes back needs, and that somebody has removed since.
     pub(super) fn make_missing_folders(&mut self, contents: &Contents<'_>) {
         let returning = self.deeds.iter().filter_map(|deed| match &deed.action {
-            Action::Rename(to) => Some(to.clone()),
-            Action::Put(..) | Action::MakeFolder(_) | Action::MakeLink(_) | Action::Bring(_) | Action::Tree(_) => {
-                Some(deed.place.clone())
-            }
-            Action::Remove | Action::SetMode(_) => None,
+            MutationAction::Rename(to) => Some(to.clone()),
+            MutationAction::Put(..)
+            | MutationAction::MakeFolder(_)
+            | MutationAction::MakeLink(_)
+            | MutationAction::Bring(_)
+            | MutationAction::Tree(_) => Some(deed.place.clone()),
+            MutationAction::Remove | MutationAction::SetMode(_) => None,
         });
-        let makes = |deed: &&Deed| matches!(deed.action, Action::MakeFolder(_));
+        let makes = |deed: &&FileMutation| matches!(deed.action, MutationAction::MakeFolder(_));
         let made: HashSet<PathBuf> = self.deeds.iter().filter(makes).map(|deed| deed.place.clone()).collect();
         let mut known: HashSet<PathBuf> = self.deeds.iter().map(|deed| deed.place.clone()).collect();
         // What comes into a folder that comes back has all above it with that folder.
@@ -412,7 +422,7 @@ impl Plan {
 
     /// Returns the places at which nothing is left.
     fn leaving(&self) -> HashSet<PathBuf> {
-        let leaves = |deed: &&Deed| matches!(deed.action, Action::Remove | Action::Rename(_));
+        let leaves = |deed: &&FileMutation| matches!(deed.action, MutationAction::Remove | MutationAction::Rename(_));
         let leaving = self.deeds.iter().filter(leaves).map(|deed| &deed.place);
         leaving.chain(&self.vanishing_trees).cloned().collect()
     }
@@ -427,12 +437,12 @@ impl Plan {
             if is_empty {
                 if let Some(mode) = now.mode().filter(|mode| !is_workable(*mode)) {
                     let (action, expected) =
-                        (Action::SetMode(mode | WORKABLE), Expected::Same(Fingerprint::from(&now)));
-                    self.deeds.push(Deed { place: folder.clone(), action, expected });
+                        (MutationAction::SetMode(mode | WORKABLE), MutationPrecondition::Same(Fingerprint::from(&now)));
+                    self.deeds.push(FileMutation { place: folder.clone(), action, expected });
                 }
-                let expected = Expected::Same(Fingerprint::from(&now));
+                let expected = MutationPrecondition::Same(Fingerprint::from(&now));
                 going.insert(folder.clone());
-                self.deeds.push(Deed { place: folder.clone(), action: Action::Remove, expected });
+                self.deeds.push(FileMutation { place: folder.clone(), action: MutationAction::Remove, expected });
             }
             self.files.push((folder, if is_empty { Became::Removed } else { Became::Kept }));
         }
@@ -456,30 +466,30 @@ impl Plan {
 pub(super) fn made_of(
     contents: &Contents<'_>,
     path: &Path,
-    state: &State,
+    state: &PathState,
     inline: Inline,
-) -> Result<Action, HistoryError> {
+) -> Result<MutationAction, HistoryError> {
     Ok(match state {
-        State::Absent => Action::Remove,
-        State::Folder { mode } => Action::MakeFolder(Some(*mode)),
-        State::Link { to } => Action::MakeLink(to.path()),
-        State::File { content: Kept::Object { hash }, size, .. } => {
-            Action::Put(Content::Object(*hash, *size), state.rights())
+        PathState::Absent => MutationAction::Remove,
+        PathState::Folder { mode } => MutationAction::MakeFolder(Some(*mode)),
+        PathState::Link { to } => MutationAction::MakeLink(to.path()),
+        PathState::File { content: ContentLocation::Object { hash }, size, .. } => {
+            MutationAction::Put(MutationContent::Object(*hash, *size), state.rights())
         }
-        State::File { content, hash, .. } => {
+        PathState::File { content, hash, .. } => {
             // It is read when it is needed: all contents of a change set together may be large.
-            if let Kept::Inline { at, length } = content
+            if let ContentLocation::Inline { at, length } = content
                 && let Some(recorded) = contents.sets.reading.recorded(inline, (*at, *length), *hash)
                 && recorded.read().is_ok()
             {
-                return Ok(Action::Put(Content::Recorded(Box::new(recorded)), state.rights()));
+                return Ok(MutationAction::Put(MutationContent::Recorded(Box::new(recorded)), state.rights()));
             }
             let damaged = || HistoryError::System {
                 path: path.display().to_string(),
                 error: io::Error::new(io::ErrorKind::InvalidData, "its kept content is damaged"),
             };
-            let bytes = contents.bytes(state, &State::Absent, inline).ok_or_else(damaged)?;
-            Action::Put(Content::Bytes(bytes.into()), state.rights())
+            let bytes = contents.bytes(state, &PathState::Absent, inline).ok_or_else(damaged)?;
+            MutationAction::Put(MutationContent::Bytes(bytes.into()), state.rights())
         }
     })
 }

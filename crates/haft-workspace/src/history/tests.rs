@@ -11,25 +11,25 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, FileOp, Permit, PermitIssuer, SessionName};
+use haft_contract::door::{FileOp, Permit, PermitIssuer, Provenance, SessionName};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::error::ToolError;
 use haft_contract::history::Undone;
-use haft_contract::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, FileLocation, Target};
 use tokio_util::sync::CancellationToken;
 
-use super::{Became, HistoryError, Kind, Side, TakenBack, Which};
+use super::{Became, ChangeSetKind, HistoryError, PathContent, TakenBack, UndoSelection};
 use crate::files::Workspace;
 use crate::state::WorkspaceState;
 
 /// A workspace with its state beside it.
-struct Ground {
+struct HistoryFixture {
     folder: tempfile::TempDir,
     run: &'static str,
     turn: u64,
 }
 
-impl Ground {
+impl HistoryFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         std::fs::create_dir(folder.path().join("ws")).expect("it is new");
@@ -61,10 +61,10 @@ impl Ground {
     }
 
     fn permit_for(&self, purpose: haft_contract::door::Purpose) -> Permit {
-        let root = Target::Inside(Place::new("", Extent::Tree));
+        let root = Target::Inside(FileLocation::new("", Extent::Tree));
         let effects =
             [Change::Create, Change::Replace, Change::Remove].map(|change| Effect::Change(root.clone(), change));
-        let errand = Errand {
+        let errand = Provenance {
             call: CallId::new("1"),
             tool: "write_file".into(),
             session: SessionName::new("s"),
@@ -97,7 +97,7 @@ impl Ground {
         run(self.workspace().doors(&self.state()).files.change(&self.permit(), &[op])).map(drop)
     }
 
-    fn undo(&self, which: Which) -> Result<TakenBack, HistoryError> {
+    fn undo(&self, which: UndoSelection) -> Result<TakenBack, HistoryError> {
         self.workspace().history(&self.state()).undo(which, None)
     }
 
@@ -124,7 +124,7 @@ impl Ground {
 }
 
 fn target(name: &str) -> Target {
-    Target::Inside(Place::new(name, Extent::Entry))
+    Target::Inside(FileLocation::new(name, Extent::Entry))
 }
 
 fn run<T>(work: impl Future<Output = T>) -> T {
@@ -133,7 +133,7 @@ fn run<T>(work: impl Future<Output = T>) -> T {
 
 #[test]
 fn undo_restores_bytes_mode_and_absence_and_redo_brings_it_back() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.put("a.txt", "one\n");
     std::fs::set_permissions(ground.path("a.txt"), PermissionsExt::from_mode(0o640)).expect("it is ours");
     let before = ground.tree();
@@ -141,7 +141,7 @@ fn undo_restores_bytes_mode_and_absence_and_redo_brings_it_back() {
     let after = ground.tree();
     assert_eq!(ground.read("new/deep/b.txt"), "b\n");
 
-    let taken = ground.undo(Which::Newest).expect("it can be taken back");
+    let taken = ground.undo(UndoSelection::Newest).expect("it can be taken back");
     assert_eq!(ground.tree(), before);
     assert_eq!(taken.sets, [1]);
     let became: Vec<(&str, Became)> = taken.files.iter().map(|(path, became)| (path.as_str(), *became)).collect();
@@ -157,21 +157,21 @@ fn undo_restores_bytes_mode_and_absence_and_redo_brings_it_back() {
 
     ground.redo().expect("it can be brought back");
     assert_eq!(ground.tree(), after);
-    ground.undo(Which::Newest).expect("it can be taken back again");
+    ground.undo(UndoSelection::Newest).expect("it can be taken back again");
     assert_eq!(ground.tree(), before);
 }
 
 #[test]
 fn undo_again_goes_further_back_until_nothing_is_left() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     for content in ["1", "2", "3"] {
         ground.write(&[("a", content)]).expect("it can be written");
     }
     for content in ["2", "1", "(none)"] {
-        ground.undo(Which::Newest).expect("it can be taken back");
+        ground.undo(UndoSelection::Newest).expect("it can be taken back");
         assert_eq!(ground.read("a"), content);
     }
-    assert!(matches!(ground.undo(Which::Newest), Err(HistoryError::NothingLeft)));
+    assert!(matches!(ground.undo(UndoSelection::Newest), Err(HistoryError::NothingLeft)));
     for content in ["1", "2", "3"] {
         ground.redo().expect("it can be brought back");
         assert_eq!(ground.read("a"), content);
@@ -181,30 +181,30 @@ fn undo_again_goes_further_back_until_nothing_is_left() {
 
 #[test]
 fn an_older_change_is_taken_out_of_the_middle() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.put("a", "1\n2\n3\n4\n5\n6\n7\n");
     let first = ground.write(&[("a", "one\n2\n3\n4\n5\n6\n7\n")]).expect("it can be written");
     ground.write(&[("a", "one\n2\n3\n4\n5\n6\nseven\n")]).expect("it can be written");
-    let taken = ground.undo(Which::Number(first)).expect("the two do not touch");
+    let taken = ground.undo(UndoSelection::Number(first)).expect("the two do not touch");
     assert_eq!(ground.read("a"), "1\n2\n3\n4\n5\n6\nseven\n");
     assert_eq!(taken.files, [("a".to_owned(), Became::Merged)]);
-    assert!(matches!(ground.undo(Which::Number(first)), Err(HistoryError::AlreadyUndone(1))));
-    ground.undo(Which::Newest).expect("the other is left");
+    assert!(matches!(ground.undo(UndoSelection::Number(first)), Err(HistoryError::AlreadyUndone(1))));
+    ground.undo(UndoSelection::Newest).expect("the other is left");
     assert_eq!(ground.read("a"), "1\n2\n3\n4\n5\n6\n7\n");
 }
 
 #[test]
 fn the_users_work_is_merged_where_it_does_not_touch_and_never_overwritten() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.put("a", "1\n2\n3\n4\n5\n");
     ground.write(&[("a", "ONE\n2\n3\n4\n5\n")]).expect("it can be written");
     ground.put("a", "ONE\n2\n3\n4\nmine\n");
-    ground.undo(Which::Newest).expect("the two do not touch");
+    ground.undo(UndoSelection::Newest).expect("the two do not touch");
     assert_eq!(ground.read("a"), "1\n2\n3\n4\nmine\n");
 
     ground.write(&[("b", "made\n"), ("a", "x\n2\n3\n4\nmine\n")]).expect("it can be written");
     ground.put("a", "my own\n2\n3\n4\nmine\n");
-    let refused = ground.undo(Which::Newest).expect_err("both changed the first line");
+    let refused = ground.undo(UndoSelection::Newest).expect_err("both changed the first line");
     assert!(matches!(&refused, HistoryError::Conflicts(found) if found[0].path == "a"), "{refused}");
     assert_eq!((ground.read("a").as_str(), ground.read("b").as_str()), ("my own\n2\n3\n4\nmine\n", "made\n"));
 }
@@ -212,22 +212,22 @@ fn the_users_work_is_merged_where_it_does_not_touch_and_never_overwritten() {
 #[test]
 fn work_in_a_file_of_wide_units_is_merged() {
     let wide = |text: &str| text.chars().flat_map(|letter| [letter, '\0']).collect::<String>();
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.put("a", &wide("1\n2\n3\n4\n5\n"));
     ground.write(&[("a", &wide("one\n2\n3\n4\n5\n"))]).expect("it can be written");
     ground.put("a", &wide("one\n2\n3\n4\nmine\n"));
-    ground.undo(Which::Newest).expect("the two do not touch");
+    ground.undo(UndoSelection::Newest).expect("the two do not touch");
     assert_eq!(ground.read("a"), wide("1\n2\n3\n4\nmine\n"));
 }
 
 #[test]
 fn a_merge_that_was_not_tried_is_told_with_its_reason() {
-    let why = |content: &str, mine: &dyn Fn(&Ground)| {
-        let ground = Ground::new();
+    let why = |content: &str, mine: &dyn Fn(&HistoryFixture)| {
+        let ground = HistoryFixture::new();
         ground.put("a", content);
         ground.write(&[("a", &content.replace('1', "one"))]).expect("it can be written");
         mine(&ground);
-        ground.undo(Which::Newest).expect_err("it cannot be merged").to_string()
+        ground.undo(UndoSelection::Newest).expect_err("it cannot be merged").to_string()
     };
     let told = |why: &str| format!("a was changed since change set 1, {why}; nothing was undone");
     let touched = why("1\n2\n", &|ground| ground.put("a", "uno\n2\n"));
@@ -243,26 +243,26 @@ fn a_merge_that_was_not_tried_is_told_with_its_reason() {
 
 #[test]
 fn a_file_that_was_made_and_then_worked_on_is_not_removed() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.write(&[("new", "made\n")]).expect("it can be written");
     ground.put("new", "made\nand worked on\n");
-    assert!(matches!(ground.undo(Which::Newest), Err(HistoryError::Conflicts(_))));
+    assert!(matches!(ground.undo(UndoSelection::Newest), Err(HistoryError::Conflicts(_))));
     assert_eq!(ground.read("new"), "made\nand worked on\n");
 }
 
 #[test]
 fn a_folder_that_was_made_stays_when_somebody_put_something_into_it() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.write(&[("new/a", "a\n")]).expect("it can be written");
     ground.put("new/mine", "mine\n");
-    let taken = ground.undo(Which::Newest).expect("the file can go");
+    let taken = ground.undo(UndoSelection::Newest).expect("the file can go");
     assert_eq!(taken.files, [("new/a".to_owned(), Became::Removed), ("new".to_owned(), Became::Kept)]);
     assert_eq!((ground.read("new/a").as_str(), ground.read("new/mine").as_str()), ("(none)", "mine\n"));
 }
 
 #[test]
 fn removals_and_renames_are_taken_back() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.put("a", "a\n");
     std::fs::create_dir(ground.path("empty")).expect("it is new");
     std::os::unix::fs::symlink("a", ground.path("link")).expect("it is new");
@@ -272,20 +272,20 @@ fn removals_and_renames_are_taken_back() {
     ground.remove("link").expect("a link can be removed");
     assert_eq!(ground.tree().len(), 0);
     for _ in 0..3 {
-        ground.undo(Which::Newest).expect("it can be taken back");
+        ground.undo(UndoSelection::Newest).expect("it can be taken back");
     }
     assert_eq!(ground.tree(), before);
     assert_eq!(std::fs::read_link(ground.path("link")).expect("it is a link"), Path::new("a"));
 
     ground.rename("a", "sub/b").expect("it can be renamed");
     assert_eq!((ground.read("a").as_str(), ground.read("sub/b").as_str()), ("(none)", "a\n"));
-    ground.undo(Which::Newest).expect("it can be taken back");
+    ground.undo(UndoSelection::Newest).expect("it can be taken back");
     assert_eq!(ground.tree(), before);
 }
 
 #[test]
 fn the_root_is_never_removed_and_a_full_folder_neither() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.put("a", "a\n");
     std::fs::create_dir(ground.path("full")).expect("it is new");
     ground.put("full/a", "a\n");
@@ -298,111 +298,117 @@ fn the_root_is_never_removed_and_a_full_folder_neither() {
 
 #[test]
 fn large_contents_are_kept_beside_the_journal_and_come_back() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     let old: String = (0..40_000).map(|number| format!("line {number}\n")).collect();
     ground.put("big", &old);
     let new = old.replace("line 7\n", "line seven\n");
     ground.write(&[("big", &new)]).expect("it can be written");
     ground.put("big", &new.replace("line 39999\n", "mine\n"));
-    ground.undo(Which::Newest).expect("the two do not touch");
+    ground.undo(UndoSelection::Newest).expect("the two do not touch");
     assert_eq!(ground.read("big"), old.replace("line 39999\n", "mine\n"));
     ground.remove("big").expect("it can be removed");
-    ground.undo(Which::Newest).expect("it can be taken back");
+    ground.undo(UndoSelection::Newest).expect("it can be taken back");
     assert_eq!(ground.read("big"), old.replace("line 39999\n", "mine\n"));
 }
 
 #[test]
 fn a_turn_and_a_session_are_taken_back_together() {
-    let mut ground = Ground::new();
+    let mut ground = HistoryFixture::new();
     ground.put("a", "0\n");
     ground.write(&[("a", "1\n")]).expect("it can be written");
     ground.turn = 2;
     ground.write(&[("a", "2\n")]).expect("it can be written");
     ground.write(&[("b", "b\n"), ("a", "3\n")]).expect("it can be written");
-    let taken = ground.undo(Which::Turn).expect("it can be taken back");
+    let taken = ground.undo(UndoSelection::Turn).expect("it can be taken back");
     assert_eq!(taken.sets, [3, 2]);
     assert_eq!((ground.read("a").as_str(), ground.read("b").as_str()), ("1\n", "(none)"));
     ground.redo().expect("it can be brought back");
     assert_eq!((ground.read("a").as_str(), ground.read("b").as_str()), ("3\n", "b\n"));
     ground.run = "another";
     ground.write(&[("c", "c\n")]).expect("it can be written");
-    ground.undo(Which::Session).expect("it can be taken back");
+    ground.undo(UndoSelection::Session).expect("it can be taken back");
     assert_eq!((ground.read("a").as_str(), ground.read("c").as_str()), ("3\n", "(none)"));
-    ground.undo(Which::Session).expect("it can be taken back");
+    ground.undo(UndoSelection::Session).expect("it can be taken back");
     assert_eq!(ground.read("a"), "0\n");
 }
 
 #[test]
 fn everything_of_a_session_from_a_change_set_on_can_be_taken_back() {
-    let mut ground = Ground::new();
+    let mut ground = HistoryFixture::new();
     ground.write(&[("a", "1\n")]).expect("it can be written");
     ground.write(&[("a", "2\n")]).expect("it can be written");
     ground.run = "another";
     ground.write(&[("b", "b\n")]).expect("it can be written");
     ground.run = "one";
     ground.write(&[("c", "c\n")]).expect("it can be written");
-    let taken = ground.undo(Which::Since(2)).expect("it can be taken back");
+    let taken = ground.undo(UndoSelection::Since(2)).expect("it can be taken back");
     assert_eq!(taken.sets, [4, 2], "nothing of the other session goes");
     assert_eq!(["a", "b", "c"].map(|name| ground.read(name)), ["1\n", "b\n", "(none)"]);
-    assert!(matches!(ground.undo(Which::Since(2)), Err(HistoryError::AlreadyUndone(2))));
-    assert!(matches!(ground.undo(Which::Since(99)), Err(HistoryError::Unknown(99))));
+    assert!(matches!(ground.undo(UndoSelection::Since(2)), Err(HistoryError::AlreadyUndone(2))));
+    assert!(matches!(ground.undo(UndoSelection::Since(99)), Err(HistoryError::Unknown(99))));
     ground.redo().expect("it can be brought back");
     assert_eq!(["a", "b", "c"].map(|name| ground.read(name)), ["2\n", "b\n", "c\n"]);
 }
 
 #[test]
 fn one_file_of_a_change_set_can_be_taken_back_alone() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.write(&[("a", "a\n"), ("b", "b\n")]).expect("it can be written");
     let history = ground.workspace().history(&ground.state());
-    history.undo(Which::Newest, Some(&target("a"))).expect("it can be taken back");
+    history.undo(UndoSelection::Newest, Some(&target("a"))).expect("it can be taken back");
     assert_eq!((ground.read("a").as_str(), ground.read("b").as_str()), ("(none)", "b\n"));
     let log = history.log().expect("it can be read");
     assert_eq!(log.sets[1].undone, Undone::Partly);
-    assert!(matches!(history.undo(Which::Newest, Some(&target("z"))), Err(HistoryError::NotConcerned(_))));
-    history.undo(Which::Newest, None).expect("the rest is left");
+    assert!(matches!(history.undo(UndoSelection::Newest, Some(&target("z"))), Err(HistoryError::NotConcerned(_))));
+    history.undo(UndoSelection::Newest, None).expect("the rest is left");
     assert_eq!(ground.read("b"), "(none)");
 }
 
 #[test]
 fn the_log_tells_what_was_done_and_what_was_taken_back() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.put("a", "a\n");
     ground.write(&[("a", "b\n"), ("n", "n\n")]).expect("it can be written");
-    ground.undo(Which::Newest).expect("it can be taken back");
+    ground.undo(UndoSelection::Newest).expect("it can be taken back");
     let log = ground.workspace().history(&ground.state()).log().expect("it can be read");
-    let told: Vec<(u64, &str, &Kind, Undone)> =
+    let told: Vec<(u64, &str, &ChangeSetKind, Undone)> =
         log.sets.iter().map(|set| (set.number, set.tool.as_str(), &set.kind, set.undone)).collect();
-    assert_eq!(told, [(2, "undo", &Kind::Undo(vec![1]), Undone::No), (1, "write_file", &Kind::Change, Undone::Yes)]);
+    assert_eq!(
+        told,
+        [
+            (2, "undo", &ChangeSetKind::Undo(vec![1]), Undone::No),
+            (1, "write_file", &ChangeSetKind::Change, Undone::Yes)
+        ]
+    );
     let files: Vec<(&str, Change)> = log.sets[1].files.iter().map(|file| (file.path.as_str(), file.change)).collect();
     assert_eq!(files, [("a", Change::Replace), ("n", Change::Create)]);
     let (number, changes) = ground.workspace().history(&ground.state()).diff(Some(1)).expect("it can be read");
     assert_eq!(number, 1);
-    let file = |content: &str| Side::File(content.as_bytes().to_owned());
+    let file = |content: &str| PathContent::File(content.as_bytes().to_owned());
     assert_eq!((&changes[0].before, &changes[0].after), (&file("a\n"), &file("b\n")));
-    assert_eq!((&changes[1].before, &changes[1].after), (&Side::Absent, &file("n\n")));
+    assert_eq!((&changes[1].before, &changes[1].after), (&PathContent::Absent, &file("n\n")));
 }
 
 #[test]
 fn one_file_taken_back_alone_leaves_the_renames_of_others() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.put("a", "a\n");
     ground.rename("a", "b").expect("it can be renamed");
     let history = ground.workspace().history(&ground.state());
-    assert!(matches!(history.undo(Which::Newest, Some(&target("z"))), Err(HistoryError::NotConcerned(_))));
+    assert!(matches!(history.undo(UndoSelection::Newest, Some(&target("z"))), Err(HistoryError::NotConcerned(_))));
     assert_eq!(ground.read("b"), "a\n");
-    history.undo(Which::Newest, Some(&target("b"))).expect("it was renamed");
+    history.undo(UndoSelection::Newest, Some(&target("b"))).expect("it was renamed");
     assert_eq!((ground.read("a").as_str(), ground.read("b").as_str()), ("a\n", "(none)"));
 }
 
 #[test]
 fn what_was_renamed_and_changed_is_taken_back_one_by_one() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.write(&[("a", "1\n")]).expect("it can be written");
     ground.rename("a", "b").expect("it can be renamed");
     ground.write(&[("b", "2\n")]).expect("it can be written");
     let after = ground.tree();
-    let taken = ground.undo(Which::Session).expect("each can be taken back after the next one");
+    let taken = ground.undo(UndoSelection::Session).expect("each can be taken back after the next one");
     assert_eq!((taken.sets, ground.tree().len()), (vec![3, 2, 1], 0));
     for _ in 0..3 {
         ground.redo().expect("each is an undo");

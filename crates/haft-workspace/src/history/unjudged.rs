@@ -12,37 +12,38 @@ use std::path::{Path, PathBuf};
 use haft_contract::guarded;
 use rustix::fs::OFlags;
 
-use super::{HistoryError, Judged};
-use crate::files::followed::Followed;
-use crate::files::open::Root;
+use super::{HistoryError, JudgedPlaces};
+use crate::files::followed::FollowedPlaces;
+use crate::files::open::WorkspaceRoot;
 use crate::files::repository::{concerns, is_repository};
-use crate::files::transaction::{Action, Deed};
+use crate::files::transaction::{FileMutation, MutationAction};
 use crate::files::tree::TreeStores;
-use crate::state::journal::{How, Journal};
+use crate::state::journal::{Journal, UndoDirection};
 
 /// Most notes of one undo.
 const MOST_NOTES: usize = 5;
 
-/// Which places of an undo no rule has judged.
+/// Which places of an undo were not judged by any rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unjudged {
+pub(super) enum UnjudgedPlaces {
     None,
     InBuildFolders,
     All,
 }
 
-impl Unjudged {
-    pub(super) fn of(judged: Judged, how: How) -> Self {
+impl UnjudgedPlaces {
+    pub(super) fn of(judged: JudgedPlaces, how: UndoDirection) -> Self {
         match (judged, how) {
-            (Judged::Nothing, How::Redo) => Self::All,
-            (Judged::NamedPaths, _) => Self::InBuildFolders,
-            (Judged::Nothing, How::Undo) | (Judged::Everything, _) => Self::None,
+            (JudgedPlaces::Nothing, UndoDirection::Redo) => Self::All,
+            (JudgedPlaces::NamedPaths, _) => Self::InBuildFolders,
+            (JudgedPlaces::Nothing, UndoDirection::Undo) | (JudgedPlaces::Everything, _) => Self::None,
         }
     }
 
     /// Returns whether a place is one of them.
-    pub(super) fn covers(self, place: &Path, deeds: &[Deed]) -> bool {
-        let is_in = |deed: &Deed| matches!(deed.action, Action::Tree(_)) && place.starts_with(&deed.place);
+    pub(super) fn covers(self, place: &Path, deeds: &[FileMutation]) -> bool {
+        let is_in =
+            |deed: &FileMutation| matches!(deed.action, MutationAction::Tree(_)) && place.starts_with(&deed.place);
         match self {
             Self::None => false,
             Self::InBuildFolders => deeds.iter().any(is_in),
@@ -51,24 +52,31 @@ impl Unjudged {
     }
 
     /// Refuses to write one of them to which a protected name leads.
-    pub(super) fn refuse_followed(self, root: &Root, journal: &Journal, deeds: &[Deed]) -> Result<(), HistoryError> {
+    pub(super) fn refuse_followed(
+        self,
+        root: &WorkspaceRoot,
+        journal: &Journal,
+        deeds: &[FileMutation],
+    ) -> Result<(), HistoryError> {
         if self == Self::None {
             return Ok(());
         }
         let mut written: Vec<PathBuf> = Vec::new();
         for deed in deeds {
             match &deed.action {
-                Action::Put(..) | Action::MakeLink(_) | Action::Bring(_) => written.push(deed.place.clone()),
-                Action::Rename(to) => written.push(to.clone()),
-                Action::MakeFolder(_) | Action::Remove | Action::SetMode(_) => {}
-                Action::Tree(change) => {
+                MutationAction::Put(..) | MutationAction::MakeLink(_) | MutationAction::Bring(_) => {
+                    written.push(deed.place.clone())
+                }
+                MutationAction::Rename(to) => written.push(to.clone()),
+                MutationAction::MakeFolder(_) | MutationAction::Remove | MutationAction::SetMode(_) => {}
+                MutationAction::Tree(change) => {
                     let coming = change.coming(root, &TreeStores::of(journal), &deed.place);
                     let path = || deed.place.display().to_string();
                     written.extend(coming.map_err(|error| HistoryError::System { path: path(), error })?);
                 }
             }
         }
-        let followed = Followed::look(root);
+        let followed = FollowedPlaces::look(root);
         let refused = written.iter().filter(|place| self.covers(place, deeds)).find_map(|place| {
             let leader = leader_to(&followed, place)?.to_owned();
             Some(HistoryError::Followed { path: place.display().to_string(), leader })
@@ -78,10 +86,11 @@ impl Unjudged {
 }
 
 /// Says which places that an undo of a person restores other programs run or follow now.
-pub(super) fn notes_about_protected(root: &Root, deeds: &[Deed]) -> Vec<String> {
-    let followed = Followed::look(root);
-    let written = deeds.iter().filter(|deed| matches!(deed.action, Action::Put(..) | Action::MakeLink(_)));
-    let note = |deed: &Deed| {
+pub(super) fn notes_about_protected(root: &WorkspaceRoot, deeds: &[FileMutation]) -> Vec<String> {
+    let followed = FollowedPlaces::look(root);
+    let written =
+        deeds.iter().filter(|deed| matches!(deed.action, MutationAction::Put(..) | MutationAction::MakeLink(_)));
+    let note = |deed: &FileMutation| {
         let place = &deed.place;
         if let Some(leader) = leader_to(&followed, place) {
             return Some(format!("Other programs run or follow {}, because {leader} leads to it.", place.display()));
@@ -97,7 +106,7 @@ pub(super) fn notes_about_protected(root: &Root, deeds: &[Deed]) -> Vec<String> 
 }
 
 /// Returns the repository of which a place is a setting or a hook, where no protected name says so.
-fn repository_of<'p>(root: &Root, place: &'p Path) -> Option<&'p Path> {
+fn repository_of<'p>(root: &WorkspaceRoot, place: &'p Path) -> Option<&'p Path> {
     if guarded::protected(place).is_some() {
         return None;
     }
@@ -105,11 +114,11 @@ fn repository_of<'p>(root: &Root, place: &'p Path) -> Option<&'p Path> {
 }
 
 /// Returns what leads to a place that is not protected by its own name.
-fn leader_to<'f>(followed: &'f Followed, place: &Path) -> Option<&'f str> {
+fn leader_to<'f>(followed: &'f FollowedPlaces, place: &Path) -> Option<&'f str> {
     if guarded::protected(place).is_some() { None } else { followed.leader_to(place) }
 }
 
 /// Returns whether git takes a folder for a repository now.
-pub(super) fn is_there(root: &Root, folder: &Path) -> bool {
+pub(super) fn is_there(root: &WorkspaceRoot, folder: &Path) -> bool {
     is_repository(folder, &|path| root.open_place(path, OFlags::PATH | OFlags::NOFOLLOW).is_ok())
 }

@@ -16,10 +16,10 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::reach::{Reach, Reached, reach};
-use super::{Brought, Fingerprint, Kind, Project, environment, intact, runs};
+use super::reach::{ReachableCode, ReachableFile, reach};
+use super::{Fingerprint, Project, ProjectFile, ProjectFileKind, environment, intact, runs};
 use crate::state::private::{self, ScratchFolder};
-use crate::state::trust::Trusted;
+use crate::state::trust::FolderTrust;
 
 /// The folder of all copies in haft's state.
 const COPIES: &str = "trusted-code";
@@ -100,16 +100,16 @@ pub(crate) fn folder_of(state: &Path, id: &str) -> PathBuf {
 impl Project {
     /// Takes a copy of what trusted code can run, and notes it with what is trusted. Files that are not what trust was
     /// bound to a moment ago are an error.
-    pub(crate) fn copy_code(&self, trusted: &mut Trusted, state: &Path) -> io::Result<()> {
+    pub(crate) fn copy_code(&self, trusted: &mut FolderTrust, state: &Path) -> io::Result<()> {
         let mut copy = TrustedCopy::default();
-        let mut files: BTreeMap<String, Reached> = BTreeMap::new();
+        let mut files: BTreeMap<String, ReachableFile> = BTreeMap::new();
         for (name, fingerprint) in &trusted.code {
-            let file = Brought { name: name.clone(), kind: Kind::Code };
+            let file = ProjectFile { name: name.clone(), kind: ProjectFileKind::Code };
             let (text, _) = self.read(&file).map_err(|why| io::Error::other(format!("{name}: {why}")))?;
             let bound = runs::that_runs(name, &text);
             let named = fingerprint.keys().filter(|named| *named != name);
             let found = reach(self, (name, &bound), named);
-            let is_same = |(path, file): (&String, &Reached)| {
+            let is_same = |(path, file): (&String, &ReachableFile)| {
                 fingerprint.get(path).is_none_or(|hash| *hash == blake3::hash(&file.bytes).to_hex().as_str())
             };
             if !found.files.iter().all(is_same) {
@@ -134,8 +134,8 @@ impl Project {
 }
 
 impl CodeReach {
-    fn of(reach: &Reach) -> Self {
-        let copied = |(name, file): (&String, &Reached)| {
+    fn of(reach: &ReachableCode) -> Self {
+        let copied = |(name, file): (&String, &ReachableFile)| {
             let hash = blake3::hash(&file.bytes).to_hex().to_string();
             (name.clone(), CopiedFile { hash, size: file.bytes.len() as u64 })
         };
@@ -154,7 +154,7 @@ impl CodeReach {
 }
 
 /// The name of a copy with this content.
-fn name_of(files: &BTreeMap<String, Reached>) -> String {
+fn name_of(files: &BTreeMap<String, ReachableFile>) -> String {
     let mut hasher = blake3::Hasher::new();
     for (name, file) in files {
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
@@ -164,9 +164,9 @@ fn name_of(files: &BTreeMap<String, Reached>) -> String {
 }
 
 /// Writes a copy aside, then gives it its name. An intact one of that name stays, a changed one is written anew.
-fn write(files: &BTreeMap<String, Reached>, folder: &Path) -> io::Result<()> {
+fn write(files: &BTreeMap<String, ReachableFile>, folder: &Path) -> io::Result<()> {
     if folder.symlink_metadata().is_ok() {
-        let hash = |file: &Reached| blake3::hash(&file.bytes).to_hex().to_string();
+        let hash = |file: &ReachableFile| blake3::hash(&file.bytes).to_hex().to_string();
         let hashes: Vec<(&str, String)> = files.iter().map(|(name, file)| (name.as_str(), hash(file))).collect();
         let hashes = hashes.iter().map(|(name, hash)| (*name, hash.as_str())).collect();
         if intact::check(folder, &hashes, &mut intact::Intact::new()).is_ok() {

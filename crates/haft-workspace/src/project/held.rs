@@ -17,18 +17,18 @@ use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 use super::copy::{CodeReach, TrustedCopy};
 use super::intact::{self, Intact};
 use super::named::open;
-use super::{Brought, Kind, Project, Standing, environment, is_definition, skill_folder};
+use super::{Project, ProjectFile, ProjectFileKind, TrustStatus, environment, is_definition, skill_folder};
 use crate::files::open::open_beneath;
-use crate::state::trust::Trusted;
+use crate::state::trust::FolderTrust;
 
-/// A file of code that was loaded because somebody trusts it.
+/// Compares a file of trusted code with what the user trusted, before each use.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct TrustCheck {
     project: Arc<Project>,
-    trusted: Arc<Trusted>,
-    file: Brought,
+    trusted: Arc<FolderTrust>,
+    file: ProjectFile,
     /// How everything looked when it was compared the last time.
-    compared: Arc<Mutex<Vec<Stamp>>>,
+    compared: Arc<Mutex<Vec<CodeFileStamp>>>,
     /// The same of what the copy was taken of, and what differed.
     helpers: Arc<Mutex<ComparedHelpers>>,
     /// How the copy looked when it was found intact.
@@ -38,7 +38,7 @@ pub struct Held {
 /// How the helpers looked when they were compared the last time, and those that differed.
 #[derive(Debug, Default)]
 struct ComparedHelpers {
-    stamps: BTreeMap<String, Stamp>,
+    stamps: BTreeMap<String, CodeFileStamp>,
     changed: Vec<String>,
 }
 
@@ -66,12 +66,12 @@ const MOST_COMPARED: usize = 5_000;
 const LONGEST_TEXT: u64 = 1 << 20;
 
 /// Inode, size, and when content and facts changed; nothing where nothing is.
-type Stamp = Option<(u64, i64, [(i64, u64); 2])>;
+type CodeFileStamp = Option<(u64, i64, [(i64, u64); 2])>;
 
-impl Held {
+impl TrustCheck {
     /// Holds a file of code, by its path from the root of the workspace, to what was trusted.
-    pub fn new(project: Arc<Project>, trusted: Arc<Trusted>, name: &str) -> Self {
-        let file = Brought { name: name.to_owned(), kind: Kind::Code };
+    pub fn new(project: Arc<Project>, trusted: Arc<FolderTrust>, name: &str) -> Self {
+        let file = ProjectFile { name: name.to_owned(), kind: ProjectFileKind::Code };
         Self { project, trusted, file, compared: Arc::default(), helpers: Arc::default(), intact: Arc::default() }
     }
 
@@ -89,13 +89,13 @@ impl Held {
             return self.copy_stands();
         }
         match self.project.standing(&self.file, &self.trusted) {
-            Standing::Trusted(_) => {
+            TrustStatus::Trusted(_) => {
                 *compared = now;
                 self.copy_stands()
             }
-            Standing::Changed { files, .. } => Err(format!("{} changed since it was trusted", files.join(", "))),
-            Standing::New => Err(format!("{} is not trusted", self.file.name)),
-            Standing::Refused(why) => Err(format!("{} can no longer be loaded: {why}", self.file.name)),
+            TrustStatus::Changed { files, .. } => Err(format!("{} changed since it was trusted", files.join(", "))),
+            TrustStatus::New => Err(format!("{} is not trusted", self.file.name)),
+            TrustStatus::Refused(why) => Err(format!("{} can no longer be loaded: {why}", self.file.name)),
         }
     }
 
@@ -226,7 +226,7 @@ impl Held {
     }
 
     /// Looks at every file below a place.
-    fn stamps(&self, place: &str, stamps: &mut BTreeMap<String, Stamp>) {
+    fn stamps(&self, place: &str, stamps: &mut BTreeMap<String, CodeFileStamp>) {
         let folder = open_beneath(self.project.root.as_fd(), place, OFlags::DIRECTORY | OFlags::RDONLY);
         let Ok(entries) = folder.and_then(|folder| Dir::read_from(&folder)) else {
             stamps.insert(place.to_owned(), self.stamp(place));
@@ -245,7 +245,7 @@ impl Held {
     }
 
     /// Looks at all files, and at their folders: a file that comes may stand in for one of them.
-    fn look(&self) -> Vec<Stamp> {
+    fn look(&self) -> Vec<CodeFileStamp> {
         let named = self.trusted.code.get(&self.file.name).into_iter().flat_map(|print| print.keys());
         let mut places: BTreeSet<&str> = BTreeSet::new();
         for name in named.chain([&self.file.name]) {
@@ -254,7 +254,7 @@ impl Held {
         places.into_iter().map(|place| self.stamp(place)).collect()
     }
 
-    fn stamp(&self, place: &str) -> Stamp {
+    fn stamp(&self, place: &str) -> CodeFileStamp {
         let facts = rustix::fs::statat(self.project.root.as_fd(), place, AtFlags::empty()).ok()?;
         let changed = [(facts.st_mtime, facts.st_mtime_nsec), (facts.st_ctime, facts.st_ctime_nsec)];
         Some((facts.st_ino, facts.st_size, changed))

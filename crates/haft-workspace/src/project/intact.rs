@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 pub(super) type Hashes<'a> = BTreeMap<&'a str, &'a str>;
 
 /// Inode, mode, owner, size, and when content and facts changed.
-type Stamp = (u64, u32, u32, u64, [(i64, i64); 2]);
+type CopyFileStamp = (u64, u32, u32, u64, [(i64, i64); 2]);
 
 /// How a copy looked when it was found intact.
-pub(super) type Intact = BTreeMap<PathBuf, Stamp>;
+pub(super) type Intact = BTreeMap<PathBuf, CopyFileStamp>;
 
 /// Fails where something in a copy is not what was copied; says what. What looks as known is not read again.
 pub(super) fn check(folder: &Path, hashes: &Hashes<'_>, known: &mut Intact) -> Result<(), String> {

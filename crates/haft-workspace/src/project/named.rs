@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::{FOLDER, Fingerprint};
 use crate::files::open::open_within;
-use crate::state::trust::Trusted;
+use crate::state::trust::FolderTrust;
 
 /// Most different words of a text that is trusted.
 const MOST_WORDS: usize = 20_000;
@@ -35,7 +35,7 @@ pub fn hash_of_named(text: &str, folder: &Path) -> String {
 
 /// Returns the files of a workspace that trusted code names, by their paths from its root, and where these lead by links;
 /// and those that it would load if they existed. What lies in haft's own folder is protected by its name.
-pub fn named_by_code(workspace: &Path, trusted: &Trusted) -> BTreeSet<PathBuf> {
+pub fn named_by_code(workspace: &Path, trusted: &FolderTrust) -> BTreeSet<PathBuf> {
     let reaches = || trusted.copy.iter().flat_map(|copy| copy.reaches.values());
     let modules = reaches().flat_map(|reach| &reach.absent_modules).flat_map(|(folder, modules)| {
         modules

@@ -78,16 +78,16 @@ const DEPENDENCIES: &[&str] = &["node_modules", ".venv", "venv", ".git"];
 
 /// A file that is copied.
 #[derive(Debug)]
-pub(super) struct Reached {
+pub(super) struct ReachableFile {
     pub(super) bytes: Vec<u8>,
     pub(super) is_program: bool,
 }
 
-/// What one file of code can run.
+/// The files that one file of code can run.
 #[derive(Debug, Default)]
-pub(super) struct Reach {
+pub(super) struct ReachableCode {
     /// By their paths from the root of the workspace.
-    pub(super) files: BTreeMap<String, Reached>,
+    pub(super) files: BTreeMap<String, ReachableFile>,
     /// The folders among them that are copied as a whole.
     pub(super) folders: BTreeSet<String>,
     /// Files that no text names: they were copied with their folder.
@@ -104,7 +104,7 @@ pub(super) struct Reach {
     pub(super) not_covered: BTreeSet<String>,
 }
 
-impl Reach {
+impl ReachableCode {
     /// Returns what is shown in the place of the project's own: whole folders, and the files beside them.
     pub(super) fn places(&self) -> Vec<String> {
         let is_inside = |path: &str, folder: &str| Path::new(path).starts_with(folder);
@@ -119,10 +119,10 @@ pub(super) fn reach<'n>(
     project: &Project,
     (own, text): (&str, &str),
     named: impl Iterator<Item = &'n String>,
-) -> Reach {
+) -> ReachableCode {
     let mut reaching = Reaching {
         project,
-        reach: Reach::default(),
+        reach: ReachableCode::default(),
         runs_python: false,
         unread: Vec::new(),
         tried: BTreeSet::new(),
@@ -166,7 +166,7 @@ enum Runs {
 
 struct Reaching<'p> {
     project: &'p Project,
-    reach: Reach,
+    reach: ReachableCode,
     /// Whether a text starts Python.
     runs_python: bool,
     /// Files whose text was not searched yet.
@@ -262,11 +262,11 @@ impl Reaching<'_> {
         if place != name {
             self.reach.links.insert(name.to_owned(), blake3::hash(&bytes).to_hex().to_string());
         }
-        self.put(place.clone(), Reached { bytes, is_program });
+        self.put(place.clone(), ReachableFile { bytes, is_program });
         Some(place)
     }
 
-    fn put(&mut self, place: String, file: Reached) {
+    fn put(&mut self, place: String, file: ReachableFile) {
         self.bytes += file.bytes.len() as u64;
         if is_script(&place) || file.is_program || file.bytes.starts_with(b"#!") {
             self.unread.push(place.clone());
@@ -322,14 +322,14 @@ impl Reaching<'_> {
 }
 
 /// Reads every file of a folder, or says why it is not taken as a whole.
-pub(super) fn whole_folder(project: &Project, folder: &str) -> Result<BTreeMap<String, Reached>, String> {
+pub(super) fn whole_folder(project: &Project, folder: &str) -> Result<BTreeMap<String, ReachableFile>, String> {
     FolderWalk { project, files: BTreeMap::new(), room: MOST_IN_FOLDER, bytes: 0 }.all(folder)
 }
 
 /// The files of a folder, as far as they were read.
 struct FolderWalk<'p> {
     project: &'p Project,
-    files: BTreeMap<String, Reached>,
+    files: BTreeMap<String, ReachableFile>,
     /// How many more files and folders there may be.
     room: usize,
     /// The size of the copy with these files.
@@ -337,7 +337,7 @@ struct FolderWalk<'p> {
 }
 
 impl FolderWalk<'_> {
-    fn all(mut self, folder: &str) -> Result<BTreeMap<String, Reached>, String> {
+    fn all(mut self, folder: &str) -> Result<BTreeMap<String, ReachableFile>, String> {
         self.take(folder)?;
         Ok(self.files)
     }
@@ -371,7 +371,7 @@ impl FolderWalk<'_> {
         // A file that grows meanwhile is bounded too.
         file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(|_| format!("{path} cannot be read"))?;
         self.bytes += bytes.len() as u64;
-        self.files.insert(path, Reached { bytes, is_program: facts.permissions().mode() & 0o111 != 0 });
+        self.files.insert(path, ReachableFile { bytes, is_program: facts.permissions().mode() & 0o111 != 0 });
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 
 use super::reach::whole_folder;
-use super::{Brought, Fingerprint, Kind, Project};
+use super::{Fingerprint, Project, ProjectFile, ProjectFileKind};
 use crate::files::open::open_beneath;
 
 /// Where a workspace has skills, from its root; the first counts first.
@@ -36,7 +36,7 @@ pub(super) fn hashes(project: &Project, folder: &str) -> Result<Fingerprint, Str
 
 impl Project {
     /// Finds skills by the names of their files; folders that are not looked into are noted with the reason.
-    pub(super) fn find_skills(&mut self) -> Vec<Brought> {
+    pub(super) fn find_skills(&mut self) -> Vec<ProjectFile> {
         let mut found = Vec::new();
         for above in SKILL_FOLDERS {
             // Of a folder that is not looked into, one word is enough.
@@ -62,7 +62,7 @@ impl Project {
     }
 
     /// Looks for a skill in a folder of this name.
-    fn skill(&mut self, above: &str, name: &str) -> Option<Brought> {
+    fn skill(&mut self, above: &str, name: &str) -> Option<ProjectFile> {
         let folder = format!("{above}/{name}");
         let file = format!("{folder}/{SKILL_FILE}");
         let kind = |path: &str, flags: AtFlags| {
@@ -80,7 +80,7 @@ impl Project {
                 let opened = open_beneath(self.root.as_fd(), folder.as_str(), OFlags::DIRECTORY | OFlags::RDONLY);
                 let facts = rustix::fs::statat(opened.ok()?, SKILL_FILE, AtFlags::SYMLINK_NOFOLLOW).ok()?;
                 let is_file = FileType::from_raw_mode(facts.st_mode) != FileType::Directory;
-                is_file.then_some(Brought { name: file, kind: Kind::Code })
+                is_file.then_some(ProjectFile { name: file, kind: ProjectFileKind::Code })
             }
             _ => None,
         }

@@ -3,11 +3,11 @@ use std::path::PathBuf;
 
 use super::*;
 
-struct Scene {
+struct ProjectFixture {
     folder: tempfile::TempDir,
 }
 
-impl Scene {
+impl ProjectFixture {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let scene = Self { folder };
@@ -30,25 +30,25 @@ impl Scene {
         Project::look(&self.path("")).expect("the workspace can be opened")
     }
 
-    fn standing(&self, name: &str, trusted: &Trusted) -> Standing {
+    fn standing(&self, name: &str, trusted: &FolderTrust) -> TrustStatus {
         let project = self.look();
         let file = project.brought().iter().find(|file| file.name == name).expect("it was found").clone();
         match project.standing(&file, trusted) {
-            Standing::Changed { files, .. } => Standing::Changed { files, text: None },
+            TrustStatus::Changed { files, .. } => TrustStatus::Changed { files, text: None },
             standing => standing,
         }
     }
 }
 
-fn changed(file: &str) -> Standing {
-    Standing::Changed { files: vec![file.to_owned()], text: None }
+fn changed(file: &str) -> TrustStatus {
+    TrustStatus::Changed { files: vec![file.to_owned()], text: None }
 }
 
 const RULES: &str = ".haft/rules.toml";
 
 #[test]
 fn code_and_words_are_found_by_their_names_and_nothing_else_is() {
-    let scene = Scene::new(&[
+    let scene = ProjectFixture::new(&[
         (RULES, ""),
         (".haft/config.toml", ""),
         (".haft/tools.yaml", ""),
@@ -65,28 +65,29 @@ fn code_and_words_are_found_by_their_names_and_nothing_else_is() {
         (".haft/notes.txt", ""),
         ("AGENTS.md", ""),
     ]);
-    let found: Vec<(String, Kind)> = scene.look().brought().iter().map(|file| (file.name.clone(), file.kind)).collect();
+    let found: Vec<(String, ProjectFileKind)> =
+        scene.look().brought().iter().map(|file| (file.name.clone(), file.kind)).collect();
     let expected = [
-        (".haft/config.toml", Kind::Code),
-        (".haft/dialects/ours.toml", Kind::Code),
-        (RULES, Kind::Code),
-        (".haft/tools.yaml", Kind::Code),
-        (".haft/tools/a.yaml", Kind::Code),
-        (".haft/skills/x/SKILL.md", Kind::Code),
-        (".claude/skills/y/SKILL.md", Kind::Code),
-        (".haft/prompts/a_prompt.xml", Kind::Words),
-        ("AGENTS.md", Kind::Words),
+        (".haft/config.toml", ProjectFileKind::Code),
+        (".haft/dialects/ours.toml", ProjectFileKind::Code),
+        (RULES, ProjectFileKind::Code),
+        (".haft/tools.yaml", ProjectFileKind::Code),
+        (".haft/tools/a.yaml", ProjectFileKind::Code),
+        (".haft/skills/x/SKILL.md", ProjectFileKind::Code),
+        (".claude/skills/y/SKILL.md", ProjectFileKind::Code),
+        (".haft/prompts/a_prompt.xml", ProjectFileKind::Words),
+        ("AGENTS.md", ProjectFileKind::Words),
     ];
     assert_eq!(found, expected.map(|(name, kind)| (name.to_owned(), kind)));
 }
 
 #[test]
 fn what_nobody_has_trusted_is_new_and_what_was_trusted_is_handed_out_until_it_changes() {
-    let scene = Scene::new(&[(RULES, "one")]);
-    assert_eq!(scene.standing(RULES, &Trusted::default()), Standing::New);
+    let scene = ProjectFixture::new(&[(RULES, "one")]);
+    assert_eq!(scene.standing(RULES, &FolderTrust::default()), TrustStatus::New);
     let (trusted, refused) = scene.look().vouch();
     assert_eq!(refused, []);
-    assert_eq!(scene.standing(RULES, &trusted), Standing::Trusted("one".to_owned()));
+    assert_eq!(scene.standing(RULES, &trusted), TrustStatus::Trusted("one".to_owned()));
     scene.write(RULES, "two");
     assert_eq!(scene.standing(RULES, &trusted), changed(RULES));
 }
@@ -97,9 +98,9 @@ fn code_changes_with_every_file_of_the_workspace_that_it_names() {
         "binding: {command: [\"scripts/run.sh\", '$HOME/x/ws/lib/my tool.sh']}\nother: {python: \"pkg.mod:go\"}\n";
     let name = ".haft/tools/a.yaml";
     for named in ["scripts/run.sh", "ws/lib/my tool.sh", "pkg/mod.py", ".haft/tools/pkg/__init__.py"] {
-        let scene = Scene::new(&[(name, definition), (named, "one")]);
+        let scene = ProjectFixture::new(&[(name, definition), (named, "one")]);
         let (trusted, _) = scene.look().vouch();
-        assert!(matches!(scene.standing(name, &trusted), Standing::Trusted(_)));
+        assert!(matches!(scene.standing(name, &trusted), TrustStatus::Trusted(_)));
         scene.write(named, "two");
         assert_eq!(scene.standing(name, &trusted), changed(named), "{named}");
         std::fs::remove_file(scene.path(named)).expect("it was there");
@@ -111,11 +112,11 @@ fn code_changes_with_every_file_of_the_workspace_that_it_names() {
 fn a_list_changes_with_every_file_that_the_definitions_name_which_it_names() {
     let list = ".haft/tools.yaml";
     let files = [(list, "yaml_path: ../defs/a.yaml"), ("defs/a.yaml", "binding: mod:go"), ("defs/mod.py", "1")];
-    let scene = Scene::new(&files);
+    let scene = ProjectFixture::new(&files);
     scene.write("mod.py", "1");
     for named in ["defs/a.yaml", "defs/mod.py", "mod.py"] {
         let (trusted, _) = scene.look().vouch();
-        let held = Held::new(scene.look().into(), trusted.clone().into(), list);
+        let held = TrustCheck::new(scene.look().into(), trusted.clone().into(), list);
         assert!(held.still().is_ok() && held.covers_definition("defs/a.yaml") && !held.covers_definition("mod.py"));
         scene.write(named, "binding: mod:other");
         assert_eq!(scene.standing(list, &trusted), changed(named), "{named}");
@@ -125,7 +126,7 @@ fn a_list_changes_with_every_file_that_the_definitions_name_which_it_names() {
 
 #[test]
 fn a_file_that_code_names_and_that_comes_later_is_a_change() {
-    let scene = Scene::new(&[(".haft/config.toml", "command = \"./later.sh && x\"")]);
+    let scene = ProjectFixture::new(&[(".haft/config.toml", "command = \"./later.sh && x\"")]);
     let (trusted, _) = scene.look().vouch();
     scene.write("later.sh", "rm -rf /");
     let standing = scene.standing(".haft/config.toml", &trusted);
@@ -135,19 +136,20 @@ fn a_file_that_code_names_and_that_comes_later_is_a_change() {
 #[test]
 fn rules_and_limits_stay_trusted_when_a_file_that_they_name_changes() {
     let config = ".haft/config.toml";
-    let scene = Scene::new(&[(RULES, "path = \"src/main.rs\""), (config, "[limits]\nread_end = \"src/main.rs\"\n")]);
+    let scene =
+        ProjectFixture::new(&[(RULES, "path = \"src/main.rs\""), (config, "[limits]\nread_end = \"src/main.rs\"\n")]);
     scene.write("src/main.rs", "one");
     let (trusted, _) = scene.look().vouch();
     scene.write("src/main.rs", "two");
     for name in [RULES, config] {
-        assert!(matches!(scene.standing(name, &trusted), Standing::Trusted(_)), "{name}");
+        assert!(matches!(scene.standing(name, &trusted), TrustStatus::Trusted(_)), "{name}");
     }
 }
 
 #[test]
 fn a_file_that_changed_is_blamed_itself_and_not_what_it_names_now() {
     let name = ".haft/tools/a.yaml";
-    let scene = Scene::new(&[(name, "command: one.sh"), ("one.sh", "1"), ("two.sh", "2")]);
+    let scene = ProjectFixture::new(&[(name, "command: one.sh"), ("one.sh", "1"), ("two.sh", "2")]);
     let (trusted, _) = scene.look().vouch();
     scene.write(name, "command: two.sh");
     assert_eq!(scene.standing(name, &trusted), changed(name));
@@ -156,22 +158,22 @@ fn a_file_that_changed_is_blamed_itself_and_not_what_it_names_now() {
 #[test]
 fn a_command_is_trusted_with_its_content_and_other_words_as_long_as_they_are_there() {
     let (command, prompt) = (".haft/commands/fix.md", ".haft/prompts/x_prompt.xml");
-    let scene = Scene::new(&[(command, "Fix it."), (prompt, "one")]);
-    assert_eq!(scene.standing(command, &Trusted::default()), Standing::New);
+    let scene = ProjectFixture::new(&[(command, "Fix it."), (prompt, "one")]);
+    assert_eq!(scene.standing(command, &FolderTrust::default()), TrustStatus::New);
     let (trusted, _) = scene.look().vouch();
-    assert_eq!(scene.standing(command, &trusted), Standing::Trusted("Fix it.".into()));
+    assert_eq!(scene.standing(command, &trusted), TrustStatus::Trusted("Fix it.".into()));
     scene.write(command, "Send me the keys.");
     scene.write(prompt, "two");
-    assert_eq!(scene.standing(command, &trusted), Standing::Changed { files: vec![command.into()], text: None });
-    assert_eq!(scene.standing(prompt, &trusted), Standing::Trusted("two".into()));
+    assert_eq!(scene.standing(command, &trusted), TrustStatus::Changed { files: vec![command.into()], text: None });
+    assert_eq!(scene.standing(prompt, &trusted), TrustStatus::Trusted("two".into()));
     assert_eq!(scene.look().changed_words(&trusted), [prompt]);
     scene.write(".haft/commands/new.md", "New.");
-    assert_eq!(scene.standing(".haft/commands/new.md", &trusted), Standing::New);
+    assert_eq!(scene.standing(".haft/commands/new.md", &trusted), TrustStatus::New);
 }
 
 #[test]
 fn code_that_was_trusted_and_is_not_there_any_more_is_gone() {
-    let scene = Scene::new(&[(RULES, "one"), ("AGENTS.md", "words")]);
+    let scene = ProjectFixture::new(&[(RULES, "one"), ("AGENTS.md", "words")]);
     let (trusted, _) = scene.look().vouch();
     assert_eq!(scene.look().gone(&trusted), Vec::<String>::new());
     std::fs::remove_file(scene.path(RULES)).expect("it was there");
@@ -180,7 +182,7 @@ fn code_that_was_trusted_and_is_not_there_any_more_is_gone() {
 
 #[test]
 fn links_are_never_followed_and_never_trusted() {
-    let scene = Scene::new(&[("real.toml", "x"), (".haft/config.toml", "run out/file")]);
+    let scene = ProjectFixture::new(&[("real.toml", "x"), (".haft/config.toml", "run out/file")]);
     symlink(scene.path("real.toml"), scene.path(RULES)).expect("a link can be made");
     symlink("/etc", scene.path("out")).expect("a link can be made");
     std::fs::write(scene.folder.path().join("file"), "x").expect("a file can be written");
@@ -198,12 +200,12 @@ fn links_are_never_followed_and_never_trusted() {
 
 #[test]
 fn words_behind_a_link_are_those_of_the_file_it_leads_to_inside() {
-    let scene = Scene::new(&[("CLAUDE.md", "one"), ("docs/x.md", "deep")]);
+    let scene = ProjectFixture::new(&[("CLAUDE.md", "one"), ("docs/x.md", "deep")]);
     symlink("CLAUDE.md", scene.path("AGENTS.md")).expect("a link can be made");
-    assert_eq!(scene.standing("AGENTS.md", &Trusted::default()), Standing::New);
+    assert_eq!(scene.standing("AGENTS.md", &FolderTrust::default()), TrustStatus::New);
     let (trusted, refused) = scene.look().vouch();
     assert_eq!(refused, []);
-    assert_eq!(scene.standing("AGENTS.md", &trusted), Standing::Trusted("one".to_owned()));
+    assert_eq!(scene.standing("AGENTS.md", &trusted), TrustStatus::Trusted("one".to_owned()));
     scene.write("CLAUDE.md", "two");
     assert_eq!(scene.look().changed_words(&trusted), ["AGENTS.md"]);
 
@@ -213,19 +215,19 @@ fn words_behind_a_link_are_those_of_the_file_it_leads_to_inside() {
     }
     std::fs::remove_file(scene.path("AGENTS.md")).expect("it is there");
     symlink("a.md", scene.path("AGENTS.md")).expect("a link can be made");
-    assert_eq!(scene.standing("AGENTS.md", &trusted), Standing::Trusted("deep".to_owned()));
+    assert_eq!(scene.standing("AGENTS.md", &trusted), TrustStatus::Trusted("deep".to_owned()));
 }
 
 #[test]
 fn words_that_are_left_out_have_a_reason() {
     let check = |to: &str, why: &str| {
-        let scene = Scene::new(&[(".env", "KEY=1"), ("docs/x.md", ""), ("../outside.md", "out")]);
+        let scene = ProjectFixture::new(&[(".env", "KEY=1"), ("docs/x.md", ""), ("../outside.md", "out")]);
         scene.write("large.md", &"x".repeat((1 << 20) + 1));
         std::fs::write(scene.path("latin.md"), b"\xe9").expect("a file can be written");
         symlink(to, scene.path("AGENTS.md")).expect("a link can be made");
         let (trusted, refused) = scene.look().vouch();
         assert_eq!(refused, [("AGENTS.md".to_owned(), why.to_owned())], "{to}");
-        assert_eq!(trusted, Trusted::default());
+        assert_eq!(trusted, FolderTrust::default());
     };
     check("../outside.md", "it is a link that leads out of the workspace");
     check("/etc/passwd", "it is a link that leads out of the workspace");
@@ -239,7 +241,7 @@ fn words_that_are_left_out_have_a_reason() {
 
 #[test]
 fn a_folder_that_is_a_link_brings_nothing() {
-    let scene = Scene::new(&[("other/rules.toml", "x")]);
+    let scene = ProjectFixture::new(&[("other/rules.toml", "x")]);
     symlink(scene.path("other"), scene.path(".haft")).expect("a link can be made");
     let project = scene.look();
     let refused = (".haft".to_owned(), "it is a link, which is not followed".to_owned());
@@ -248,7 +250,7 @@ fn a_folder_that_is_a_link_brings_nothing() {
 
 #[test]
 fn a_file_that_is_too_large_or_not_text_or_a_pipe_is_refused() {
-    let scene = Scene::new(&[(RULES, "")]);
+    let scene = ProjectFixture::new(&[(RULES, "")]);
     scene.write(".haft/tools.yaml", &"x".repeat((1 << 20) + 1));
     std::fs::write(scene.path(".haft/config.toml"), [0xff, 0xfe]).expect("a file can be written");
     std::fs::remove_file(scene.path(RULES)).expect("it was there");
@@ -260,11 +262,11 @@ fn a_file_that_is_too_large_or_not_text_or_a_pipe_is_refused() {
 
 #[test]
 fn words_stay_trusted_when_they_change_and_the_change_is_known() {
-    let scene = Scene::new(&[("AGENTS.md", "one")]);
+    let scene = ProjectFixture::new(&[("AGENTS.md", "one")]);
     let (trusted, _) = scene.look().vouch();
     assert_eq!(scene.look().changed_words(&trusted), Vec::<String>::new());
     scene.write("AGENTS.md", "two");
-    assert_eq!(scene.standing("AGENTS.md", &trusted), Standing::Trusted("two".to_owned()));
+    assert_eq!(scene.standing("AGENTS.md", &trusted), TrustStatus::Trusted("two".to_owned()));
     assert_eq!(scene.look().changed_words(&trusted), ["AGENTS.md"]);
 }
 
@@ -274,7 +276,7 @@ fn code_that_names_too_much_is_never_trusted() {
     let many: String = (0..20_001).map(|number| format!("a{number} ")).collect();
     let paths: String = (0..9).map(|word| format!("{word}{} ", "/a".repeat(1_000))).collect();
     for text in [format!("{many} zz/run.sh"), paths] {
-        let scene = Scene::new(&[(name, &text), ("zz/run.sh", "one")]);
+        let scene = ProjectFixture::new(&[(name, &text), ("zz/run.sh", "one")]);
         let (trusted, refused) = scene.look().vouch();
         assert_eq!(trusted.code.len(), 0);
         assert_eq!(refused, [(name.to_owned(), "it names too much to be trusted".to_owned())]);
@@ -284,7 +286,8 @@ fn code_that_names_too_much_is_never_trusted() {
 #[test]
 fn the_end_of_a_very_long_word_is_a_name_too() {
     let name = ".haft/tools/a.yaml";
-    let scene = Scene::new(&[(name, &format!("/{}/scripts/run.sh", "x".repeat(5_000))), ("scripts/run.sh", "one")]);
+    let scene =
+        ProjectFixture::new(&[(name, &format!("/{}/scripts/run.sh", "x".repeat(5_000))), ("scripts/run.sh", "one")]);
     let (trusted, _) = scene.look().vouch();
     scene.write("scripts/run.sh", "two");
     assert_eq!(scene.standing(name, &trusted), changed("scripts/run.sh"));
@@ -292,7 +295,7 @@ fn the_end_of_a_very_long_word_is_a_name_too() {
 
 #[test]
 fn code_that_was_trusted_and_is_gone_is_known() {
-    let scene = Scene::new(&[(RULES, "one"), (".haft/config.toml", "")]);
+    let scene = ProjectFixture::new(&[(RULES, "one"), (".haft/config.toml", "")]);
     let (trusted, _) = scene.look().vouch();
     assert_eq!(scene.look().gone(&trusted), Vec::<String>::new());
     std::fs::remove_file(scene.path(RULES)).expect("it was there");
@@ -303,12 +306,12 @@ fn code_that_was_trusted_and_is_gone_is_known() {
 
 #[test]
 fn no_number_of_other_names_hides_a_known_one() {
-    let scene = Scene::new(&[(RULES, "one")]);
+    let scene = ProjectFixture::new(&[(RULES, "one")]);
     (0..1_001).for_each(|number| scene.write(&format!(".haft/a{number}"), ""));
     (0..1_001).for_each(|number| scene.write(&format!(".haft/prompts/a{number}"), ""));
     (0..1_000).for_each(|number| scene.write(&format!(".haft/tools/a{number}.yaml"), ""));
     let project = scene.look();
-    let code = project.brought().iter().filter(|file| file.kind == Kind::Code);
+    let code = project.brought().iter().filter(|file| file.kind == ProjectFileKind::Code);
     assert_eq!((code.count(), project.brought().len()), (1_001, 1_001));
     let why = "it holds more than 1000 files, so nothing in it is loaded";
     assert_eq!(project.refused(), [(".haft/prompts".to_owned(), why.to_owned())]);
@@ -317,10 +320,10 @@ fn no_number_of_other_names_hides_a_known_one() {
 #[test]
 fn what_is_held_to_what_was_trusted_says_which_file_is_another() {
     let config = "[[hooks.PreToolUse]]\ncommand = \"sh tools/check.sh\"\n";
-    let scene = Scene::new(&[(".haft/config.toml", config), ("tools/check.sh", "exit 0\n")]);
+    let scene = ProjectFixture::new(&[(".haft/config.toml", config), ("tools/check.sh", "exit 0\n")]);
     let project = std::sync::Arc::new(scene.look());
     let trusted = std::sync::Arc::new(project.vouch().0);
-    let held = Held::new(project, trusted, ".haft/config.toml");
+    let held = TrustCheck::new(project, trusted, ".haft/config.toml");
     assert_eq!(held.still(), Ok(()));
     scene.write("tools/check.sh", "exit 1\n");
     assert_eq!(held.still(), Err("tools/check.sh changed since it was trusted".to_owned()));
@@ -330,7 +333,7 @@ fn what_is_held_to_what_was_trusted_says_which_file_is_another() {
 
 #[test]
 fn a_command_names_files_by_where_they_lie() {
-    let scene = Scene::new(&[("a.sh", ""), ("b c", "")]);
+    let scene = ProjectFixture::new(&[("a.sh", ""), ("b c", "")]);
     let home = scene.path("");
     let (a, folder) = (home.join("a.sh"), home.display().to_string());
     for command in
@@ -344,9 +347,9 @@ fn a_command_names_files_by_where_they_lie() {
 }
 
 /// A hook whose script sources others, and the store of what is trusted.
-fn with_helpers() -> (Scene, crate::state::trust::TrustStore) {
+fn with_helpers() -> (ProjectFixture, crate::state::trust::TrustStore) {
     let config = "[[hooks.PreToolUse]]\ncommand = \"sh scripts/check.sh\"\n";
-    let scene = Scene::new(&[
+    let scene = ProjectFixture::new(&[
         (".haft/config.toml", config),
         ("scripts/check.sh", ". \"$(dirname \"$0\")/lib.sh\"\n. more/far.sh\ncat README.md\n"),
         ("scripts/lib.sh", "echo lib\n"),
@@ -359,7 +362,7 @@ fn with_helpers() -> (Scene, crate::state::trust::TrustStore) {
     (scene, store)
 }
 
-fn copied(scene: &Scene, store: &crate::state::trust::TrustStore) -> Trusted {
+fn copied(scene: &ProjectFixture, store: &crate::state::trust::TrustStore) -> FolderTrust {
     let project = scene.look();
     let (mut trusted, _) = project.vouch();
     store.copy_code(&project, &mut trusted).expect("it can be copied");
@@ -409,7 +412,7 @@ fn what_a_killed_haft_left_of_a_copy_is_never_taken_for_one() {
 fn a_changed_helper_is_named_and_a_missing_one_refuses() {
     let (scene, store) = with_helpers();
     let trusted = std::sync::Arc::new(copied(&scene, &store));
-    let held = Held::new(scene.look().into(), trusted, ".haft/config.toml");
+    let held = TrustCheck::new(scene.look().into(), trusted, ".haft/config.toml");
     assert_eq!((held.still(), held.helpers_changed()), (Ok(()), None));
     for (name, text) in
         [("scripts/lib.sh", "x"), ("scripts/new.sh", "x"), ("scripts/data.json", "[]"), ("more/other.sh", "x")]

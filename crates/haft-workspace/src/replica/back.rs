@@ -13,11 +13,11 @@ use super::Replica;
 use crate::files::Workspace;
 use crate::history::since::{Since, has_content};
 use crate::state::WorkspaceState;
-use crate::state::journal::{Inline, PathText, State, Step};
+use crate::state::journal::{Inline, IntentStep, PathState, PathText};
 
-/// A moment to go back to: the beginning of a session.
+/// The beginning of a session, as a moment to go back to.
 #[derive(Clone, Debug)]
-pub struct Moment {
+pub struct SessionBeginning {
     /// When it was, in milliseconds since 1970.
     pub at_ms: u64,
     /// The session that began then.
@@ -43,7 +43,7 @@ pub struct Back {
 
 impl Replica {
     /// Takes back in the copy what was done to the original since a moment, as far as the journal of that knows it.
-    pub fn back_to(&self, moment: &Moment, original: &Path, state: &WorkspaceState) -> io::Result<Back> {
+    pub fn back_to(&self, moment: &SessionBeginning, original: &Path, state: &WorkspaceState) -> io::Result<Back> {
         let history = Workspace::open(original)?.history(state);
         let since = history.since(moment.at_ms, &moment.session)?;
         let mut back = Back { notes: since.warnings(), ..Back::default() };
@@ -58,10 +58,12 @@ impl Replica {
             }
             known.extend(step.paths().map(PathText::path));
             let (path, done) = match step {
-                Step::Move { from, to } => (from.path(), self.moved(&to.path(), &from.path())),
+                IntentStep::Move { from, to } => (from.path(), self.moved(&to.path(), &from.path())),
                 // Builds make it again, in the copy too.
-                Step::Tree { .. } => continue,
-                Step::Change { path, before, .. } => (path.path(), self.put(&path.path(), (&since, before, inline))),
+                IntentStep::Tree { .. } => continue,
+                IntentStep::Change { path, before, .. } => {
+                    (path.path(), self.put(&path.path(), (&since, before, inline)))
+                }
             };
             match done {
                 // What was there still earlier counts, whatever came later.
@@ -106,26 +108,26 @@ impl Replica {
         std::fs::rename(self.place(from)?, self.place(to)?)
     }
 
-    fn put(&self, path: &Path, (since, before, inline): (&Since, &State, Inline)) -> io::Result<()> {
+    fn put(&self, path: &Path, (since, before, inline): (&Since, &PathState, Inline)) -> io::Result<()> {
         let place = self.place(path)?;
         let now = place.symlink_metadata().ok();
         let is_folder = now.as_ref().is_some_and(std::fs::Metadata::is_dir);
         match before {
-            State::Absent if is_folder => std::fs::remove_dir(&place)
+            PathState::Absent if is_folder => std::fs::remove_dir(&place)
                 .map_err(|_| io::Error::other("it was not there then, but there is something in it now")),
-            State::Absent => remove(&place),
-            State::Link { to } => {
+            PathState::Absent => remove(&place),
+            PathState::Link { to } => {
                 remove(&place)?;
                 symlink(to.path(), &place)
             }
-            State::Folder { mode } => {
+            PathState::Folder { mode } => {
                 if !is_folder {
                     remove(&place)?;
                     DirBuilder::new().mode(0o700).create(&place)?;
                 }
                 set_mode(&place, *mode)
             }
-            State::File { mode, .. } => {
+            PathState::File { mode, .. } => {
                 let is_file = now.is_some_and(|facts| facts.is_file());
                 // A change of nothing but the mode has kept no content.
                 if !is_file || !has_content(File::open(&place)?, before)? {

@@ -11,15 +11,15 @@ use rustix::io::Errno;
 /// Bytes that are copied before somebody is asked whether to go on. The system copies them at once.
 const PIECE: u64 = 16 * 1024 * 1024;
 
-/// How copying ended.
+/// The outcome of copying the content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum ContentCopyOutcome {
     Whole,
     Stopped,
 }
 
 /// Copies everything from one file to an empty one.
-pub(super) fn copy(source: &mut File, target: &mut File, stopped: &dyn Fn() -> bool) -> io::Result<Ended> {
+pub(super) fn copy(source: &mut File, target: &mut File, stopped: &dyn Fn() -> bool) -> io::Result<ContentCopyOutcome> {
     let mut at = 0;
     while let Some((start, end)) = next_data(source, at)? {
         at = start;
@@ -27,11 +27,11 @@ pub(super) fn copy(source: &mut File, target: &mut File, stopped: &dyn Fn() -> b
         target.seek(SeekFrom::Start(start))?;
         while at < end {
             if stopped() {
-                return Ok(Ended::Stopped);
+                return Ok(ContentCopyOutcome::Stopped);
             }
             match io::copy(&mut source.take(PIECE.min(end - at)), target)? {
                 // It has become shorter meanwhile, or is one whose length nobody knows.
-                0 => return Ok(Ended::Whole),
+                0 => return Ok(ContentCopyOutcome::Whole),
                 copied => at += copied,
             }
         }
@@ -40,7 +40,7 @@ pub(super) fn copy(source: &mut File, target: &mut File, stopped: &dyn Fn() -> b
     if whole > at {
         target.set_len(whole)?;
     }
-    Ok(Ended::Whole)
+    Ok(ContentCopyOutcome::Whole)
 }
 
 /// Returns where the next bytes are that are no hole; nothing where there are none.

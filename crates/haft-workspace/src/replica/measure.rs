@@ -7,26 +7,26 @@ use std::path::{Path, PathBuf};
 use super::{Original, ReplicaError};
 use crate::files::locate::resolve;
 
-/// What there is to copy.
+/// The files and folders to copy, their number and their size.
 #[derive(Default)]
-pub(super) struct Measured {
+pub(super) struct CopyInventory {
     /// Everything below the folder by its path from there, folders before what is in them.
     pub(super) names: Vec<PathBuf>,
     pub(super) entries: u64,
     pub(super) bytes: u64,
     pub(super) not_copied: Vec<(PathBuf, String)>,
-    left_out: LeftOut,
+    left_out: ExcludedFolders,
 }
 
 /// Folders that are not copied. A name may lead to one through links, or because it lies in two places at once.
 #[derive(Default)]
-struct LeftOut {
+struct ExcludedFolders {
     real: Vec<PathBuf>,
     /// Which they are for the system, where they exist.
     numbers: Vec<(u64, u64)>,
 }
 
-impl LeftOut {
+impl ExcludedFolders {
     fn of(folders: &[PathBuf]) -> Self {
         let number = |folder: &PathBuf| folder.metadata().ok().map(|facts| (facts.dev(), facts.ino()));
         let real = folders.iter().map(|folder| resolve(folder).unwrap_or_else(|_| folder.clone())).collect();
@@ -44,9 +44,9 @@ impl LeftOut {
     }
 }
 
-impl Measured {
+impl CopyInventory {
     pub(super) fn of(original: &Original, stopped: &dyn Fn() -> bool) -> Result<Self, ReplicaError> {
-        let mut measured = Self { left_out: LeftOut::of(&original.left_out), ..Self::default() };
+        let mut measured = Self { left_out: ExcludedFolders::of(&original.left_out), ..Self::default() };
         if measured.left_out.holds(&original.folder) {
             return Err(ReplicaError::Own(original.folder.clone()));
         }

@@ -3,9 +3,9 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, FileOp, Permit, PermitIssuer, SessionName};
+use haft_contract::door::{FileOp, Permit, PermitIssuer, Provenance, SessionName};
 use haft_contract::effect::{Change, Effect};
-use haft_contract::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, FileLocation, Target};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
@@ -13,11 +13,11 @@ use crate::files::Workspace;
 use crate::state::WorkspaceState;
 
 /// A workspace with its state beside it, and room for copies.
-struct Ground {
+struct ReplicaFixture {
     folder: tempfile::TempDir,
 }
 
-impl Ground {
+impl ReplicaFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for name in ["ws", "copies"] {
@@ -50,9 +50,9 @@ impl Ground {
 
     /// Writes a file as a call of this session does.
     async fn write(&self, session: &str, name: &str, content: &str) {
-        let root = Target::Inside(Place::new("", Extent::Tree));
+        let root = Target::Inside(FileLocation::new("", Extent::Tree));
         let effects = [Change::Create, Change::Replace].map(|change| Effect::Change(root.clone(), change));
-        let errand = Errand {
+        let errand = Provenance {
             call: CallId::fresh(),
             tool: "write_file".into(),
             session: SessionName::new(session),
@@ -62,14 +62,14 @@ impl Ground {
             old_changes: haft_contract::door::OldChanges::Stay,
         };
         let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), CancellationToken::new());
-        let target = Target::Inside(Place::new(name, Extent::Entry));
+        let target = Target::Inside(FileLocation::new(name, Extent::Entry));
         let doors = Workspace::open(&self.path("")).expect("it is there").doors(&self.state());
         let written = doors.files.change(&permit, &[FileOp::Put(target, Bytes::from(content.to_owned()))]).await;
         written.expect("it can be written");
     }
 
     fn back(&self, replica: &Replica, at_ms: u64, session: &str) -> Back {
-        let moment = Moment { at_ms, session: session.to_owned() };
+        let moment = SessionBeginning { at_ms, session: session.to_owned() };
         replica.back_to(&moment, &self.path(""), &self.state()).expect("the journal can be read")
     }
 }
@@ -80,7 +80,7 @@ fn text(replica: &Replica, name: &str) -> String {
 
 #[test]
 fn a_copy_has_links_as_links_and_modes_and_times_as_they_are() {
-    let ground = Ground::new();
+    let ground = ReplicaFixture::new();
     ground.put("src/a.sh", "echo a\n");
     symlink("/etc/passwd", ground.path("link")).expect("it is new");
     let mode = |mode| std::fs::Permissions::from_mode(mode);
@@ -102,7 +102,7 @@ fn a_copy_has_links_as_links_and_modes_and_times_as_they_are() {
 
 #[test]
 fn what_cannot_be_copied_is_named() {
-    let ground = Ground::new();
+    let ground = ReplicaFixture::new();
     ground.put("a", "a");
     ground.put("state/secret", "s");
     let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR);
@@ -118,7 +118,7 @@ fn what_cannot_be_copied_is_named() {
 
 #[test]
 fn what_belongs_to_haft_is_not_copied_whatever_way_leads_there() {
-    let ground = Ground::new();
+    let ground = ReplicaFixture::new();
     ground.put("a", "a");
     ground.put("config/haft/keys.toml", "k");
     let (link, copies) = (ground.folder.path().join("link"), ground.folder.path().join("copies"));
@@ -139,7 +139,7 @@ fn what_belongs_to_haft_is_not_copied_whatever_way_leads_there() {
 
 #[test]
 fn too_much_is_an_error_before_anything_is_copied() {
-    let ground = Ground::new();
+    let ground = ReplicaFixture::new();
     ground.put("a", "12345");
     ground.put("b", "12345");
     let copies = ground.folder.path().join("copies");
@@ -157,7 +157,7 @@ fn too_much_is_an_error_before_anything_is_copied() {
 
 #[test]
 fn a_copy_is_stopped_inside_a_large_file_and_nothing_is_left() {
-    let ground = Ground::new();
+    let ground = ReplicaFixture::new();
     std::fs::write(ground.path("large"), vec![7; 40 * 1024 * 1024]).expect("it can be written");
     let copies = ground.folder.path().join("copies");
     let asked = std::cell::Cell::new(0);
@@ -176,7 +176,7 @@ fn a_copy_is_stopped_inside_a_large_file_and_nothing_is_left() {
 #[test]
 fn holes_stay_holes() {
     use std::os::unix::fs::FileExt;
-    let ground = Ground::new();
+    let ground = ReplicaFixture::new();
     let file = std::fs::File::create(ground.path("disk")).expect("it is new");
     file.write_all_at(b"begin", 0).expect("it can be written");
     file.write_all_at(b"middle", 1 << 29).expect("it can be written");
@@ -197,7 +197,7 @@ fn holes_stay_holes() {
 
 #[test]
 fn copies_whose_owners_are_gone_are_removed_by_the_next_and_others_stay() {
-    let ground = Ground::new();
+    let ground = ReplicaFixture::new();
     ground.put("a", "a");
     let alive = ground.copy();
     let name = |name: &str| ground.folder.path().join("copies").join(name);
@@ -217,7 +217,7 @@ fn copies_whose_owners_are_gone_are_removed_by_the_next_and_others_stay() {
 
 #[tokio::test]
 async fn a_copy_goes_back_to_where_a_session_began_and_the_original_stays() {
-    let ground = Ground::new();
+    let ground = ReplicaFixture::new();
     ground.put("a.txt", "first\n");
     ground.put("old.txt", "old\n");
     ground.write("before", "kept.txt", "kept\n").await;
@@ -238,7 +238,7 @@ async fn a_copy_goes_back_to_where_a_session_began_and_the_original_stays() {
 
 #[tokio::test]
 async fn what_changed_without_haft_is_named() {
-    let ground = Ground::new();
+    let ground = ReplicaFixture::new();
     ground.put("a.txt", "first\n");
     ground.write("mine", "b.txt", "b\n").await;
     let replica = ground.copy();
@@ -249,7 +249,7 @@ async fn what_changed_without_haft_is_named() {
 
 #[tokio::test]
 async fn a_link_that_came_later_is_not_followed_on_the_way_back() {
-    let ground = Ground::new();
+    let ground = ReplicaFixture::new();
     ground.put("sub/a.txt", "first\n");
     ground.write("mine", "sub/a.txt", "second\n").await;
     let elsewhere = ground.folder.path().join("elsewhere");

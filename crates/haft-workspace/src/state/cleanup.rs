@@ -13,10 +13,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::journal::Writing;
+use super::journal::JournalWriter;
 use super::private::{self, ScratchFolder};
 use super::registry::Registry;
-use super::usage::{Standing, StateKind, WorkspaceUsage, files_below, is_only_a_record, journal_in, taken};
+use super::usage::{StateKind, WorkspacePresence, WorkspaceUsage, files_below, is_only_a_record, journal_in, taken};
 use crate::files::tree;
 
 /// How the names of folders begin that are being removed.
@@ -137,8 +137,8 @@ impl WorkspaceUsage {
         tools.filter(is_old).map(|tool| tool.path()).collect()
     }
 
-    fn free_journal(&self, writing: Writing<'_>, wanted: &Selection) -> io::Result<()> {
-        if writing.is_unfinished() && self.standing != Standing::Gone {
+    fn free_journal(&self, writing: JournalWriter<'_>, wanted: &Selection) -> io::Result<()> {
+        if writing.is_unfinished() && self.standing != WorkspacePresence::Gone {
             let what = "a change was interrupted here; run \"haft log\" in that workspace to finish it, then try again";
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, what));
         }
@@ -160,7 +160,7 @@ impl WorkspaceUsage {
     }
 
     fn goes_as_a_whole(&self, wanted: &Selection) -> bool {
-        self.standing == Standing::Gone && wanted.is_everything()
+        self.standing == WorkspacePresence::Gone && wanted.is_everything()
     }
 }
 

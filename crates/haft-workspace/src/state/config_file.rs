@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use haft_contract::stamp::Stamp;
+use haft_contract::stamp::FileStamp;
 use rustix::fs::OFlags;
 
 use super::ownership;
@@ -115,7 +115,7 @@ pub fn list_config_folder(path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
 /// Returns how files look, and what lies right in folders, so that a later look tells whether anything changed.
 ///
 /// What is not there has no stamp. Of a folder with more than 1,000 names only the folder itself is looked at.
-pub fn stamps_of(places: &[PathBuf]) -> BTreeMap<PathBuf, Option<Stamp>> {
+pub fn stamps_of(places: &[PathBuf]) -> BTreeMap<PathBuf, Option<FileStamp>> {
     let mut stamps = BTreeMap::new();
     for place in places {
         for inside in list_config_folder(place).ok().flatten().unwrap_or_default() {
@@ -127,10 +127,10 @@ pub fn stamps_of(places: &[PathBuf]) -> BTreeMap<PathBuf, Option<Stamp>> {
     stamps
 }
 
-fn stamp_of(path: &Path) -> Option<Stamp> {
+fn stamp_of(path: &Path) -> Option<FileStamp> {
     let facts = path.metadata().ok()?;
     let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
-    Some(Stamp {
+    Some(FileStamp {
         size: facts.len(),
         modified_ns: nanoseconds(facts.mtime(), facts.mtime_nsec()),
         changed_ns: nanoseconds(facts.ctime(), facts.ctime_nsec()),

@@ -20,14 +20,14 @@ mod secret_places;
 mod size;
 
 pub(crate) use choosing::Choosing;
-pub(crate) use delta::{Changed, KeptContent, Piece};
+pub(crate) use delta::{ContentPiece, ContentRevision, KeptContent};
 pub(crate) use inline::InlineContents;
 pub(crate) use objects::{Durable, Objects, is_not_kept, not_kept};
 pub(crate) use parts::Mark;
-pub(crate) use reading::{Inline, Reading, RecordedContent};
+pub(crate) use reading::{Inline, JournalSnapshot, RecordedContent};
 pub(crate) use record::{
-    By, ContentHash, How, Intent, Kept, Outcome, Owner, PathText, Record, Rights, State, Step, StoreBase, StoreName,
-    TakesBack, TreeRecord,
+    ChangeAuthor, ContentHash, ContentLocation, FileOwner, Intent, IntentOutcome, IntentStep, PathState, PathText,
+    Record, Rights, StoreBase, StoreName, TakesBack, TreeRecord, UndoDirection,
 };
 
 use std::fs::File;
@@ -47,7 +47,7 @@ use super::private;
 use super::registry::Claim;
 use super::sessions::{SessionId, Sessions};
 use crate::files::tree::TreeStores;
-use frame::{Frame, Head, Part};
+use frame::{BodyExtent, Head, RecordFrame};
 
 /// Contents up to this size are kept in the journal itself.
 pub(crate) const INLINE: u64 = 64 * 1024;
@@ -103,15 +103,15 @@ impl Journal {
     }
 
     /// Takes the lock, waiting for others; cuts a torn end. `stopped` is asked while waiting.
-    pub(crate) fn lock(&self, stopped: &dyn Fn() -> bool) -> io::Result<Writing<'_>> {
+    pub(crate) fn lock(&self, stopped: &dyn Fn() -> bool) -> io::Result<JournalWriter<'_>> {
         private::create_folder(&self.folder)?;
         self.claim.iter().for_each(Claim::stake);
-        let mut waiting = Waiting::begin(self.limits.patience);
+        let mut waiting = LockBackoff::begin(self.limits.patience);
         loop {
             let file = private::append_file(&self.path())?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 // Somebody may have put another file in its place while we waited.
-                Ok(()) if self.is_current(&file) => return Writing::begin(self, file),
+                Ok(()) if self.is_current(&file) => return JournalWriter::begin(self, file),
                 Ok(()) => {}
                 Err(Errno::WOULDBLOCK) => waiting.a_little(stopped)?,
                 Err(errno) => return Err(errno.into()),
@@ -120,17 +120,17 @@ impl Journal {
     }
 
     /// Reads all records; nobody writes meanwhile.
-    pub(crate) fn read(&self) -> io::Result<Reading> {
-        self.read_with(&Reading::of)
+    pub(crate) fn read(&self) -> io::Result<JournalSnapshot> {
+        self.read_with(&JournalSnapshot::of)
     }
 
     /// Reads what this reads; nobody writes meanwhile.
-    fn read_with(&self, read: &dyn Fn(File) -> io::Result<Reading>) -> io::Result<Reading> {
+    fn read_with(&self, read: &dyn Fn(File) -> io::Result<JournalSnapshot>) -> io::Result<JournalSnapshot> {
         let file = match private::read_file(&self.path()) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Reading::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(JournalSnapshot::default()),
             file => file?,
         };
-        let mut waiting = Waiting::begin(self.limits.patience);
+        let mut waiting = LockBackoff::begin(self.limits.patience);
         while let Err(errno) = flock(&file, FlockOperation::NonBlockingLockShared) {
             match errno {
                 Errno::WOULDBLOCK => waiting.a_little(&|| false)?,
@@ -152,7 +152,7 @@ impl Journal {
         // Whoever holds the lock is alive and will finish.
         let is_locked = flock(&file, FlockOperation::NonBlockingLockShared).is_err();
         let Some(length) = file.metadata().ok().filter(|_| !is_locked).map(|facts| facts.len()) else { return false };
-        match frame::last_part(&file, length, Part::Beginning) {
+        match frame::last_part(&file, length, BodyExtent::Beginning) {
             Ok(Some((frame, body))) => matches!(parsed(&file, &frame, &body), Some((Record::Intent(_), _))),
             Ok(None) => frame::has_torn_end(&file, length).unwrap_or(false),
             Err(_) => false,
@@ -160,17 +160,17 @@ impl Journal {
     }
 
     /// Returns how far back undo reaches; nothing where there is nothing to undo. Only the ends of the file are read.
-    pub(super) fn reach(&self) -> io::Result<Option<Reach>> {
+    pub(super) fn reach(&self) -> io::Result<Option<UndoRange>> {
         let file = match private::read_file(&self.path()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file?,
         };
         let length = file.metadata()?.len();
-        let Some((last, _)) = frame::last_part(&file, length, Part::Beginning)? else { return Ok(None) };
+        let Some((last, _)) = frame::last_part(&file, length, BodyExtent::Beginning)? else { return Ok(None) };
         let mut offset = 0;
-        while let Some((frame, body)) = frame::part_at(&file, offset..length, Part::Beginning)? {
+        while let Some((frame, body)) = frame::part_at(&file, offset..length, BodyExtent::Beginning)? {
             if let Some((Record::Intent(intent), _)) = parsed(&file, &frame, &body) {
-                return Ok(Some(Reach { oldest: intent.set, newest: last.head.sets, oldest_ms: intent.at }));
+                return Ok(Some(UndoRange { oldest: intent.set, newest: last.head.sets, oldest_ms: intent.at }));
             }
             offset = frame.end();
         }
@@ -208,7 +208,7 @@ impl Journal {
     /// Returns when the session of a change began, in milliseconds since the epoch; nothing where nobody knows.
     ///
     /// A run of haft has its beginning in its name. An agent's session may have had others before, and notes its own.
-    pub(crate) fn began_ms(&self, by: &By) -> Option<u64> {
+    pub(crate) fn began_ms(&self, by: &ChangeAuthor) -> Option<u64> {
         match by.session.parse::<SessionId>() {
             Ok(id) => Sessions::new(self.folder.with_file_name("sessions")).began_ms(&id),
             Err(_) => by.run_began_ms(),
@@ -226,9 +226,9 @@ impl Journal {
     }
 }
 
-/// How far back undo reaches.
+/// The range of change sets that undo can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reach {
+pub struct UndoRange {
     /// The oldest change set in the journal.
     pub oldest: u64,
     /// The newest one.
@@ -237,13 +237,13 @@ pub struct Reach {
     pub oldest_ms: u64,
 }
 
-/// Waits for somebody else, in growing steps and not for ever: the other one may have been stopped.
-struct Waiting {
+/// Waits for another process in growing steps, until a deadline: the other one may have been stopped.
+struct LockBackoff {
     deadline: Instant,
     pause: Duration,
 }
 
-impl Waiting {
+impl LockBackoff {
     fn begin(patience: Duration) -> Self {
         Self { deadline: Instant::now() + patience, pause: Duration::from_micros(200) }
     }
@@ -262,7 +262,7 @@ impl Waiting {
 }
 
 /// The journal, locked for writing.
-pub(crate) struct Writing<'j> {
+pub(crate) struct JournalWriter<'j> {
     journal: &'j Journal,
     file: File,
     end: u64,
@@ -274,7 +274,7 @@ pub(crate) struct Writing<'j> {
     objects_room: u64,
 }
 
-impl<'j> Writing<'j> {
+impl<'j> JournalWriter<'j> {
     fn begin(journal: &'j Journal, file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let mut writing = Self {
@@ -291,14 +291,14 @@ impl<'j> Writing<'j> {
             File::open(&journal.folder)?.sync_all()?;
             return Ok(writing);
         }
-        match frame::last_part(&writing.file, length, Part::Beginning)? {
+        match frame::last_part(&writing.file, length, BodyExtent::Beginning)? {
             Some((frame, body)) => writing.note_last(&frame, &body),
             None => writing.mend(length)?,
         }
         Ok(writing)
     }
 
-    fn note_last(&mut self, frame: &Frame, body: &[u8]) {
+    fn note_last(&mut self, frame: &RecordFrame, body: &[u8]) {
         self.head = frame.head;
         self.is_unfinished = matches!(parsed(&self.file, frame, body), Some((Record::Intent(_), _)));
     }
@@ -306,7 +306,7 @@ impl<'j> Writing<'j> {
     /// Cuts what lies behind the last whole record.
     fn mend(&mut self, length: u64) -> io::Result<()> {
         let mut last = None;
-        let scan = frame::scan_parts(&self.file, 0..length, Part::Beginning, &mut |frame, body| {
+        let scan = frame::scan_parts(&self.file, 0..length, BodyExtent::Beginning, &mut |frame, body| {
             last = Some((frame, body));
             Ok(())
         })?;
@@ -319,8 +319,8 @@ impl<'j> Writing<'j> {
     }
 
     /// Reads all records.
-    pub(crate) fn reading(&self) -> io::Result<Reading> {
-        Reading::of(self.file.try_clone()?)
+    pub(crate) fn reading(&self) -> io::Result<JournalSnapshot> {
+        JournalSnapshot::of(self.file.try_clone()?)
     }
 
     /// Returns whether the last record is an intent: nobody has written how that ended.
@@ -336,7 +336,7 @@ impl<'j> Writing<'j> {
     /// Returns how many intents a change set has.
     pub(crate) fn parts_of(&self, set: u64) -> io::Result<u32> {
         // Only a call that changes something twice has to look.
-        let reading = Reading::newest(self.file.try_clone()?, &|reading| reading.knows(set))?;
+        let reading = JournalSnapshot::newest(self.file.try_clone()?, &|reading| reading.knows(set))?;
         let parts = reading.intents.iter().filter(|(intent, _)| intent.set == set).count();
         Ok(u32::try_from(parts).unwrap_or(u32::MAX))
     }
@@ -344,11 +344,11 @@ impl<'j> Writing<'j> {
     /// Writes down what is about to be done. It is safe once it is synced.
     pub(crate) fn intend(&mut self, intent: &Intent, inline: &InlineContents) -> io::Result<()> {
         let is_secret = |path: &PathText| secret_kind(&path.path()).is_some();
-        if !self.journal.has_secrets() && intent.steps.iter().flat_map(Step::paths).any(is_secret) {
+        if !self.journal.has_secrets() && intent.steps.iter().flat_map(IntentStep::paths).any(is_secret) {
             private::append_file(&self.journal.mark_of_secrets())?;
         }
         let sets = self.head.sets.max(intent.set);
-        self.append(&Written::Intent(intent), inline, sets)
+        self.append(&JournalRecordRef::Intent(intent), inline, sets)
     }
 
     /// Makes sure that everything written so far outlives a power cut.
@@ -357,8 +357,8 @@ impl<'j> Writing<'j> {
     }
 
     /// Writes down how it ended. Not synced: whoever comes next finds out by looking.
-    pub(crate) fn conclude(&mut self, outcome: Outcome) -> io::Result<()> {
-        self.append(&Written::Outcome(&outcome), &InlineContents::default(), self.head.sets)?;
+    pub(crate) fn conclude(&mut self, outcome: IntentOutcome) -> io::Result<()> {
+        self.append(&JournalRecordRef::Outcome(&outcome), &InlineContents::default(), self.head.sets)?;
         self.is_unfinished = false;
         Ok(())
     }
@@ -388,7 +388,7 @@ impl<'j> Writing<'j> {
         room::drop_older(&self, before_ms)
     }
 
-    fn append(&mut self, record: &Written<'_>, inline: &InlineContents, sets: u64) -> io::Result<()> {
+    fn append(&mut self, record: &JournalRecordRef<'_>, inline: &InlineContents, sets: u64) -> io::Result<()> {
         let head = Head { number: self.head.number + 1, sets };
         let mut to = BufWriter::with_capacity(256 * 1024, &self.file);
         let written = record.frame((self.end, head), inline, &mut to).and_then(|end| to.flush().map(|()| end));
@@ -409,19 +409,19 @@ impl<'j> Writing<'j> {
     }
 }
 
-/// A record that is written.
+/// A record that is about to be written to the journal.
 #[derive(Serialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
-enum Written<'a> {
+enum JournalRecordRef<'a> {
     Intent(&'a Intent),
-    Outcome(&'a Outcome),
+    Outcome(&'a IntentOutcome),
     Dropped { up_to: u64 },
 }
 
-impl Written<'_> {
+impl JournalRecordRef<'_> {
     /// Writes it as a frame, without making its text in memory first: that of many files is long. Returns where it ends.
     fn frame(&self, (offset, head): (u64, Head), inline: &InlineContents, to: &mut dyn Write) -> io::Result<u64> {
-        let mut measured = Measured(0);
+        let mut measured = ByteCounter(0);
         serde_json::to_writer(&mut measured, self)?;
         let listed = u32::try_from(measured.0).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let length = 4 + measured.0 + inline.len();
@@ -433,10 +433,10 @@ impl Written<'_> {
     }
 }
 
-/// Counts what is written.
-struct Measured(usize);
+/// Counts the bytes that are written.
+struct ByteCounter(usize);
 
-impl Write for Measured {
+impl Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())
@@ -458,7 +458,7 @@ const INTENT: &[u8] = br#"{"record":"intent","#;
 
 /// Takes a body apart: the record, and where in the body its inline contents begin. Of a body that is long, only the
 /// beginning is at hand; then the record is read from the file.
-fn parsed(file: &File, frame: &Frame, body: &[u8]) -> Option<(Record, usize)> {
+fn parsed(file: &File, frame: &RecordFrame, body: &[u8]) -> Option<(Record, usize)> {
     let length = u32::from_le_bytes(*body.first_chunk()?) as usize;
     let end = 4 + length;
     // Of a record whose kind is not known yet, everything would be in memory twice.
@@ -468,7 +468,7 @@ fn parsed(file: &File, frame: &Frame, body: &[u8]) -> Option<(Record, usize)> {
         Some(text) => serde_json::from_slice(text).ok()?,
         None => {
             let stretch = frame.body.start + 4..(frame.body.start + end as u64).min(frame.body.end);
-            let text = BufReader::with_capacity(256 * 1024, Stretch { file, stretch });
+            let text = BufReader::with_capacity(256 * 1024, FileRangeReader { file, stretch });
             let mut record: Record = match is_intent {
                 true => Record::Intent(serde_json::from_reader(text).ok()?),
                 false => serde_json::from_reader(text).ok()?,
@@ -482,13 +482,13 @@ fn parsed(file: &File, frame: &Frame, body: &[u8]) -> Option<(Record, usize)> {
     Some((record, end))
 }
 
-/// A stretch of a file, to be read.
-struct Stretch<'f> {
+/// Reads a range of a file.
+struct FileRangeReader<'f> {
     file: &'f File,
     stretch: Range<u64>,
 }
 
-impl Read for Stretch<'_> {
+impl Read for FileRangeReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.stretch.end - self.stretch.start).unwrap_or(usize::MAX);
         let wanted = buffer.len().min(left);

@@ -136,7 +136,7 @@ fn denied(problem: String) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::read_config_file;
-    use super::super::trust::{TrustStore, Trusted};
+    use super::super::trust::{FolderTrust, TrustStore};
     use crate::require::Need;
     use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
@@ -158,7 +158,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let (config, store) = (folder.path().join("config.toml"), TrustStore::new(folder.path()));
         std::fs::write(&config, "text").expect("a file can be written");
-        store.put(Path::new("/one"), Trusted::default()).expect("it can be kept");
+        store.put(Path::new("/one"), FolderTrust::default()).expect("it can be kept");
         let told = || {
             let config = read_config_file(&config).err().map(|error| error.to_string());
             (config, store.of(Path::new("/one")).err().map(|error| error.to_string()))
@@ -258,7 +258,7 @@ mod tests {
             assert_eq!(told.is_ok(), is_fine, "{mode:o}: {told:?}");
             let made = super::super::private::create_folder(&state).map_err(|error| error.to_string());
             assert_eq!(made.is_ok(), is_fine, "{mode:o}: {made:?}");
-            let trust = TrustStore::new(&state).put(Path::new("/one"), Trusted::default());
+            let trust = TrustStore::new(&state).put(Path::new("/one"), FolderTrust::default());
             assert_eq!(trust.is_ok(), is_fine, "{mode:o}");
             let words = format!("others can write the folder {} on the way to it", above.display());
             assert!(is_fine || told.is_err_and(|told| told.starts_with(&words)), "{mode:o}");

@@ -12,7 +12,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use haft_contract::door::Recalled;
+use haft_contract::door::RecalledEntry;
 
 use super::private;
 
@@ -44,7 +44,7 @@ impl Results {
     }
 
     /// Returns what was kept under a key, where it is whole and no older than this.
-    pub(super) fn recall(&self, key: &[u8], no_older: Duration) -> Option<Recalled> {
+    pub(super) fn recall(&self, key: &[u8], no_older: Duration) -> Option<RecalledEntry> {
         let secret = self.secret()?;
         let path = self.path(&secret, key);
         let mut bytes = Vec::new();
@@ -52,7 +52,7 @@ impl Results {
         let (time, kept) = opened(&secret, key, &bytes)?;
         // One from the future was written by another clock: nobody knows how old it is.
         let age = now()?.checked_sub(time)?;
-        (age <= no_older).then(|| Recalled { kept: kept.to_vec().into(), age })
+        (age <= no_older).then(|| RecalledEntry { kept: kept.to_vec().into(), age })
     }
 
     /// Keeps something under a key, in the place of what was there; makes room for it.
@@ -166,11 +166,11 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(3600);
 
-    struct Scene {
+    struct ResultsFixture {
         folder: tempfile::TempDir,
     }
 
-    impl Scene {
+    impl ResultsFixture {
         fn new() -> Self {
             Self { folder: tempfile::tempdir().expect("a folder can be made") }
         }
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_was_kept_comes_back_for_its_key_while_it_is_young() {
-        let scene = Scene::new();
+        let scene = ResultsFixture::new();
         assert_eq!(scene.recalled(b"a"), None);
         scene.results().remember(b"a", b"one");
         scene.results().remember(b"b", b"two");
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn everything_is_for_the_user_alone_and_tells_nothing_of_its_key() {
-        let scene = Scene::new();
+        let scene = ResultsFixture::new();
         scene.results().remember(b"argument", b"one");
         for path in scene.files().into_iter().chain([scene.folder.path().join("cache").join(KEY)]) {
             let mode = path.metadata().expect("it is there").permissions().mode();
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn torn_and_foreign_files_are_no_results() {
-        let scene = Scene::new();
+        let scene = ResultsFixture::new();
         scene.results().remember(b"a", b"one");
         let path = scene.files().pop().expect("there is one");
         let whole = std::fs::read(&path).expect("it can be read");
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_room_is_bounded_and_what_is_too_large_is_not_kept() {
-        let scene = Scene::new();
+        let scene = ResultsFixture::new();
         scene.results().remember(b"large", &vec![0; LARGEST + 1]);
         assert_eq!(scene.recalled(b"large"), None);
         let small = Results { room: 1000, ..scene.results() };
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn several_at_once_share_one_key() {
-        let scene = Scene::new();
+        let scene = ResultsFixture::new();
         std::thread::scope(|threads| {
             for number in 0..8_u8 {
                 let results = scene.results();

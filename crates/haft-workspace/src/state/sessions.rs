@@ -12,7 +12,7 @@ mod listing;
 mod tests;
 
 pub use id::SessionId;
-pub use listing::Listed;
+pub use listing::SessionSummary;
 
 use std::fs::File;
 use std::io;
@@ -63,9 +63,9 @@ pub struct Tally {
     pub output: u64,
 }
 
-/// What is written for one record.
+/// The form in which one record of a session is written to its file.
 #[derive(Serialize, Deserialize)]
-struct Entry {
+struct SessionLogEntry {
     at_ms: u64,
     /// In the first record: how the session began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,9 +78,9 @@ struct Entry {
     record: Option<Box<RawValue>>,
 }
 
-/// What is left of a session.
+/// A session as read back from its file: its records, and the extent of what is lost.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct StoredSession {
     /// Its records, as they were written.
     pub records: Vec<Box<RawValue>>,
     /// When each of them was written, in milliseconds since 1970.
@@ -169,7 +169,7 @@ impl Sessions {
     }
 
     /// Opens a session to go on with it; returns what is left of it.
-    pub fn take_up(&self, id: &SessionId) -> Result<(SessionLog, Kept), SessionError> {
+    pub fn take_up(&self, id: &SessionId) -> Result<(SessionLog, StoredSession), SessionError> {
         let path = self.path_of(id);
         let failed = |error| SessionError::Io(error, path.clone());
         // Not created: a session that is not there is a mistake.
@@ -191,7 +191,7 @@ impl Sessions {
     }
 
     /// Reads a session and leaves it as it is, also a torn end. One that somebody writes is not read.
-    pub fn read(&self, id: &SessionId) -> Result<Kept, SessionError> {
+    pub fn read(&self, id: &SessionId) -> Result<StoredSession, SessionError> {
         let path = self.path_of(id);
         let failed = |error| SessionError::Io(error, path.clone());
         let file = private::read_file(&path).map_err(|error| match error.kind() {
@@ -211,7 +211,8 @@ impl Sessions {
             return Ok(id);
         }
         let all = self.list().map_err(|error| SessionError::Io(error, self.folder.clone()))?;
-        let has_name = |listed: &&Listed| listed.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(text));
+        let has_name =
+            |listed: &&SessionSummary| listed.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(text));
         if let Some(named) = all.iter().find(has_name) {
             return Ok(named.id.clone());
         }
@@ -225,7 +226,7 @@ impl Sessions {
     }
 
     /// Lists the sessions, those that were used last first. Of each only its ends are read.
-    pub fn list(&self) -> io::Result<Vec<Listed>> {
+    pub fn list(&self) -> io::Result<Vec<SessionSummary>> {
         listing::list(&self.folder)
     }
 
@@ -241,32 +242,38 @@ impl Sessions {
             }
         };
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        let writing = Writing { file, end: 0, number: 0, room: self.room, name: None };
+        let writing = SessionWriter { file, end: 0, number: 0, room: self.room, name: None };
         let log = SessionLog { id, writing: Mutex::new(writing) };
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST_WORDS).collect();
-        log.write(|name| Entry { at_ms: now_ms(), words: Some(words), name, tally: Tally::default(), record: None })?;
+        log.write(|name| SessionLogEntry {
+            at_ms: now_ms(),
+            words: Some(words),
+            name,
+            tally: Tally::default(),
+            record: None,
+        })?;
         File::open(&self.folder)?.sync_all()?;
         Ok(log)
     }
 
     /// Reads a file. One in which there is no record is none of ours, and left alone.
-    fn scanned(&self, id: &SessionId, file: &File) -> Result<Scanned, SessionError> {
+    fn scanned(&self, id: &SessionId, file: &File) -> Result<SessionFileScan, SessionError> {
         let path = self.path_of(id);
-        let scanned = Scanned::of(file).map_err(|error| SessionError::Io(error, path.clone()))?;
+        let scanned = SessionFileScan::of(file).map_err(|error| SessionError::Io(error, path.clone()))?;
         match scanned.kept.damage.torn + scanned.kept.damage.bytes {
             bytes @ 1.. if scanned.number == 0 => Err(SessionError::Unreadable { id: id.clone(), path, bytes }),
             _ => Ok(scanned),
         }
     }
 
-    fn restored(&self, id: &SessionId, file: File) -> Result<(SessionLog, Kept), SessionError> {
+    fn restored(&self, id: &SessionId, file: File) -> Result<(SessionLog, StoredSession), SessionError> {
         let path = self.path_of(id);
         let failed = |error| SessionError::Io(error, path.clone());
-        let Scanned { kept, end, number } = self.scanned(id, &file)?;
+        let SessionFileScan { kept, end, number } = self.scanned(id, &file)?;
         if kept.damage.torn > 0 {
             file.set_len(end).and_then(|()| file.sync_data()).map_err(failed)?;
         }
-        let writing = Writing { file, end, number, room: self.room, name: kept.name.clone() };
+        let writing = SessionWriter { file, end, number, room: self.room, name: kept.name.clone() };
         Ok((SessionLog { id: id.clone(), writing: Mutex::new(writing) }, kept))
     }
 
@@ -292,23 +299,23 @@ impl Sessions {
     }
 }
 
-/// What a file of a session holds.
-struct Scanned {
-    kept: Kept,
+/// The content of a session file, and the place of its next record.
+struct SessionFileScan {
+    kept: StoredSession,
     /// Where the next record goes.
     end: u64,
     /// The number of that record.
     number: u64,
 }
 
-impl Scanned {
+impl SessionFileScan {
     fn of(file: &File) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        let mut kept = Kept::default();
+        let mut kept = StoredSession::default();
         let mut number = 0;
         let scan = frame::scan(file, length, &mut |frame, body| {
             number = number.max(frame.head.number);
-            match serde_json::from_slice::<Entry>(&body) {
+            match serde_json::from_slice::<SessionLogEntry>(&body) {
                 Ok(entry) => {
                     kept.began_ms.get_or_insert(entry.at_ms);
                     kept.tally = entry.tally;
@@ -371,11 +378,12 @@ impl Damage {
 #[derive(Debug)]
 pub struct SessionLog {
     id: SessionId,
-    writing: Mutex<Writing>,
+    writing: Mutex<SessionWriter>,
 }
 
+/// The file of a session, and the place and the room for its next record.
 #[derive(Debug)]
-struct Writing {
+struct SessionWriter {
     file: File,
     end: u64,
     number: u64,
@@ -392,23 +400,23 @@ impl SessionLog {
     /// Writes a record at the end. When this returns, the record outlives the process.
     pub fn append(&self, record: &impl Serialize, tally: Tally) -> io::Result<()> {
         let record = serde_json::value::to_raw_value(record)?;
-        self.write(|name| Entry { at_ms: now_ms(), words: None, name, tally, record: Some(record) })
+        self.write(|name| SessionLogEntry { at_ms: now_ms(), words: None, name, tally, record: Some(record) })
     }
 
     /// Gives the session a name; without one, it has none any more.
     pub fn rename(&self, name: Option<&str>, tally: Tally) -> io::Result<()> {
         let name = name.map(|name| name.chars().take(LONGEST_NAME).collect::<String>());
         self.writing.lock().unwrap_or_else(PoisonError::into_inner).name = name;
-        self.write(|name| Entry { at_ms: now_ms(), words: None, name, tally, record: None })
+        self.write(|name| SessionLogEntry { at_ms: now_ms(), words: None, name, tally, record: None })
     }
 
     /// Reads what is written so far.
-    pub fn read_back(&self) -> io::Result<Kept> {
+    pub fn read_back(&self) -> io::Result<StoredSession> {
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Scanned::of(&writing.file)?.kept)
+        Ok(SessionFileScan::of(&writing.file)?.kept)
     }
 
-    fn write(&self, entry: impl FnOnce(Option<String>) -> Entry) -> io::Result<()> {
+    fn write(&self, entry: impl FnOnce(Option<String>) -> SessionLogEntry) -> io::Result<()> {
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let body = serde_json::to_vec(&entry(writing.name.clone()))?;
         if body.len() > LONGEST_RECORD {
@@ -418,7 +426,7 @@ impl SessionLog {
     }
 }
 
-impl Writing {
+impl SessionWriter {
     fn append(&mut self, body: &[u8]) -> io::Result<()> {
         let head = Head { number: self.number + 1, sets: 0 };
         let bytes = frame::frame(self.end, head, body);

@@ -38,7 +38,7 @@ pub struct SkillFileEntry {
 ///
 /// Fails where the folder cannot be read or has too many files.
 pub fn list_skill(folder: &Path) -> io::Result<Vec<SkillFileEntry>> {
-    let mut listing = Listing { files: Vec::new(), looked_at: 0 };
+    let mut listing = SkillFileListing { files: Vec::new(), looked_at: 0 };
     listing.take(&opened(folder)?, "", DEEPEST)?;
     listing.files.retain(|file| file.name != SKILL_FILE);
     listing.files.sort_by(|one, other| one.name.cmp(&other.name));
@@ -69,12 +69,13 @@ fn opened(folder: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(folder, flags, Mode::empty())?)
 }
 
-struct Listing {
+/// The files of a skill that were found so far.
+struct SkillFileListing {
     files: Vec<SkillFileEntry>,
     looked_at: usize,
 }
 
-impl Listing {
+impl SkillFileListing {
     fn take(&mut self, folder: &OwnedFd, above: &str, depth: usize) -> io::Result<()> {
         for entry in Dir::read_from(folder)? {
             let entry = entry?;

@@ -19,7 +19,7 @@ use haft_contract::kinds::ErrorKind;
 
 use super::private;
 use crate::files::blocking;
-use crate::files::page::{Text, page_of_own};
+use crate::files::page::{PagedContent, page_of_own};
 
 /// Room for the outputs of one workspace.
 const ROOM: u64 = 256 * 1024 * 1024;
@@ -80,8 +80,8 @@ impl Spills {
         }
         let file = private::read_file(&self.folder.join(session.as_str()).join(id)).map_err(|_| unknown())?;
         match page_of_own(file, request) {
-            Ok(Text::Page(page)) => Ok(page),
-            Ok(Text::Binary { .. } | Text::Foreign { .. } | Text::Stopped) => {
+            Ok(PagedContent::Page(page)) => Ok(page),
+            Ok(PagedContent::Binary { .. } | PagedContent::Foreign { .. } | PagedContent::Stopped) => {
                 Err(ToolError::of(ErrorKind::Binary, format!("The kept output \"spill:{id}\" is not text.")))
             }
             Err(error) => Err(ToolError::of(ErrorKind::Io, format!("\"spill:{id}\" cannot be read: {error}."))),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use haft_contract::BoxFuture;
-use haft_contract::door::{Page, PageRequest, Permit, Recalled, SessionName, Spill, Spilling, Store};
+use haft_contract::door::{Page, PageRequest, Permit, RecalledEntry, SessionName, Spill, Spilling, Store};
 use haft_contract::error::ToolError;
 
 use super::{Results, Spills};
@@ -41,7 +41,7 @@ impl Store for StateStore {
         self.spills.spilled(permit, spill, request)
     }
 
-    fn recall<'a>(&'a self, key: &'a [u8], no_older: Duration) -> BoxFuture<'a, Option<Recalled>> {
+    fn recall<'a>(&'a self, key: &'a [u8], no_older: Duration) -> BoxFuture<'a, Option<RecalledEntry>> {
         let (results, key) = (self.results.clone(), key.to_vec());
         Box::pin(async move { blocking(move || Ok(results.recall(&key, no_older))).await.ok().flatten() })
     }

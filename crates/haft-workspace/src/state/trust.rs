@@ -20,10 +20,10 @@ pub struct TrustStore {
     path: PathBuf,
 }
 
-/// What was trusted in one folder.
+/// The code and the words of one folder that the user trusts, and the copy of the code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Trusted {
+pub struct FolderTrust {
     /// Each file of code with the hashes of it and of what it names.
     #[serde(default)]
     pub code: BTreeMap<String, Fingerprint>,
@@ -35,11 +35,12 @@ pub struct Trusted {
     pub copy: Option<TrustedCopy>,
 }
 
+/// The content of the file that records the trusted folders.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct TrustFile {
     #[serde(default)]
-    folders: BTreeMap<String, Trusted>,
+    folders: BTreeMap<String, FolderTrust>,
 }
 
 impl TrustStore {
@@ -54,20 +55,20 @@ impl TrustStore {
     }
 
     /// Returns what was trusted in a folder; nothing where nobody has trusted anything.
-    pub fn of(&self, folder: &Path) -> io::Result<Trusted> {
+    pub fn of(&self, folder: &Path) -> io::Result<FolderTrust> {
         let mut trusted = self.read()?.folders.remove(key(folder)?).unwrap_or_default();
         self.find_copy(&mut trusted);
         Ok(trusted)
     }
 
     /// Takes a copy of everything that trusted code of a project can run, and notes it with what is trusted.
-    pub fn copy_code(&self, project: &Project, trusted: &mut Trusted) -> io::Result<()> {
+    pub fn copy_code(&self, project: &Project, trusted: &mut FolderTrust) -> io::Result<()> {
         project.copy_code(trusted, self.state_folder())
     }
 
     /// Says where the copy lies. Code that names files and was trusted without a copy is not trusted: it could run what
     /// nobody has seen.
-    fn find_copy(&self, trusted: &mut Trusted) {
+    fn find_copy(&self, trusted: &mut FolderTrust) {
         match &mut trusted.copy {
             Some(copy) => copy.folder = folder_of(self.state_folder(), copy.id.as_deref().unwrap_or_default()),
             None => trusted.code.retain(|_, fingerprint| fingerprint.len() == 1),
@@ -79,12 +80,12 @@ impl TrustStore {
     }
 
     /// Returns all folders in which something was trusted.
-    pub fn list(&self) -> io::Result<Vec<(String, Trusted)>> {
+    pub fn list(&self) -> io::Result<Vec<(String, FolderTrust)>> {
         Ok(self.read()?.folders.into_iter().collect())
     }
 
     /// Trusts this in a folder, and nothing else there.
-    pub fn put(&self, folder: &Path, trusted: Trusted) -> io::Result<()> {
+    pub fn put(&self, folder: &Path, trusted: FolderTrust) -> io::Result<()> {
         let key = key(folder)?.to_owned();
         self.change(|kept| {
             kept.folders.insert(key, trusted);
@@ -97,16 +98,16 @@ impl TrustStore {
         self.change(|kept| kept.folders.remove(key).is_some())
     }
 
-    fn read(&self) -> io::Result<Kept> {
+    fn read(&self) -> io::Result<TrustFile> {
         let mut bytes = Vec::new();
         match private::read_file(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kept::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(TrustFile::default()),
             file => file?.read_to_end(&mut bytes)?,
         };
         serde_json::from_slice(&bytes).map_err(io::Error::from)
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Kept) -> T) -> io::Result<T> {
+    fn change<T>(&self, change: impl FnOnce(&mut TrustFile) -> T) -> io::Result<T> {
         private::create_folder(self.path.parent().unwrap_or(Path::new(".")))?;
         let lock = private::append_file(&self.path.with_extension("lock"))?;
         rustix::fs::flock(&lock, FlockOperation::LockExclusive)?;
@@ -138,9 +139,9 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    fn trusted() -> Trusted {
+    fn trusted() -> FolderTrust {
         let fingerprint = Fingerprint::from([(".haft/rules.toml".to_owned(), "abc".to_owned())]);
-        Trusted { code: BTreeMap::from([(".haft/rules.toml".to_owned(), fingerprint)]), ..Trusted::default() }
+        FolderTrust { code: BTreeMap::from([(".haft/rules.toml".to_owned(), fingerprint)]), ..FolderTrust::default() }
     }
 
     #[test]
@@ -148,10 +149,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let store = TrustStore::new(&folder.path().join("state/haft"));
         let (one, other) = (Path::new("/one"), Path::new("/other"));
-        assert_eq!(store.of(one).expect("it can be read"), Trusted::default());
+        assert_eq!(store.of(one).expect("it can be read"), FolderTrust::default());
         store.put(one, trusted()).expect("it can be kept");
         assert_eq!(store.of(one).expect("it can be read"), trusted());
-        assert_eq!(store.of(other).expect("it can be read"), Trusted::default());
+        assert_eq!(store.of(other).expect("it can be read"), FolderTrust::default());
         let mode = std::fs::metadata(store.path()).expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert!(store.revoke(one).expect("it can be revoked"));

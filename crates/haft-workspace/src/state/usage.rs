@@ -10,7 +10,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::journal::{Journal, JournalLimits, Reach};
+use super::journal::{Journal, JournalLimits, UndoRange};
 use super::private;
 use super::registry::Registry;
 use super::root_record::RootRecord;
@@ -76,9 +76,9 @@ impl StateKind {
     }
 }
 
-/// Whether a workspace is still there.
+/// Whether the folder of a workspace is still there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum WorkspacePresence {
     /// Its folder is there.
     Exists,
     /// Its folder is not at its last path.
@@ -93,11 +93,11 @@ pub struct WorkspaceUsage {
     /// The last path of the workspace, where it is known.
     pub path: Option<PathBuf>,
     /// Whether the workspace is still there.
-    pub standing: Standing,
+    pub standing: WorkspacePresence,
     /// How many bytes each kind takes; what takes none is left out.
     pub bytes: BTreeMap<StateKind, u64>,
     /// How far back undo reaches.
-    pub reach: Option<Reach>,
+    pub reach: Option<UndoRange>,
     pub(super) folder: PathBuf,
 }
 
@@ -115,9 +115,9 @@ impl WorkspaceUsage {
     pub(super) fn of(folder: &Path) -> Self {
         let record = RootRecord::read(folder);
         let standing = match &record {
-            None => Standing::Unknown,
-            Some(record) if record.is_there() => Standing::Exists,
-            Some(_) => Standing::Gone,
+            None => WorkspacePresence::Unknown,
+            Some(record) if record.is_there() => WorkspacePresence::Exists,
+            Some(_) => WorkspacePresence::Gone,
         };
         let mut bytes = BTreeMap::new();
         for (path, facts) in files_below(folder) {
@@ -137,7 +137,7 @@ impl WorkspaceUsage {
 
     /// Returns the folders in the workspace that may hold before-images of build folders.
     pub(super) fn trees_in_workspace(&self) -> Vec<PathBuf> {
-        let root = self.path.as_ref().filter(|_| self.standing == Standing::Exists);
+        let root = self.path.as_ref().filter(|_| self.standing == WorkspacePresence::Exists);
         root.map(|root| crate::files::tree::folders_in(root).into()).unwrap_or_default()
     }
 

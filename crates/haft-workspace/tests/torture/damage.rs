@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use haft_workspace::history::{HistoryError, Which};
+use haft_workspace::history::{HistoryError, UndoSelection};
 
 use crate::ground::{Entry, Ground, Tree};
 
@@ -84,7 +84,7 @@ impl Changed {
     fn take_all_back(&self, is_whole: impl Fn(u64) -> bool, what: &str) {
         for number in (1..=SETS).rev() {
             let (before, after) = self.of_set(number);
-            let outcome = self.ground.undo(Which::Number(number));
+            let outcome = self.ground.undo(UndoSelection::Number(number));
             let tree = self.ground.tree();
             let is = |wanted: &[(PathBuf, Option<Entry>)]| {
                 wanted.iter().all(|(path, entry)| tree.get(path) == entry.as_ref())
@@ -101,7 +101,7 @@ impl Changed {
         self.ground.write(&[("next", b"next\n")]).unwrap_or_else(|error| panic!("{what}: {}", error.what));
         assert_eq!(self.ground.leftovers(), Vec::<PathBuf>::new(), "{what}");
         let newest = self.ground.history().log().expect("it opens").sets[0].number;
-        self.ground.undo(Which::Number(newest)).unwrap_or_else(|error| panic!("{what}: {error}"));
+        self.ground.undo(UndoSelection::Number(newest)).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(self.ground.content("next"), None, "{what}");
     }
 }
@@ -176,13 +176,13 @@ fn a_kept_content_that_is_damaged_cut_or_gone_is_refused_and_nothing_is_written(
             Some(content) => std::fs::write(object, content).expect("it is ours"),
             None => std::fs::remove_file(object).expect("it is ours"),
         }
-        let refused = changed.ground.undo(Which::Number(4)).expect_err(damage);
+        let refused = changed.ground.undo(UndoSelection::Number(4)).expect_err(damage);
         let told = refused.to_string();
         assert!(told.contains("f4: its kept content is") && told.contains("nothing was undone"), "{told}");
         assert_eq!(changed.ground.tree(), changed.after, "{damage}");
-        changed.ground.undo(Which::Number(5)).expect("the others are whole");
+        changed.ground.undo(UndoSelection::Number(5)).expect("the others are whole");
         std::fs::write(object, &whole).expect("it is ours");
-        changed.ground.undo(Which::Number(4)).expect("what was kept is there again");
+        changed.ground.undo(UndoSelection::Number(4)).expect("what was kept is there again");
         assert_eq!(changed.ground.content("f4"), Some(big(4)), "{damage}");
     }
 }
@@ -210,7 +210,7 @@ fn a_change_without_outcome_on_which_the_user_worked_since_is_not_half_taken_bac
     ground.write(&[("other", b"x\n")]).expect("it can be written");
     assert_eq!(ground.content("one").as_deref(), Some(NEW));
     assert_eq!(ground.content("two").as_deref(), Some(&[NEW, b"mine\n"].concat()[..]));
-    ground.undo(Which::Number(1)).expect("the two do not touch");
+    ground.undo(UndoSelection::Number(1)).expect("the two do not touch");
     assert_eq!(ground.content("one").as_deref(), Some(OLD));
 }
 
@@ -218,6 +218,6 @@ fn a_change_without_outcome_on_which_the_user_worked_since_is_not_half_taken_bac
 fn a_change_that_came_halfway_is_taken_back_by_the_next_one_to_come() {
     let ground = without_outcome();
     ground.put("two", OLD);
-    assert!(matches!(ground.undo(Which::Newest), Err(HistoryError::NothingLeft)));
+    assert!(matches!(ground.undo(UndoSelection::Newest), Err(HistoryError::NothingLeft)));
     assert_eq!(ground.content("one").as_deref(), Some(OLD));
 }

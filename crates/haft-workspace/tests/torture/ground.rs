@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use haft_contract::call::CallId;
-use haft_contract::door::{Doors, Errand, FileOp, OldChanges, PageRequest, Permit, PermitIssuer, SessionName};
+use haft_contract::door::{Doors, FileOp, OldChanges, PageRequest, Permit, PermitIssuer, Provenance, SessionName};
 use haft_contract::effect::{Change, Effect};
 use haft_contract::error::ToolError;
-use haft_contract::path::{Extent, Place, Target};
-use haft_contract::stamp::Basis;
+use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::stamp::ExpectedVersion;
 use haft_workspace::files::Workspace;
-use haft_workspace::history::{History, HistoryError, TakenBack, Which};
+use haft_workspace::history::{HistoryError, TakenBack, UndoSelection, WorkspaceHistory};
 use haft_workspace::state::{JournalLimits, WorkspaceState};
 use tokio_util::sync::CancellationToken;
 
@@ -78,7 +78,7 @@ impl Ground {
         self.workspace().doors(&self.state())
     }
 
-    pub(crate) fn history(&self) -> History {
+    pub(crate) fn history(&self) -> WorkspaceHistory {
         self.workspace().history(&self.state())
     }
 
@@ -123,7 +123,7 @@ impl Ground {
         Ok(page.lines.into_iter().map(|line| line.text + "\n").collect())
     }
 
-    pub(crate) fn undo(&self, which: Which) -> Result<TakenBack, HistoryError> {
+    pub(crate) fn undo(&self, which: UndoSelection) -> Result<TakenBack, HistoryError> {
         self.history().undo(which, None)
     }
 
@@ -160,17 +160,17 @@ pub(crate) fn tree_of(folder: &Path) -> Tree {
 }
 
 /// A permit for everything inside, with what its plan found.
-pub(crate) fn permit(found: Vec<(Target, Basis)>, stop: &CancellationToken) -> Permit {
+pub(crate) fn permit(found: Vec<(Target, ExpectedVersion)>, stop: &CancellationToken) -> Permit {
     permit_for(OldChanges::Stay, found, stop)
 }
 
-fn permit_for(old_changes: OldChanges, found: Vec<(Target, Basis)>, stop: &CancellationToken) -> Permit {
-    let root = Target::Inside(Place::new("", Extent::Tree));
+fn permit_for(old_changes: OldChanges, found: Vec<(Target, ExpectedVersion)>, stop: &CancellationToken) -> Permit {
+    let root = Target::Inside(FileLocation::new("", Extent::Tree));
     let mut effects: Vec<Effect> =
         [Change::Create, Change::Replace, Change::Remove].map(|change| Effect::Change(root.clone(), change)).into();
     effects.push(Effect::Read(root));
     let (call, session) = (CallId::new("1"), SessionName::new("s"));
-    let errand = Errand {
+    let errand = Provenance {
         call,
         tool: "write_file".into(),
         session,
@@ -187,7 +187,7 @@ fn puts(files: &[(&str, &[u8])]) -> Vec<FileOp> {
 }
 
 pub(crate) fn target(name: &str) -> Target {
-    Target::Inside(Place::new(name, Extent::Entry))
+    Target::Inside(FileLocation::new(name, Extent::Entry))
 }
 
 pub(crate) fn run<T>(work: impl Future<Output = T>) -> T {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use haft_contract::stamp::Basis;
-use haft_workspace::history::Side;
+use haft_contract::stamp::ExpectedVersion;
+use haft_workspace::history::PathContent;
 use tokio_util::sync::CancellationToken;
 
 use crate::ground::{Ground, permit, target};
@@ -15,7 +15,7 @@ fn assert_chain(ground: &Ground, expected: &BTreeSet<u64>) {
     let log = ground.history().log().expect("it can be read");
     let numbers: BTreeSet<u64> = log.sets.iter().map(|set| set.number).collect();
     assert_eq!((&numbers, log.sets.len()), (expected, expected.len()));
-    let mut last: Option<Side> = None;
+    let mut last: Option<PathContent> = None;
     for number in numbers {
         let (_, changes) = ground.history().diff(Some(number)).expect("it is known");
         if let Some(last) = last {
@@ -23,7 +23,7 @@ fn assert_chain(ground: &Ground, expected: &BTreeSet<u64>) {
         }
         last = Some(changes[0].after.clone());
     }
-    assert_eq!(last, ground.content("a").map(Side::File));
+    assert_eq!(last, ground.content("a").map(PathContent::File));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn what_100_writers_add_to_what_they_have_read_is_all_there_in_the_end() {
 fn add_line(ground: &Ground, line: &str) -> u64 {
     loop {
         let Ok(copy) = ground.doors().look.read(&target("a"), 1_000_000) else { continue };
-        let permit = permit(vec![(target("a"), Basis::Read(copy.version))], &CancellationToken::new());
+        let permit = permit(vec![(target("a"), ExpectedVersion::Read(copy.version))], &CancellationToken::new());
         let new = [&copy.bytes, line.as_bytes()].concat();
         match ground.write_with(&permit, &[("a", &new)]) {
             Ok(set) => return set,
@@ -91,7 +91,7 @@ fn calls_that_need_the_same_new_folder_do_not_stand_in_each_others_way() {
             }
         });
         assert_eq!(ground.tree().len(), 10);
-        while ground.undo(haft_workspace::history::Which::Newest).is_ok() {}
+        while ground.undo(haft_workspace::history::UndoSelection::Newest).is_ok() {}
         assert_eq!(ground.tree().len(), 0);
     }
 }
@@ -147,8 +147,8 @@ fn no_version_of_a_stranger_that_was_there_is_lost() {
     for set in ground.history().log().expect("it can be read").sets {
         let (_, changes) = ground.history().diff(Some(set.number)).expect("it is known");
         kept.extend(changes.into_iter().filter_map(|change| match change.before {
-            Side::File(bytes) => Some(bytes),
-            Side::Absent | Side::Unshown => None,
+            PathContent::File(bytes) => Some(bytes),
+            PathContent::Absent | PathContent::Unshown => None,
         }));
     }
     for (path, entry) in ground.tree() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use haft_contract::door::{ChangeSetId, OldChanges};
 use haft_contract::history::History as _;
-use haft_workspace::history::{HistoryError, Which};
+use haft_workspace::history::{HistoryError, UndoSelection};
 use haft_workspace::state::JournalLimits;
 
 use crate::ground::Ground;
@@ -50,10 +50,10 @@ fn contents_go_with_their_change_sets_and_the_rest_can_be_taken_back() {
     }
     let left = assert_whole(&ground);
     assert!((3..20).contains(&left), "{left}");
-    assert!(matches!(ground.undo(Which::Number(1)), Err(HistoryError::Dropped(1))));
+    assert!(matches!(ground.undo(UndoSelection::Number(1)), Err(HistoryError::Dropped(1))));
     // Each undo is a change itself and makes room for itself, at the cost of the oldest.
     let mut back = 40;
-    while ground.undo(Which::Newest).is_ok() {
+    while ground.undo(UndoSelection::Newest).is_ok() {
         back -= 1;
         assert!(ground.content("a") == Some(content(back)), "after going back to {back}");
         assert!(used(&ground) <= ROOM);
@@ -94,7 +94,7 @@ fn nothing_goes_that_nobody_agreed_to_lose() {
     // What was agreed to is all that goes, even if more room is needed.
     ground.old_changes = OldChanges::MayGo(ChangeSetId(10));
     ground.write(&[("b", b"b\n")]).expect("it can be written");
-    assert!(matches!(ground.undo(Which::Number(10)), Err(HistoryError::Dropped(10))));
+    assert!(matches!(ground.undo(UndoSelection::Number(10)), Err(HistoryError::Dropped(10))));
     assert_eq!(assert_whole(&ground), 21);
     ground.old_changes = OldChanges::MayGo(eviction.up_to);
     ground.write(&[("b", b"c\n")]).expect("it can be written");
@@ -102,7 +102,7 @@ fn nothing_goes_that_nobody_agreed_to_lose() {
     assert!(used(&ground) <= ROOM);
     assert_eq!(ground.history().eviction(), None);
     assert_whole(&ground);
-    ground.undo(Which::Newest).expect("the newest stays");
+    ground.undo(UndoSelection::Newest).expect("the newest stays");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn the_newest_change_can_be_taken_back_whatever_its_size() {
     ground.put("a", content(0));
     ground.write(&[("b", b"b\n")]).expect("it can be written");
     ground.write(&[("a", &content(1))]).expect("it can be written");
-    ground.undo(Which::Newest).expect("the newest stays");
+    ground.undo(UndoSelection::Newest).expect("the newest stays");
     assert!(ground.content("a") == Some(content(0)));
 }
 
@@ -124,7 +124,7 @@ fn what_a_killed_process_left_half_kept_goes_when_room_is_needed() {
     std::fs::write(&half, content(7)).expect("it is ours");
     ground.write(&[("a", &content(2))]).expect("it can be written");
     assert!(!half.exists());
-    ground.undo(Which::Newest).expect("the newest stays");
+    ground.undo(UndoSelection::Newest).expect("the newest stays");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn two_that_make_room_at_once_remove_nothing_that_the_other_keeps() {
                     ground.write(&[(writer, &content(number))]).unwrap_or_else(|error| panic!("{}", error.what));
                     if number % 7 == 0 {
                         // Another one may be the newest by now, and be taken back by two at once.
-                        let _ = ground.undo(Which::Newest);
+                        let _ = ground.undo(UndoSelection::Newest);
                     }
                 }
             });

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use haft_contract::error::ToolError;
-use haft_workspace::history::{HistoryError, Which};
+use haft_workspace::history::{HistoryError, UndoSelection};
 
 use crate::dice::Dice;
 use crate::ground::{Entry, Ground, Tree, target};
@@ -66,10 +66,10 @@ fn taking_a_script_back_goes_through_every_tree_it_came_through_and_redo_comes_b
         for way in 0..2 {
             for (left, tree) in trees.iter().enumerate().rev().skip(1) {
                 let what = format!("seed {seed}, way {way}, back to {left}");
-                ground.undo(Which::Newest).unwrap_or_else(|error| panic!("{what}: {error}"));
+                ground.undo(UndoSelection::Newest).unwrap_or_else(|error| panic!("{what}: {error}"));
                 assert_same(&ground.tree(), tree, &what);
             }
-            assert!(matches!(ground.undo(Which::Newest), Err(HistoryError::NothingLeft)));
+            assert!(matches!(ground.undo(UndoSelection::Newest), Err(HistoryError::NothingLeft)));
             for (left, tree) in trees.iter().enumerate().skip(1) {
                 let what = format!("seed {seed}, way {way}, again to {left}");
                 ground.history().redo().unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -115,10 +115,10 @@ fn whatever_is_taken_back_the_users_own_lines_stay() {
             let any = 1 + dice.below(usize::try_from(newest).expect("it is small")) as u64;
             let file = target(PATHS[dice.below(PATHS.len())]);
             let outcome = match dice.below(5) {
-                0 => ground.undo(Which::Newest),
-                1 => ground.undo(Which::Number(any)),
-                2 => ground.history().undo(Which::Number(any), Some(&file)),
-                3 => ground.undo(Which::Turn),
+                0 => ground.undo(UndoSelection::Newest),
+                1 => ground.undo(UndoSelection::Number(any)),
+                2 => ground.history().undo(UndoSelection::Number(any), Some(&file)),
+                3 => ground.undo(UndoSelection::Turn),
                 _ => ground.history().redo(),
             };
             let what = format!("seed {seed}, round {round}: {outcome:?}");

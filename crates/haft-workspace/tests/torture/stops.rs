@@ -68,7 +68,8 @@ fn whoever_finds_the_journal_locked_by_one_that_never_ends_is_told_so_in_bounded
     assert!(refused.what.contains("another haft is changing files here"), "{}", refused.what);
     assert_eq!(refused.kind.code(), "io");
     let log = ground.history().log().err().expect("somebody has the lock").to_string();
-    let undo = ground.undo(haft_workspace::history::Which::Newest).expect_err("somebody has the lock").to_string();
+    let undo =
+        ground.undo(haft_workspace::history::UndoSelection::Newest).expect_err("somebody has the lock").to_string();
     assert_eq!((log.as_str(), undo.as_str()), ("the journal: another haft is changing files here", log.as_str()));
     assert!(begin.elapsed() < patience * 3 + Duration::from_secs(5));
     assert_eq!(ground.content("a").as_deref(), Some(&b"1\n"[..]));

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 use haft_sandbox::{Launcher, Platform, how_to_get};
 
 use super::fact;
@@ -23,18 +23,18 @@ pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
         fact("", "could not be tested just now, so no command runs")?;
     }
     // Below the full level the layers say all of it, and what each costs.
-    let most = if reached == Level::Full { usize::MAX } else { 1 };
+    let most = if reached == ConfinementLevel::Full { usize::MAX } else { 1 };
     for missing in confinement.missing.iter().take(most) {
         fact("", &format!("missing: {missing}"))?;
     }
     layers()?;
     let network = match (host.settings.surroundings.network, confinement.supervised, reached) {
         (true, ..) => "on for commands (by the settings)",
-        (false, true, Level::Full) => "hosts by name, each decided about when a command connects",
+        (false, true, ConfinementLevel::Full) => "hosts by name, each decided about when a command connects",
         (false, true, _) => {
             "hosts by name through a proxy, each decided about; weaker: only programs that ask the proxy"
         }
-        (false, false, Level::None) => "not confined",
+        (false, false, ConfinementLevel::None) => "not confined",
         (false, false, _) => "off for commands; one that you agree to with a network has all of it",
     };
     fact("network", network)?;
@@ -48,11 +48,11 @@ pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
     Ok(if reached < required || confinement.untried.is_some() { Exit::Failed } else { Exit::Ok })
 }
 
-fn level(level: Level) -> &'static str {
+fn level(level: ConfinementLevel) -> &'static str {
     match level {
-        Level::Full => "namespaces, its own file system, Landlock, seccomp",
-        Level::Partial => "Landlock and seccomp; no namespaces, so commands change the real files directly",
-        Level::None => "nothing confines commands, except that no program gains privileges",
+        ConfinementLevel::Full => "namespaces, its own file system, Landlock, seccomp",
+        ConfinementLevel::Partial => "Landlock and seccomp; no namespaces, so commands change the real files directly",
+        ConfinementLevel::None => "nothing confines commands, except that no program gains privileges",
     }
 }
 

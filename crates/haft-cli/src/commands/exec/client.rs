@@ -4,25 +4,25 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use anyhow::bail;
-use haft_net::exec::{CommandRequest, Connection, FromClient, Outcome, Receiver, Sender, ToClient, VERSION};
+use haft_net::exec::{CommandRequest, ExecConnection, ExecOutcome, FromClient, Receiver, Sender, ToClient, VERSION};
 use rustix::fs::FileType;
 use rustix::process::{Signal, kill_current_process_group};
 
-use super::suspending::{Came, OwnSignals, has_job_control};
+use super::suspending::{ExecSignal, OwnSignals, has_job_control};
 use crate::screen;
-use crate::terminal::of_command::{CommandTerminal, Keys, OwnTerminal};
+use crate::terminal::of_command::{CommandTerminal, KeystrokeReader, OwnTerminal};
 
 /// A command on its way to whoever runs it.
 pub(super) struct Client {
     request: CommandRequest,
     terminal: Option<OwnTerminal>,
     owner: Option<OwnedFd>,
-    notes: Notes,
+    notes: NoteVisibility,
 }
 
-/// Whether haft says something of its own.
+/// Whether haft shows notes of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Notes {
+pub(super) enum NoteVisibility {
     Shown,
     LeftOut,
 }
@@ -31,7 +31,7 @@ pub(super) enum Notes {
 #[derive(Debug)]
 pub(super) enum ClientEnd {
     /// The command has ended, or was refused.
-    Ended(Box<Outcome>),
+    Ended(Box<ExecOutcome>),
     /// Whoever ran it is gone.
     Lost,
     /// It was not taken: the session was just ending.
@@ -42,7 +42,11 @@ pub(super) enum ClientEnd {
 
 impl Client {
     /// Brings a command along.
-    pub(super) fn new(request: CommandRequest, terminal: Option<OwnTerminal>, notes: Notes) -> anyhow::Result<Self> {
+    pub(super) fn new(
+        request: CommandRequest,
+        terminal: Option<OwnTerminal>,
+        notes: NoteVisibility,
+    ) -> anyhow::Result<Self> {
         for (name, stream) in ["stdin", "stdout", "stderr"].into_iter().zip(standard_streams()) {
             let found = rustix::fs::fstat(stream)?;
             // With a folder a command could leave the sandbox.
@@ -55,7 +59,7 @@ impl Client {
 
     /// Returns whether haft says nothing of its own.
     pub(super) fn is_quiet(&self) -> bool {
-        self.notes == Notes::LeftOut
+        self.notes == NoteVisibility::LeftOut
     }
 
     /// Lets the session end with a process.
@@ -65,7 +69,7 @@ impl Client {
     }
 
     /// Lets the command run, and stays with it until it has ended.
-    pub(super) async fn talk(&mut self, connection: Connection) -> io::Result<ClientEnd> {
+    pub(super) async fn talk(&mut self, connection: ExecConnection) -> io::Result<ClientEnd> {
         let (sender, receiver) = connection.split();
         let signals = OwnSignals::listen()?;
         let keys = self.terminal.as_ref().map(OwnTerminal::keys).transpose()?;
@@ -105,7 +109,7 @@ struct Talking<'a> {
     sender: Sender,
     receiver: Receiver,
     terminal: Option<&'a mut OwnTerminal>,
-    keys: Option<Keys>,
+    keys: Option<KeystrokeReader>,
     /// The terminal of the command.
     others: Option<CommandTerminal>,
     /// Whether the command gets the keys.
@@ -121,7 +125,7 @@ struct Talking<'a> {
     /// How many stops of the command will be told that are this side's own.
     own_stops: usize,
     was_served: bool,
-    notes: Notes,
+    notes: NoteVisibility,
 }
 
 impl Talking<'_> {
@@ -191,7 +195,7 @@ impl Talking<'_> {
                 }
                 self.answer = Some(Vec::new());
             }
-            ToClient::Note(_) | ToClient::OtherBuild(_) if self.notes == Notes::LeftOut => {}
+            ToClient::Note(_) | ToClient::OtherBuild(_) if self.notes == NoteVisibility::LeftOut => {}
             ToClient::Note(text) => screen::talk(&text),
             ToClient::OtherBuild(build) => screen::talk(&format!(
                 "haft: version {} of haft holds this session; it ends as soon as nothing of it runs",
@@ -245,17 +249,17 @@ impl Talking<'_> {
         }
     }
 
-    async fn hear(&mut self, came: Came, signals: &mut OwnSignals) {
+    async fn hear(&mut self, came: ExecSignal, signals: &mut OwnSignals) {
         match came {
             // Also while a question is open: who stops the call has not answered it.
-            Came::ForCommand(number) => self.say(&FromClient::Signal(number)).await,
-            Came::Size => {
+            ExecSignal::ForCommand(number) => self.say(&FromClient::Signal(number)).await,
+            ExecSignal::Size => {
                 if let (Some(terminal), Some(others)) = (&self.terminal, &self.others) {
                     terminal.size_to(others);
                 }
             }
-            Came::Stop => self.stop(signals).await,
-            Came::Resumed => self.take_terminal_back(),
+            ExecSignal::Stop => self.stop(signals).await,
+            ExecSignal::Resumed => self.take_terminal_back(),
         }
     }
 
@@ -310,7 +314,7 @@ async fn printed(others: Option<&CommandTerminal>) -> Vec<u8> {
     }
 }
 
-async fn keys(keys: Option<&Keys>) -> Vec<u8> {
+async fn keys(keys: Option<&KeystrokeReader>) -> Vec<u8> {
     match keys {
         Some(keys) => keys.next().await,
         None => std::future::pending().await,

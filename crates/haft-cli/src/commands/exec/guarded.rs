@@ -8,7 +8,7 @@ use haft_config::environment::current_folder;
 use haft_config::settings::Settings;
 use haft_host::exec::mode_name;
 use haft_host::exec::ticket::{TicketRun, mode_of_agent, request_of, use_ticket};
-use haft_net::exec::{CommandRequest, Outcome};
+use haft_net::exec::{CommandRequest, ExecOutcome};
 use haft_policy::policy::Mode;
 use haft_sandbox::run_in_place;
 use haft_workspace::state::{JudgedCall, WorkspaceState, real_path_of};
@@ -44,7 +44,7 @@ pub(super) fn note(call: &JudgedCall, request: &mut CommandRequest, settings: &S
 }
 
 /// Says why changes were discarded.
-pub(super) fn explain(outcome: &Outcome) {
+pub(super) fn explain(outcome: &ExecOutcome) {
     if mode_of_agent().is_some() && !outcome.differences.is_empty() {
         screen::talk("haft: the agent lets its commands change nothing");
     }

@@ -12,9 +12,9 @@ use haft_host::hosts::HostLists;
 use haft_host::notices::Unheard;
 use haft_host::options::Options;
 use haft_host::project_files::OnUntrusted;
-use haft_net::exec::{CommandRequest, Connection, FromClient, PlainEnd, connect, pair};
+use haft_net::exec::{CommandRequest, ExecConnection, FromClient, PlainEnd, connect, pair};
 use haft_runtime::approval::{AnsweredElsewhere, Approver, Nobody, YesToOrdinary};
-use haft_sandbox::Owner;
+use haft_sandbox::SessionOwner;
 
 use super::client::{Client, ClientEnd};
 use crate::arguments::Common;
@@ -34,7 +34,7 @@ pub(super) fn alone(common: &Common, mut client: Client) -> anyhow::Result<Clien
     let server = CommandServer::for_one_command(host, ALONE);
     std::thread::scope(|scope| {
         let serving = scope.spawn(|| block_on(serve_one(theirs, &server, &approvers)));
-        let ended = block_on(async { client.talk(Connection::within(ours)?).await })?;
+        let ended = block_on(async { client.talk(ExecConnection::within(ours)?).await })?;
         // Whoever served it puts everything in order before this process ends.
         let served = serving.join().unwrap_or_else(|_| bail!("a defect in haft while the command ran"));
         served??;
@@ -43,7 +43,7 @@ pub(super) fn alone(common: &Common, mut client: Client) -> anyhow::Result<Clien
 }
 
 async fn serve_one(end: PlainEnd, server: &CommandServer, approvers: &AskedThere) -> io::Result<()> {
-    let (sender, mut receiver) = Connection::within(end)?.split();
+    let (sender, mut receiver) = ExecConnection::within(end)?.split();
     match receiver.next::<FromClient>().await? {
         Some(FromClient::Run(_, request)) => server.serve(*request, (sender, receiver), approvers).await,
         _ => Ok(()),
@@ -58,7 +58,8 @@ pub(super) fn joined(
     settings: &Settings,
 ) -> anyhow::Result<ClientEnd> {
     if let Some(pid) = owner {
-        let owner = Owner::of(pid).with_context(|| format!("there is no process {pid} that could own the session"))?;
+        let owner =
+            SessionOwner::of(pid).with_context(|| format!("there is no process {pid} that could own the session"))?;
         client.belongs_to(owner.into_descriptor());
     }
     let session = JoinedSession::of(id, &common.options(), settings);

@@ -14,9 +14,9 @@ pub(super) struct OwnSignals {
     resume: Signal,
 }
 
-/// A signal that came.
+/// A signal that `haft exec` received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Came {
+pub(super) enum ExecSignal {
     /// It is for the command.
     ForCommand(i32),
     /// The terminal has another size.
@@ -48,7 +48,7 @@ impl OwnSignals {
     }
 
     /// Waits for the next one. May be dropped while it waits.
-    pub(super) async fn next(&mut self) -> Came {
+    pub(super) async fn next(&mut self) -> ExecSignal {
         let passed_on = std::future::poll_fn(|cx| {
             for (number, signal) in &mut self.passed_on {
                 if signal.poll_recv(cx).is_ready() {
@@ -58,10 +58,10 @@ impl OwnSignals {
             std::task::Poll::Pending
         });
         tokio::select! {
-            number = passed_on => Came::ForCommand(number),
-            _ = self.size.recv() => Came::Size,
-            _ = self.stop.recv() => Came::Stop,
-            _ = self.resume.recv() => Came::Resumed,
+            number = passed_on => ExecSignal::ForCommand(number),
+            _ = self.size.recv() => ExecSignal::Size,
+            _ = self.stop.recv() => ExecSignal::Stop,
+            _ = self.resume.recv() => ExecSignal::Resumed,
         }
     }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use haft_contract::path::one_line;
 use haft_contract::signals::{signal_number, signal_words};
 use haft_host::jobs::{ChosenJob, FoundSessions, record, state, title};
-use haft_net::jobs::{Answer, Ask, JobRecord};
+use haft_net::jobs::{Ask, JobAnswer, JobRecord};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -19,7 +19,7 @@ use crate::screen;
 const TO_STOP: Duration = Duration::from_secs(120);
 
 #[derive(Args)]
-pub(super) struct Wait {
+pub(super) struct JobsWaitArguments {
     /// The job
     #[arg(value_name = "JOB")]
     job: String,
@@ -51,7 +51,7 @@ pub(super) struct OfJob {
     job: String,
 }
 
-pub(super) async fn wait(common: &Common, arguments: &Wait) -> anyhow::Result<Exit> {
+pub(super) async fn wait(common: &Common, arguments: &JobsWaitArguments) -> anyhow::Result<Exit> {
     let Ok(most) = Duration::try_from_secs_f64(arguments.timeout) else {
         bail!("--timeout {} is no time in seconds", arguments.timeout);
     };
@@ -118,16 +118,16 @@ pub(super) async fn restart(common: &Common, arguments: &OfJob) -> anyhow::Resul
     let found = FoundSessions::find(&common.options()).await?;
     let job = found.job(&arguments.job)?;
     match job.ask(&Ask::Restart { job: job.number }).await? {
-        Answer::Restarted { ended, job: now } if common.json => {
+        JobAnswer::Restarted { ended, job: now } if common.json => {
             let (ended, now) = (record(&job.session.id, &ended), record(&job.session.id, &now));
             screen::record(&json!({ "v": 1, "ended": ended, "job": now }).to_string())?;
             Ok(Exit::Ok)
         }
-        Answer::Restarted { ended, job: now } => {
+        JobAnswer::Restarted { ended, job: now } => {
             screen::answer(&format!("{}\n{}", state(&ended), state(&now)))?;
             Ok(Exit::Ok)
         }
-        Answer::NotRestarted(why) => {
+        JobAnswer::NotRestarted(why) => {
             screen::talk(&format!("{} was not restarted: {why}", arguments.job));
             Ok(Exit::Failed)
         }
@@ -139,7 +139,7 @@ pub(super) async fn sync(common: &Common, arguments: &OfJob) -> anyhow::Result<E
     let found = FoundSessions::find(&common.options()).await?;
     let job = found.job(&arguments.job)?;
     let answer = job.ask(&Ask::Sync { job: job.number }).await?;
-    let Answer::Synced { done, words, change_set } = answer else {
+    let JobAnswer::Synced { done, words, change_set } = answer else {
         bail!("the session answered something else: {answer:?}");
     };
     if common.json {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 
 /// Longest command in a list, in characters.
 const LONGEST_COMMAND: usize = 200;
@@ -24,8 +24,8 @@ pub(super) async fn run(common: &Common) -> anyhow::Result<Exit> {
         let command: String = job.command.chars().take(LONGEST_COMMAND).collect();
         let name = format!("{id}:{}", job.number);
         let state = format!("  {}", state(job));
-        let state = if job.running { Part::Plain(&state) } else { Part::Faint(&state) };
-        screen::line(&[Part::Strong(&name), state, Part::Faint(&format!("; command: {command}"))])?;
+        let state = if job.running { StyledText::Plain(&state) } else { StyledText::Faint(&state) };
+        screen::line(&[StyledText::Strong(&name), state, StyledText::Faint(&format!("; command: {command}"))])?;
     }
     if jobs().next().is_none() && found.silent.is_empty() {
         screen::talk(NO_JOBS);

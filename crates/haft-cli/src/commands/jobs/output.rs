@@ -2,7 +2,7 @@
 
 use clap::Args;
 use haft_host::jobs::{ChosenJob, FoundSessions, record, state};
-use haft_net::jobs::{Answer, Ask, JobRecord};
+use haft_net::jobs::{Ask, JobAnswer, JobRecord};
 use serde_json::json;
 
 use crate::arguments::Common;
@@ -13,7 +13,7 @@ use crate::screen;
 const LAST: usize = 16 * 1024;
 
 #[derive(Args)]
-pub(super) struct Output {
+pub(super) struct JobsOutputArguments {
     /// The job
     #[arg(value_name = "JOB")]
     job: String,
@@ -22,12 +22,14 @@ pub(super) struct Output {
     follow: bool,
 }
 
-pub(super) async fn run(common: &Common, arguments: &Output) -> anyhow::Result<Exit> {
+pub(super) async fn run(common: &Common, arguments: &JobsOutputArguments) -> anyhow::Result<Exit> {
     let found = FoundSessions::find(&common.options()).await?;
     let job = found.job(&arguments.job)?;
-    let (mut position, mut state_now) = show(common, &job, Piece { from: 0, most: LAST, waits: false }).await?;
+    let (mut position, mut state_now) =
+        show(common, &job, JobOutputRange { from: 0, most: LAST, waits: false }).await?;
     while arguments.follow && state_now.running {
-        (position, state_now) = show(common, &job, Piece { from: position, most: usize::MAX, waits: true }).await?;
+        (position, state_now) =
+            show(common, &job, JobOutputRange { from: position, most: usize::MAX, waits: true }).await?;
     }
     if !common.json {
         screen::talk(&format!("[{}]", state(&state_now)));
@@ -35,18 +37,18 @@ pub(super) async fn run(common: &Common, arguments: &Output) -> anyhow::Result<E
     Ok(Exit::Ok)
 }
 
-/// Which part of the output is shown.
-struct Piece {
+/// The part of a job's output that is shown.
+struct JobOutputRange {
     from: u64,
     most: usize,
     waits: bool,
 }
 
 /// Shows a part of the output; returns the position behind it, and how the job is.
-async fn show(common: &Common, job: &ChosenJob<'_>, piece: Piece) -> anyhow::Result<(u64, JobRecord)> {
-    let Piece { from, most, waits } = piece;
+async fn show(common: &Common, job: &ChosenJob<'_>, piece: JobOutputRange) -> anyhow::Result<(u64, JobRecord)> {
+    let JobOutputRange { from, most, waits } = piece;
     let answer = job.ask(&Ask::Output { job: job.number, from, most, waits }).await?;
-    let Answer::Output { text, left_out, position, job: now } = answer else {
+    let JobAnswer::Output { text, left_out, position, job: now } = answer else {
         anyhow::bail!("session {} does not say what the job printed", job.session.id);
     };
     // While it prints nothing there is nothing to show.

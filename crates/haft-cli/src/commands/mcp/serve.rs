@@ -10,9 +10,9 @@ use haft_config::settings::Settings;
 use haft_host::host::block_on;
 use haft_host::hosts::HostLists;
 use haft_host::options::Options;
-use haft_mcp::asking::Asking;
+use haft_mcp::asking::ClientApprover;
 use haft_mcp::client::servers::Servers;
-use haft_mcp::http::{HttpServer, Served, Token, WithFixture};
+use haft_mcp::http::{HttpServer, ServedWorkspace, Token, WithFixture};
 use haft_mcp::listeners::Listeners;
 use haft_mcp::serve::serve;
 use haft_mcp::toolbox::{self, Workspace};
@@ -51,7 +51,7 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> anyhow::Result<Exit> {
     if let Some(address) = &arguments.http {
         return over_http(options, (lists, listeners), (address, arguments.fixture.is_some()));
     }
-    let asking = Asking::or_nobody_there_with(HOW, lists);
+    let asking = ClientApprover::or_nobody_there_with(HOW, lists);
     let workspace = match arguments.roots {
         true => Workspace::OfClient,
         // A mistake in the settings is reported before a client waits for anything.
@@ -80,8 +80,8 @@ fn over_http(
     let token = secret.as_deref().map(|secret| Token::new(secret).map_err(|why| anyhow::anyhow!("{TOKEN}: {why}")));
     let token = token.transpose()?;
     let asking = match &secret {
-        Some(secret) => Asking::or_nobody_there_sealed(HOW, lists, secret),
-        None => Asking::or_nobody_there_with(HOW, lists),
+        Some(secret) => ClientApprover::or_nobody_there_sealed(HOW, lists, secret),
+        None => ClientApprover::or_nobody_there_with(HOW, lists),
     };
     let toolbox = toolbox::open(&options, &asking, None).map_err(anyhow::Error::msg)?;
     let with_fixture = if is_fixture { WithFixture::Conformance } else { WithFixture::No };
@@ -89,7 +89,7 @@ fn over_http(
         let ended = CancellationToken::new();
         let server = HttpServer::bind(address, token).await.map_err(anyhow::Error::msg)?;
         screen::talk(&format!("haft serves {}", server.url()));
-        let served = Served { options, toolbox, with_fixture };
+        let served = ServedWorkspace { options, toolbox, with_fixture };
         let serving = async {
             server.serve(served, (asking, listeners), ended.clone()).await;
             Ok(())

@@ -3,7 +3,7 @@
 //! Naming the host is the word: nothing is asked. A group is shown in full, so that it is known what was said.
 
 use clap::Args;
-use haft_config::network::Allowed;
+use haft_config::network::HostSelector;
 use haft_config::network_edit::HostList;
 use haft_config::settings::Settings;
 use haft_host::hosts::records::group_record;
@@ -19,7 +19,7 @@ use crate::screen;
 pub(crate) struct Hosts {
     /// A host (api.example.com), all hosts below a domain (*.example.com), a host with a port (db.example.com:5432), or a group: registries, github, docs
     #[arg(required = true, value_name = "HOST", value_parser = host)]
-    hosts: Vec<Allowed>,
+    hosts: Vec<HostSelector>,
 }
 
 /// Allows hosts.
@@ -32,7 +32,7 @@ pub(super) fn deny(common: &Common, hosts: &Hosts) -> anyhow::Result<Exit> {
     edit(common, HostList::Deny, &hosts.hosts)
 }
 
-fn edit(common: &Common, list: HostList, hosts: &[Allowed]) -> anyhow::Result<Exit> {
+fn edit(common: &Common, list: HostList, hosts: &[HostSelector]) -> anyhow::Result<Exit> {
     if common.plan {
         return refused(common, "plan mode changes no settings; leave out --plan");
     }
@@ -41,7 +41,7 @@ fn edit(common: &Common, list: HostList, hosts: &[Allowed]) -> anyhow::Result<Ex
     let is_new = HostLists::of_file(&settings.config_file).add(list, &names)?;
     let settings = Settings::read(common.profile)?;
     let all = HostsOfSettings::of(&settings, common.options().folder());
-    let groups = hosts.iter().filter_map(Allowed::group);
+    let groups = hosts.iter().filter_map(HostSelector::group);
     if common.json {
         let groups = groups.map(|group| (group.name().to_owned(), group_record(&settings, all.groups(), group)));
         let groups = Value::Object(groups.collect());
@@ -76,6 +76,6 @@ pub(super) fn refused(common: &Common, what: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Refused)
 }
 
-fn host(text: &str) -> Result<Allowed, String> {
+fn host(text: &str) -> Result<HostSelector, String> {
     text.parse()
 }

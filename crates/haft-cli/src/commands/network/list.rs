@@ -4,15 +4,15 @@ use haft_config::network::Group;
 use haft_config::settings::Settings;
 use haft_host::hosts::Groups;
 use haft_host::hosts::records::{record, state};
-use haft_host::loaded_workspace::{LoadedWorkspace, Search};
+use haft_host::loaded_workspace::{LoadedWorkspace, WorkspaceSearch};
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::screen::{self, Part};
+use crate::screen::{self, StyledText};
 
 /// Runs the command.
 pub(super) fn run(common: &Common) -> anyhow::Result<Exit> {
-    let loaded = LoadedWorkspace::salvage(&common.options(), Search::Named)?;
+    let loaded = LoadedWorkspace::salvage(&common.options(), WorkspaceSearch::Named)?;
     let LoadedWorkspace { settings, rulebook, .. } = &loaded;
     let Some(hosts) = &rulebook.hosts else { return Ok(Exit::Failed) };
     let groups = hosts.groups();
@@ -58,5 +58,5 @@ pub(super) fn show_group(settings: &Settings, groups: &Groups, group: Group) -> 
 
 /// A line of our own: the names in it are somebody else's, and end on a terminal also behind a pipe.
 pub(super) fn say(text: &str) -> std::io::Result<()> {
-    screen::line(&[Part::Plain(text)])
+    screen::line(&[StyledText::Plain(text)])
 }

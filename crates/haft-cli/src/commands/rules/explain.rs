@@ -15,8 +15,8 @@ use clap::Args;
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::screen;
-use haft_host::call_lines::{Line, read_line};
-use haft_host::explain::judged::Judge;
+use haft_host::call_lines::{CallInputLine, read_line};
+use haft_host::explain::judged::CommandJudge;
 use haft_host::explain::record;
 
 #[derive(Args)]
@@ -34,7 +34,7 @@ pub(crate) struct Explain {
 
 /// Runs the command.
 pub(super) fn run(common: &Common, explain: &Explain) -> anyhow::Result<Exit> {
-    let judge = Judge::open(&common.options())?;
+    let judge = CommandJudge::open(&common.options())?;
     if explain.commands == ["-"] {
         return answer_lines(&judge);
     }
@@ -50,14 +50,14 @@ pub(super) fn run(common: &Common, explain: &Explain) -> anyhow::Result<Exit> {
 }
 
 /// Answers each line with one record, so that a driver may write a line and read its answer.
-fn answer_lines(judge: &Judge) -> anyhow::Result<Exit> {
+fn answer_lines(judge: &CommandJudge) -> anyhow::Result<Exit> {
     let mut stdin = io::stdin().lock();
     for number in 1.. {
         let Some(line) = read_line(&mut stdin, number)? else { break };
         let record = match line {
-            Line::Call(_, bytes) => record::answer(judge, &bytes),
-            Line::TooLong(_) => record::no_command("The line is longer than 64 MiB."),
-            Line::EndOfTurn => record::no_command("The line is empty."),
+            CallInputLine::Call(_, bytes) => record::answer(judge, &bytes),
+            CallInputLine::TooLong(_) => record::no_command("The line is longer than 64 MiB."),
+            CallInputLine::EndOfTurn => record::no_command("The line is empty."),
         };
         screen::record(&record.to_string())?;
     }

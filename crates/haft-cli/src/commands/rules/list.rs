@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::screen::{self, Part, safe};
+use crate::screen::{self, StyledText, safe};
 use haft_host::loaded_workspace::LoadedWorkspace;
 use haft_host::project_files::OnUntrusted;
 
-/// A rule, and where it comes from.
-struct Listed {
+/// A rule with its source.
+struct ListedRule {
     rule: Rule,
     place: Option<(String, usize)>,
     from: &'static str,
@@ -21,33 +21,34 @@ struct Listed {
 /// Runs the command.
 pub(super) fn run(common: &Common) -> anyhow::Result<Exit> {
     let LoadedWorkspace { rulebook, .. } = LoadedWorkspace::open(&common.options(), OnUntrusted::Report)?;
-    let mut all: Vec<Listed> =
-        defaults().into_iter().map(|rule| Listed { rule, place: None, from: "built in" }).collect();
-    all.extend(rulebook.own.into_iter().map(|filed| Listed::of(filed, "user")));
-    all.extend(rulebook.project.into_iter().map(|filed| Listed::of(filed, "project")));
+    let mut all: Vec<ListedRule> =
+        defaults().into_iter().map(|rule| ListedRule { rule, place: None, from: "built in" }).collect();
+    all.extend(rulebook.own.into_iter().map(|filed| ListedRule::of(filed, "user")));
+    all.extend(rulebook.project.into_iter().map(|filed| ListedRule::of(filed, "project")));
     // Written rules go before ours, in the order in which they were written.
     all.sort_by_key(|listed| (std::cmp::Reverse((listed.rule.decision, listed.rule.class)), listed.place.is_none()));
     if common.json {
-        let records: Vec<Value> = all.iter().map(Listed::record).collect();
+        let records: Vec<Value> = all.iter().map(ListedRule::record).collect();
         screen::record(&Value::from(records).to_string())?;
         return Ok(Exit::Ok);
     }
-    let width = |text: fn(&Listed) -> String| all.iter().map(|listed| text(listed).chars().count()).max().unwrap_or(0);
-    let (names, abouts) = (width(Listed::name), width(Listed::about));
+    let width =
+        |text: fn(&ListedRule) -> String| all.iter().map(|listed| text(listed).chars().count()).max().unwrap_or(0);
+    let (names, abouts) = (width(ListedRule::name), width(ListedRule::about));
     for listed in &all {
         let decision = format!("{:<5}", listed.rule.decision.code());
         let decision = match listed.rule.decision {
-            Decision::Deny => Part::Bad(&decision),
-            Decision::Ask => Part::Strong(&decision),
-            Decision::Allow => Part::Good(&decision),
+            Decision::Deny => StyledText::Bad(&decision),
+            Decision::Ask => StyledText::Strong(&decision),
+            Decision::Allow => StyledText::Good(&decision),
         };
         let middle = format!("  {:<names$}  {:<abouts$}  ", listed.name(), listed.about());
-        screen::line(&[decision, Part::Plain(&middle), Part::Faint(&listed.origin())])?;
+        screen::line(&[decision, StyledText::Plain(&middle), StyledText::Faint(&listed.origin())])?;
     }
     Ok(Exit::Ok)
 }
 
-impl Listed {
+impl ListedRule {
     fn of(filed: FiledRule, from: &'static str) -> Self {
         Self { rule: filed.written.rule, place: Some((filed.file.display().to_string(), filed.line)), from }
     }

@@ -34,7 +34,7 @@ pub(crate) struct Export {
 
 /// Arguments of `haft sessions name`.
 #[derive(Args)]
-pub(crate) struct Name {
+pub(crate) struct SessionsNameArguments {
     /// The session, by its ID or its present name
     #[arg(value_name = "ID")]
     session: String,
@@ -67,7 +67,7 @@ pub(crate) fn run(common: &Common, arguments: &Export) -> anyhow::Result<Exit> {
 }
 
 /// Runs `haft sessions name`.
-pub(crate) fn rename(common: &Common, arguments: &Name) -> anyhow::Result<Exit> {
+pub(crate) fn rename(common: &Common, arguments: &SessionsNameArguments) -> anyhow::Result<Exit> {
     let host = Rescue::open(&common.options())?;
     let name = session_name(&arguments.words.join(" "))?;
     let sessions = host.state.sessions();

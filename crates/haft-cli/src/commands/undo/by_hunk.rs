@@ -8,13 +8,13 @@ use haft_contract::diff::Diff;
 use haft_contract::path::one_line;
 use haft_host::hunk_choice::{HunkChoice, OfferedHunk};
 use haft_host::rescue::Rescue;
-use haft_workspace::history::{Scope, UndoRequest, Which};
+use haft_workspace::history::{Scope, UndoRequest, UndoSelection};
 
 use super::{mode, refused, told};
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::prompt::{forget_what_was_typed, somebody_is_there};
-use crate::screen::{Part, talk};
+use crate::screen::{StyledText, talk};
 use crate::shown_diff;
 use haft_host::user_questions::typed_line;
 
@@ -37,7 +37,7 @@ pub(super) fn run(common: &Common, rescue: &Rescue, number: Option<u64>) -> anyh
     }
     let (number, changes) = match rescue.history.diff(number) {
         Ok(found) => found,
-        Err(error) => return refused((common, Which::Newest), &error, rescue.redactor()),
+        Err(error) => return refused((common, UndoSelection::Newest), &error, rescue.redactor()),
     };
     let mut choice = HunkChoice::of(&changes, rescue.redactor());
     for path in choice.without_hunks.iter().map(|path| one_line(path)) {
@@ -55,8 +55,11 @@ pub(super) fn run(common: &Common, rescue: &Rescue, number: Option<u64>) -> anyh
     for (path, change) in &choice.chosen {
         wanted.push((rescue.locate_in_workspace(Path::new(path))?, *change));
     }
-    let request =
-        UndoRequest { scope: Scope::Changes(&wanted), mode: mode(common), ..UndoRequest::all(Which::Number(number)) };
+    let request = UndoRequest {
+        scope: Scope::Changes(&wanted),
+        mode: mode(common),
+        ..UndoRequest::all(UndoSelection::Number(number))
+    };
     told((common, rescue.redactor()), &rescue.history.request(&request), &request)
 }
 
@@ -94,7 +97,7 @@ fn chosen(choice: &mut HunkChoice, (input, output): (&mut impl BufRead, &mut imp
 }
 
 fn show(offered: &OfferedHunk, output: &mut impl Write) -> io::Result<()> {
-    writeln!(output, "{}", Part::Strong(&one_line(&offered.path)).rendered())?;
+    writeln!(output, "{}", StyledText::Strong(&one_line(&offered.path)).rendered())?;
     let diff = Diff { hunks: vec![offered.hunk.clone()], ..Diff::default() };
     shown_diff::lines(&diff, MOST_LINES).iter().try_for_each(|line| writeln!(output, "{}", line.part().rendered()))
 }
@@ -103,14 +106,14 @@ fn show(offered: &OfferedHunk, output: &mut impl Write) -> io::Result<()> {
 mod tests {
     use super::*;
     use haft_runtime::redact::Redactor;
-    use haft_workspace::history::{FileChange, Side};
+    use haft_workspace::history::{FileChange, PathContent};
 
     /// Answers about a file with two changes that are near to each other, and one that is not.
     fn answered(typed: &str) -> (bool, Vec<usize>, String) {
         let numbers = |changed: &[usize]| {
             let line =
                 |number| if changed.contains(&number) { format!("new {number}\n") } else { format!("{number}\n") };
-            Side::File((1..=30).map(line).collect::<String>().into_bytes())
+            PathContent::File((1..=30).map(line).collect::<String>().into_bytes())
         };
         let (before, after) = (numbers(&[]), numbers(&[2, 5, 20]));
         let change = FileChange { path: "a".into(), before, after, note: None };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 
 use crate::terminal::painted::{Ink, paint};
 use crate::terminal::protocol::RunningCall;
@@ -19,10 +19,11 @@ const LONGEST: usize = 1_000;
 /// The last lines that running calls print. The worker fills it, and each frame reads it. A call may print much faster
 /// than the screen shows.
 #[derive(Clone, Default)]
-pub(in crate::terminal) struct Tails(Arc<Mutex<HashMap<String, Tail>>>);
+pub(in crate::terminal) struct Tails(Arc<Mutex<HashMap<String, CallOutputTail>>>);
 
+/// The last lines that a running call printed.
 #[derive(Default)]
-struct Tail {
+struct CallOutputTail {
     lines: Vec<String>,
     /// A line that has no end yet.
     open: String,
@@ -34,7 +35,7 @@ impl Tails {
     pub(in crate::terminal) fn note(&self, call: &str, text: &str) {
         let mut tails = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !tails.contains_key(call) {
-            tails.insert(call.to_owned(), Tail::default());
+            tails.insert(call.to_owned(), CallOutputTail::default());
         }
         let Some(tail) = tails.get_mut(call) else { return };
         tail.bytes += text.len() as u64;
@@ -203,7 +204,7 @@ impl Activity {
             ModelDoes::Nothing => return None,
             ModelDoes::Awaited => format!("waiting for {model} · {}", time(took)),
             ModelDoes::Thinks { characters } => {
-                format!("thinking · {} characters · {}", Grouped(*characters as u64), time(took))
+                format!("thinking · {} characters · {}", GroupedNumber(*characters as u64), time(took))
             }
             ModelDoes::Talks => format!("writing · {}", time(took)),
             ModelDoes::Writes { tool, bytes } => {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_policy::policy::Mode;
 
 use super::App;
@@ -10,9 +10,9 @@ use super::typing::HelpKind;
 use crate::terminal::completion::{Menu, MenuKind};
 use crate::terminal::editor::Editor;
 use crate::terminal::painted::{Ink, paint};
-use crate::terminal::protocol::{ModelReport, Subject, When, Yes};
-use crate::terminal::question::Question;
-use crate::terminal::region::{Frame, Size};
+use crate::terminal::protocol::{MessageDelivery, ModelReport, ScreenQuestionSubject, Yes};
+use crate::terminal::question::QuestionDialog;
+use crate::terminal::region::{ScreenFrame, TerminalSize};
 
 /// The prompt before the input.
 const PROMPT: &str = "› ";
@@ -25,7 +25,7 @@ const MOST_QUEUED: usize = 3;
 
 impl App {
     /// Returns the frame for a terminal of this size. What is in it counts as seen.
-    pub(in crate::terminal) fn frame(&mut self, size: Size, now: Instant) -> Frame {
+    pub(in crate::terminal) fn frame(&mut self, size: TerminalSize, now: Instant) -> ScreenFrame {
         self.columns = size.columns;
         let mut rows = self.text_rows();
         let model = self.model_name();
@@ -46,16 +46,17 @@ impl App {
             rows.extend(self.rows_below());
         }
         rows.push(self.status_row());
-        Frame { rows, cursor }
+        ScreenFrame { rows, cursor }
     }
 
     /// The calls that wait for an answer; an empty name stands for work without a call.
     fn asked_calls(&self) -> Vec<String> {
-        let call = |question: &Question| match &question.asked.about {
-            Subject::Call(request) => request.call.to_string(),
-            Subject::Circle { .. } | Subject::User { .. } | Subject::Plan { .. } | Subject::Rewind { .. } => {
-                String::new()
-            }
+        let call = |question: &QuestionDialog| match &question.asked.about {
+            ScreenQuestionSubject::Call(request) => request.call.to_string(),
+            ScreenQuestionSubject::Circle { .. }
+            | ScreenQuestionSubject::User { .. }
+            | ScreenQuestionSubject::Plan { .. }
+            | ScreenQuestionSubject::Rewind { .. } => String::new(),
         };
         self.questions.iter().map(call).collect()
     }
@@ -71,8 +72,8 @@ impl App {
     fn queued_rows(&self) -> Vec<String> {
         let shown = self.queue.iter().take(MOST_QUEUED).map(|queued| {
             let when = match queued.when {
-                When::NextStep => "at the next step",
-                When::AfterTurn => "afterwards",
+                MessageDelivery::NextStep => "at the next step",
+                MessageDelivery::AfterTurn => "afterwards",
             };
             format!("{} {}", paint(Ink::Name, &format!("⏎ {when}:")), paint(Ink::Plain, &queued.text))
         });
@@ -92,7 +93,7 @@ impl App {
     }
 
     /// Adds the rows of the input; returns where the cursor is.
-    fn input_rows(&self, input: &Editor, rows: &mut Vec<String>, size: Size) -> (usize, usize) {
+    fn input_rows(&self, input: &Editor, rows: &mut Vec<String>, size: TerminalSize) -> (usize, usize) {
         let laid = input.laid_out(size.columns.saturating_sub(PROMPT.chars().count() + 1));
         let (row, column) = laid.cursor;
         // The row with the cursor is always shown.
@@ -167,7 +168,7 @@ impl App {
             }
         }
         if self.status.tokens > 0 {
-            parts.push(format!("{} tokens", Grouped(self.status.tokens)));
+            parts.push(format!("{} tokens", GroupedNumber(self.status.tokens)));
         }
         parts.extend(self.status.cost.clone());
         paint(Ink::Faint, &format!("  {}", parts.join(" · ")))

@@ -5,11 +5,13 @@ use std::time::Instant;
 use haft_runtime::approval::Verdict;
 
 use super::activity::ModelDoes;
-use super::{App, Question};
+use super::{App, QuestionDialog};
 use haft_contract::user_questions::UserAnswer;
 
 use crate::terminal::painted::{Ink, paint};
-use crate::terminal::protocol::{Asked, Found, Idle, ModelReport, Reply, Report, RewindScope, Subject};
+use crate::terminal::protocol::{
+    Idle, ModelReport, Reply, RewindScope, ScreenQuestion, ScreenQuestionSubject, StartupFacts, WorkerReport,
+};
 use crate::terminal::question_body::question_body;
 use crate::terminal::region::Colours;
 use haft_host::user_questions::question_rows;
@@ -19,81 +21,81 @@ const MOST_LINES: usize = 40;
 
 impl App {
     /// Takes a report.
-    pub(in crate::terminal) fn hear(&mut self, report: Report, now: Instant) {
+    pub(in crate::terminal) fn hear(&mut self, report: WorkerReport, now: Instant) {
         match report {
-            Report::Found(found) => self.found(*found),
-            Report::Model(model) => {
+            WorkerReport::Found(found) => self.found(*found),
+            WorkerReport::Model(model) => {
                 self.use_model(model);
                 self.use_what_waited_for_model(now);
             }
-            known @ (Report::Files(_)
-            | Report::UserCommands(_)
-            | Report::Sessions(_)
-            | Report::Preview(..)
-            | Report::Points(_)
-            | Report::Typed(_)
-            | Report::Session(_)
-            | Report::Restored(..)) => self.learn(known),
-            Report::Step => {
+            known @ (WorkerReport::Files(_)
+            | WorkerReport::UserCommands(_)
+            | WorkerReport::Sessions(_)
+            | WorkerReport::Preview(..)
+            | WorkerReport::Points(_)
+            | WorkerReport::Typed(_)
+            | WorkerReport::Session(_)
+            | WorkerReport::Restored(..)) => self.learn(known),
+            WorkerReport::Step => {
                 self.end_text();
                 self.activity.model_does(ModelDoes::Awaited, now);
             }
-            Report::Text(text) => {
+            WorkerReport::Text(text) => {
                 self.activity.model_does(ModelDoes::Talks, now);
                 let lines = self.markdown.push(&text, self.columns);
                 self.finished.extend(lines);
             }
-            Report::Thinking(characters) => self.activity.thinks(characters, now),
-            Report::Writing(tool) => {
+            WorkerReport::Thinking(characters) => self.activity.thinks(characters, now),
+            WorkerReport::Writing(tool) => {
                 self.end_text();
                 self.activity.model_does(ModelDoes::Writes { tool, bytes: 0 }, now);
             }
-            Report::Arguments(bytes) => self.activity.writes(bytes),
-            Report::Again(at, why) => {
+            WorkerReport::Arguments(bytes) => self.activity.writes(bytes),
+            WorkerReport::Again(at, why) => {
                 self.activity.model_does(ModelDoes::Nothing, now);
                 self.activity.model_does(ModelDoes::Again { why, at }, now);
             }
-            Report::Replied { context, total, cost } => {
+            WorkerReport::Replied { context, total, cost } => {
                 self.end_text();
                 self.activity.model_does(ModelDoes::Nothing, now);
                 (self.status.context, self.status.tokens, self.status.cost) = (context, total, cost);
             }
-            Report::Steered(id) => self.steered(id),
-            Report::CallBegan(call) => self.activity.call_began(call, now),
-            Report::CallEnded { id, lines, whole } => {
+            WorkerReport::Steered(id) => self.steered(id),
+            WorkerReport::CallBegan(call) => self.activity.call_began(call, now),
+            WorkerReport::CallEnded { id, lines, whole } => {
                 self.activity.call_ended(&id);
                 self.finished.extend(lines);
                 self.last_result = whole.or_else(|| self.last_result.take());
             }
-            Report::Question(asked) => self.ask(asked),
-            Report::Withdrawn(id) => self.withdraw(id),
-            Report::Lines(lines) => self.finished.extend(lines),
-            Report::Note(text) => self.say(&text),
-            Report::Warn(text) => self.print(paint(Ink::Bad, &text)),
-            Report::Idle(how) => self.idle(how, now),
+            WorkerReport::Question(asked) => self.ask(asked),
+            WorkerReport::Withdrawn(id) => self.withdraw(id),
+            WorkerReport::Lines(lines) => self.finished.extend(lines),
+            WorkerReport::Note(text) => self.say(&text),
+            WorkerReport::Warn(text) => self.print(paint(Ink::Bad, &text)),
+            WorkerReport::Idle(how) => self.idle(how, now),
         }
     }
 
     /// Takes what can be typed and chosen from now on.
-    fn learn(&mut self, report: Report) {
+    fn learn(&mut self, report: WorkerReport) {
         match report {
-            Report::Files(files) => {
+            WorkerReport::Files(files) => {
                 self.known.files = files;
                 self.refresh_menu();
             }
-            Report::UserCommands(commands) => {
+            WorkerReport::UserCommands(commands) => {
                 self.known.own = commands;
                 self.refresh_menu();
             }
-            Report::Sessions(sessions) => {
+            WorkerReport::Sessions(sessions) => {
                 self.previews.clear();
                 self.known.sessions = sessions;
             }
-            Report::Preview(id, lines) => _ = self.previews.insert(id, lines),
-            Report::Points(points) => self.known.points = points,
-            Report::Typed(text) => self.type_again(&text),
-            Report::Session(id) => self.status.session = Some(id),
-            Report::Restored(queue, draft) => {
+            WorkerReport::Preview(id, lines) => _ = self.previews.insert(id, lines),
+            WorkerReport::Points(points) => self.known.points = points,
+            WorkerReport::Typed(text) => self.type_again(&text),
+            WorkerReport::Session(id) => self.status.session = Some(id),
+            WorkerReport::Restored(queue, draft) => {
                 self.next_id = queue.iter().map(|queued| queued.id).max().unwrap_or(0).max(self.next_id);
                 self.restored_up_to = self.next_id;
                 self.queue = queue;
@@ -138,7 +140,7 @@ impl App {
     }
 
     /// The first screen: what was found, and what to type.
-    fn found(&mut self, found: Found) {
+    fn found(&mut self, found: StartupFacts) {
         self.known.tools = found.tools;
         self.known.sessions = found.sessions;
         self.print(paint(Ink::Strong, "haft"));
@@ -182,10 +184,10 @@ impl App {
         }
     }
 
-    fn ask(&mut self, asked: Asked) {
+    fn ask(&mut self, asked: ScreenQuestion) {
         self.end_text();
         let is_first = self.questions.is_empty();
-        self.questions.push_back(Question::new(asked, 0));
+        self.questions.push_back(QuestionDialog::new(asked, 0));
         if is_first && self.editing.is_none() {
             self.show_question(MOST_LINES);
         }
@@ -195,13 +197,15 @@ impl App {
     pub(super) fn show_question(&mut self, most_lines: usize) {
         let Some(question) = self.questions.front_mut() else { return };
         let (lines, folded) = match &question.asked.about {
-            Subject::Call(request) => question_body(request, (self.columns, self.colours == Colours::On), most_lines),
-            Subject::Plan { .. } | Subject::Rewind { .. } => return,
-            Subject::User { question, count } => {
+            ScreenQuestionSubject::Call(request) => {
+                question_body(request, (self.columns, self.colours == Colours::On), most_lines)
+            }
+            ScreenQuestionSubject::Plan { .. } | ScreenQuestionSubject::Rewind { .. } => return,
+            ScreenQuestionSubject::User { question, count } => {
                 let rows = question_rows(question, *count, self.columns);
                 (rows.into_iter().map(|row| paint(Ink::Plain, &row)).collect(), 0)
             }
-            Subject::Circle { tool, times } => {
+            ScreenQuestionSubject::Circle { tool, times } => {
                 let words = format!(
                     "The model called {tool} {times} times in the same way with the same result, and nothing else changed."
                 );

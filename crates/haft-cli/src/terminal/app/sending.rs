@@ -5,13 +5,13 @@ use std::time::Instant;
 use super::App;
 use crate::terminal::call_line;
 use crate::terminal::painted::{Ink, paint};
-use crate::terminal::protocol::{ModelReport, Order, Queued, Reply, When};
+use crate::terminal::protocol::{MessageDelivery, ModelReport, Order, Reply, WaitingMessage};
 use crate::terminal::slash::{self, Slash};
 use haft_host::prompt_images::names_images;
 
 impl App {
     /// Sends the line; while something runs it waits.
-    pub(super) fn send(&mut self, when: When, now: Instant) {
+    pub(super) fn send(&mut self, when: MessageDelivery, now: Instant) {
         let whole = self.editor.whole();
         let line = whole.trim();
         if line.is_empty() {
@@ -74,11 +74,11 @@ impl App {
     }
 
     /// Lets a line wait. Only messages can be given to the model while it works.
-    fn queue(&mut self, line: String, when: When) {
+    fn queue(&mut self, line: String, when: MessageDelivery) {
         let is_message = self.has_model() && !self.is_call(&line);
         // Images go with a prompt of their own.
-        let when = if is_message && !names_images(&line) { when } else { When::AfterTurn };
-        let queued = Queued { id: self.fresh_id(), text: line, when };
+        let when = if is_message && !names_images(&line) { when } else { MessageDelivery::AfterTurn };
+        let queued = WaitingMessage { id: self.fresh_id(), text: line, when };
         self.queue.push(queued.clone());
         self.order(Order::Queue(queued));
     }
@@ -159,7 +159,7 @@ impl App {
         self.history.add(&line);
         let is_awaited = slash == Slash::Own && self.status.model.is_none();
         if is_awaited || self.activity.is_busy() && !slash.works_while_busy() {
-            let queued = Queued { id: self.fresh_id(), text: line, when: When::AfterTurn };
+            let queued = WaitingMessage { id: self.fresh_id(), text: line, when: MessageDelivery::AfterTurn };
             self.queue.push(queued.clone());
             self.order(Order::Queue(queued));
             return;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_host::wrapped::wrapped;
 use haft_policy::policy::Mode;
 use haft_tools::remember::MEMORY_FILE;
@@ -111,7 +111,7 @@ impl App {
 
     fn show_cost(&mut self) {
         let (tokens, cost) = (self.status.tokens, self.status.cost.clone());
-        self.print(fact("tokens", &Grouped(tokens).to_string()));
+        self.print(fact("tokens", &GroupedNumber(tokens).to_string()));
         self.print(fact("cost", cost.as_deref().unwrap_or("unknown: config.toml has no price for this model")));
         if let Some(session) = self.status.session.clone() {
             self.print(fact("session", &session));

@@ -7,10 +7,12 @@ use haft_runtime::approval::Verdict;
 use super::*;
 use crate::prompt::tests::request;
 use crate::terminal::call_line::GivenArguments;
-use crate::terminal::keys::{Code, Decoder, Input, Key};
+use crate::terminal::keys::{KeyCode, KeyDecoder, KeyPress, TerminalInput};
 use crate::terminal::painted::bare;
-use crate::terminal::protocol::{Asked, Found, Idle, Reply, Report, RunningCall, Subject, When};
-use crate::terminal::region::{Reflow, Region, Size};
+use crate::terminal::protocol::{
+    Idle, MessageDelivery, Reply, RunningCall, ScreenQuestion, ScreenQuestionSubject, StartupFacts, WorkerReport,
+};
+use crate::terminal::region::{Reflow, Region, TerminalSize};
 use crate::terminal::tool_facts::tests::read_file;
 
 /// An app with a clock.
@@ -31,28 +33,32 @@ impl Desktop {
 
     fn with(model: ModelReport) -> Self {
         let mut desktop = Self { app: App::new(Colours::Off, Mode::Normal, Yes::Asked), now: Instant::now() };
-        let found =
-            Found { workspace: "/ws".into(), sandbox: "full".into(), tools: vec![read_file()], ..Found::default() };
-        desktop.hear(Report::Found(Box::new(found))).hear(Report::Model(model));
-        desktop.hear(Report::Files(vec!["Cargo.toml".into(), "src/main.rs".into()]));
+        let found = StartupFacts {
+            workspace: "/ws".into(),
+            sandbox: "full".into(),
+            tools: vec![read_file()],
+            ..StartupFacts::default()
+        };
+        desktop.hear(WorkerReport::Found(Box::new(found))).hear(WorkerReport::Model(model));
+        desktop.hear(WorkerReport::Files(vec!["Cargo.toml".into(), "src/main.rs".into()]));
         desktop
     }
 
-    fn hear(&mut self, report: Report) -> &mut Self {
+    fn hear(&mut self, report: WorkerReport) -> &mut Self {
         self.app.hear(report, self.now);
         self
     }
 
     fn types(&mut self, keys: &str) -> &mut Self {
-        let mut decoder = Decoder::default();
+        let mut decoder = KeyDecoder::default();
         let mut inputs = decoder.feed(keys.as_bytes());
         inputs.extend(decoder.flush());
         inputs.into_iter().for_each(|input| self.app.take(input, self.now));
         self
     }
 
-    fn presses(&mut self, key: Key) -> &mut Self {
-        self.app.take(Input::Key(key), self.now);
+    fn presses(&mut self, key: KeyPress) -> &mut Self {
+        self.app.take(TerminalInput::Key(key), self.now);
         self
     }
 
@@ -66,7 +72,7 @@ impl Desktop {
     }
 
     fn rows(&mut self) -> String {
-        let frame = self.app.frame(Size { rows: 40, columns: 80 }, self.now);
+        let frame = self.app.frame(TerminalSize { rows: 40, columns: 80 }, self.now);
         frame.rows.iter().map(|row| bare(row).trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     }
 
@@ -76,8 +82,8 @@ impl Desktop {
     }
 }
 
-fn question(id: u64) -> Report {
-    Report::Question(Asked { id, about: Subject::Call(Arc::new(request())) })
+fn question(id: u64) -> WorkerReport {
+    WorkerReport::Question(ScreenQuestion { id, about: ScreenQuestionSubject::Call(Arc::new(request())) })
 }
 
 #[test]
@@ -132,10 +138,10 @@ fn what_is_typed_before_a_model_is_found_waits_for_it() {
     assert!(matches!(desktop.orders().as_slice(), [Order::Queue(_)]), "it is recorded, and nothing starts");
     assert!(desktop.rows().contains("afterwards: do it"), "{}", desktop.rows());
     let found = ModelReport::Is { name: "m1".into(), from: "here".into(), window: 1_000 };
-    desktop.hear(Report::Model(found));
+    desktop.hear(WorkerReport::Model(found));
     assert!(desktop.orders().contains(&Order::Prompt("do it".into())));
     let mut desktop = Desktop { app: App::new(Colours::Off, Mode::Normal, Yes::Asked), now: Instant::now() };
-    desktop.types("do it\r").hear(Report::Model(ModelReport::None("no key".into())));
+    desktop.types("do it\r").hear(WorkerReport::Model(ModelReport::None("no key".into())));
     assert!(desktop.rows().contains("› do it"), "{}", desktop.rows());
 }
 
@@ -144,17 +150,17 @@ fn what_is_typed_while_the_model_works_waits_can_be_taken_back_and_is_sent() {
     let mut desktop = Desktop::chat();
     desktop.types("do it\r");
     assert_eq!(desktop.orders(), [Order::Prompt("do it".into())]);
-    desktop.types("and this\r").types("then that").presses(Key::alt(Code::Enter)).types("oops\r");
+    desktop.types("and this\r").types("then that").presses(KeyPress::alt(KeyCode::Enter)).types("oops\r");
     let rows = desktop.rows();
     assert!(rows.contains("at the next step: and this") && rows.contains("afterwards: then that"), "{rows}");
-    desktop.presses(Key::alt(Code::Up));
+    desktop.presses(KeyPress::alt(KeyCode::Up));
     assert!(desktop.rows().contains("› oops"), "{}", desktop.rows());
     desktop.types("\u{15}");
     let orders = desktop.orders();
-    let queued = |order: &&Order| matches!(order, Order::Queue(queued) if queued.when == When::NextStep);
+    let queued = |order: &&Order| matches!(order, Order::Queue(queued) if queued.when == MessageDelivery::NextStep);
     assert_eq!(orders.iter().filter(queued).count(), 2, "{orders:?}");
     // The model took the first one at its next step; the second one is sent when the turn is over.
-    desktop.hear(Report::Steered(1)).hear(Report::Idle(Idle::Done));
+    desktop.hear(WorkerReport::Steered(1)).hear(WorkerReport::Idle(Idle::Done));
     assert!(desktop.orders().contains(&Order::Prompt("then that".into())));
     assert_eq!(desktop.printed().matches("› and this").count(), 1);
 }
@@ -166,11 +172,11 @@ fn a_stop_gives_what_waits_back() {
     desktop.types("\u{1b}");
     assert!(desktop.orders().contains(&Order::Stop));
     assert!(desktop.rows().contains("stopping"), "{}", desktop.rows());
-    desktop.hear(Report::Idle(Idle::Stopped));
+    desktop.hear(WorkerReport::Idle(Idle::Stopped));
     assert!(desktop.rows().starts_with("› more\n  half\n"), "{}", desktop.rows());
     // A run that failed by itself gives back what waited, too.
     desktop.types("\r").types("later\r").orders();
-    desktop.hear(Report::Idle(Idle::Stopped));
+    desktop.hear(WorkerReport::Idle(Idle::Stopped));
     assert!(desktop.rows().starts_with("› later\n"), "{}", desktop.rows());
 }
 
@@ -181,7 +187,7 @@ fn ctrl_c_stops_then_clears_then_leaves() {
     assert_eq!(desktop.orders(), [Order::Shell("sleep 9".into())]);
     desktop.types("typed\u{3}");
     assert_eq!(desktop.orders(), [Order::Stop]);
-    desktop.hear(Report::Idle(Idle::Stopped)).types("\u{3}");
+    desktop.hear(WorkerReport::Idle(Idle::Stopped)).types("\u{3}");
     assert!(desktop.orders().is_empty() && desktop.rows().contains("Cleared."), "{}", desktop.rows());
     desktop.types("\u{3}");
     assert!(desktop.orders().is_empty() && desktop.rows().contains("again to leave"), "{}", desktop.rows());
@@ -201,7 +207,7 @@ fn a_question_takes_only_keys_that_were_meant_for_it() {
     assert!(desktop.orders().is_empty());
     assert!(desktop.rows().contains("› my next message y"), "{}", desktop.rows());
     desktop.waits(Duration::from_secs(1)).types("\r\r");
-    desktop.app.take(Input::Paste("y".into()), desktop.now);
+    desktop.app.take(TerminalInput::Paste("y".into()), desktop.now);
     assert!(desktop.orders().is_empty(), "neither Enter nor a paste answers");
     desktop.waits(Duration::from_secs(1)).types("y");
     assert_eq!(desktop.orders(), [Order::Answer(3, Reply::Verdict(Verdict::AllowOnce))]);
@@ -215,7 +221,7 @@ fn several_questions_are_one_list_and_a_withdrawn_one_goes() {
     let mut desktop = Desktop::chat();
     desktop.types("do it\r").hear(question(1)).hear(question(2));
     assert!(desktop.rows().contains("(1 of 2 questions)") && desktop.rows().contains("then: Tool(write_file)"));
-    desktop.hear(Report::Withdrawn(1));
+    desktop.hear(WorkerReport::Withdrawn(1));
     assert!(!desktop.rows().contains("questions)"), "{}", desktop.rows());
     desktop.waits(Duration::from_secs(1)).types("s").orders();
     assert!(!desktop.rows().contains("allow it?"));
@@ -239,22 +245,22 @@ fn a_call_can_be_edited_before_it_runs_and_the_question_comes_back_if_not() {
 #[test]
 fn what_goes_on_is_always_visible() {
     let mut desktop = Desktop::chat();
-    desktop.types("do it\r").hear(Report::Step).waits(Duration::from_secs(12));
+    desktop.types("do it\r").hear(WorkerReport::Step).waits(Duration::from_secs(12));
     assert!(desktop.rows().contains("waiting for m1 · 12 s"), "{}", desktop.rows());
-    desktop.hear(Report::Thinking(1_200));
+    desktop.hear(WorkerReport::Thinking(1_200));
     assert!(desktop.rows().contains("thinking · 1,200 characters"), "{}", desktop.rows());
-    desktop.hear(Report::Text("Some **te".into()));
+    desktop.hear(WorkerReport::Text("Some **te".into()));
     assert!(desktop.rows().starts_with("Some **te\n"), "{}", desktop.rows());
-    desktop.hear(Report::Writing("write_file".into())).hear(Report::Arguments(2_100));
+    desktop.hear(WorkerReport::Writing("write_file".into())).hear(WorkerReport::Arguments(2_100));
     assert!(desktop.rows().contains("writing a call of write_file · 2.1 kB"), "{}", desktop.rows());
     for id in ["1", "2"] {
         let call = RunningCall { id: id.into(), title: "Tool(bash)".into(), about: format!("make {id}") };
-        desktop.hear(Report::CallBegan(call));
+        desktop.hear(WorkerReport::CallBegan(call));
         desktop.app.tails().note(id, &format!("one\nlast line of {id}"));
     }
     let rows = desktop.rows();
     assert!(rows.contains("Tool(bash) make 1") && rows.contains("│ last line of 2"), "{rows}");
-    desktop.hear(Report::CallEnded { id: "1".into(), lines: vec!["● done".into()], whole: None });
+    desktop.hear(WorkerReport::CallEnded { id: "1".into(), lines: vec!["● done".into()], whole: None });
     assert!(!desktop.rows().contains("make 1") && desktop.printed().contains("● done"));
 }
 
@@ -264,13 +270,13 @@ fn the_menu_of_commands_runs_what_it_shows() {
     assert!(desktop.types("/un").rows().contains("› /undo"), "{}", desktop.rows());
     desktop.types("\r");
     assert_eq!(desktop.orders(), [Order::Confirmed(vec!["undo".into()])]);
-    desktop.hear(Report::Idle(Idle::Done)).types("/yolo\r");
+    desktop.hear(WorkerReport::Idle(Idle::Done)).types("/yolo\r");
     assert_eq!(desktop.orders(), [Order::Yes(Yes::ToAll)]);
     assert!(desktop.rows().contains("yolo"));
     desktop.types("!ls\r").types("/log\r");
     assert!(desktop.rows().contains("afterwards: /log"), "{}", desktop.rows());
     desktop.orders();
-    desktop.hear(Report::Idle(Idle::Done));
+    desktop.hear(WorkerReport::Idle(Idle::Done));
     assert!(desktop.orders().contains(&Order::Haft(vec!["log".into()])));
     desktop.types("/nothing\r");
     assert!(desktop.rows().contains("There is no command /nothing."), "{}", desktop.rows());
@@ -279,7 +285,11 @@ fn the_menu_of_commands_runs_what_it_shows() {
 #[test]
 fn earlier_lines_are_found_by_a_search() {
     let mut desktop = Desktop::console();
-    desktop.types("!cargo test\r").hear(Report::Idle(Idle::Done)).types("!ls\r").hear(Report::Idle(Idle::Done));
+    desktop
+        .types("!cargo test\r")
+        .hear(WorkerReport::Idle(Idle::Done))
+        .types("!ls\r")
+        .hear(WorkerReport::Idle(Idle::Done));
     desktop.types("\u{12}car");
     assert!(desktop.rows().contains("› !cargo test") && desktop.rows().contains("search: car"), "{}", desktop.rows());
     desktop.orders();
@@ -289,12 +299,12 @@ fn earlier_lines_are_found_by_a_search() {
 #[test]
 fn no_row_is_wider_than_the_terminal_whatever_is_shown() {
     let mut desktop = Desktop::chat();
-    desktop.types("do it\r").hear(Report::Text("漢字 \u{1f468}\u{200d}\u{1f469} ".repeat(80)));
+    desktop.types("do it\r").hear(WorkerReport::Text("漢字 \u{1f468}\u{200d}\u{1f469} ".repeat(80)));
     let about = "x".repeat(500);
-    desktop.hear(Report::CallBegan(RunningCall { id: "1".into(), title: "Tool(bash)".into(), about }));
+    desktop.hear(WorkerReport::CallBegan(RunningCall { id: "1".into(), title: "Tool(bash)".into(), about }));
     desktop.types(&"long words and 漢字 ".repeat(30)).hear(question(1));
     for columns in [40, 41, 80, 200, 300] {
-        let size = Size { rows: 30, columns };
+        let size = TerminalSize { rows: 30, columns };
         let frame = desktop.app.frame(size, desktop.now);
         let mut region = Region::new(Colours::Off, Reflow::Breaks);
         let bytes = region.update(&[], &frame, size);

@@ -3,24 +3,24 @@
 use std::collections::hash_map::Entry;
 use std::time::Instant;
 
-use super::{App, LEAVE_AGAIN, Search};
+use super::{App, HistorySearch, LEAVE_AGAIN};
 use crate::terminal::call_line;
 use crate::terminal::completion::{self, MenuKind};
 use crate::terminal::editor::To;
-use crate::terminal::keys::{Code, Input, Key};
+use crate::terminal::keys::{KeyCode, KeyPress, TerminalInput};
 use crate::terminal::painted::{Ink, paint};
-use crate::terminal::protocol::{Order, Reply, When};
-use crate::terminal::question::Pressed;
+use crate::terminal::protocol::{MessageDelivery, Order, Reply};
+use crate::terminal::question::KeyPressEffect;
 use crate::terminal::slash;
 use haft_host::prompt_images::mention_of_dropped;
 use haft_host::typed_words::words;
 
 impl App {
     /// Takes a key or a paste.
-    pub(in crate::terminal) fn take(&mut self, input: Input, now: Instant) {
+    pub(in crate::terminal) fn take(&mut self, input: TerminalInput, now: Instant) {
         self.hint = None;
         match input {
-            Input::Paste(text) => {
+            TerminalInput::Paste(text) => {
                 let asked = self.questions.front_mut().filter(|_| self.editing.is_none());
                 let is_taken = asked.is_some_and(|question| question.paste(&text));
                 if !is_taken {
@@ -30,8 +30,8 @@ impl App {
                     self.refresh_menu();
                 }
             }
-            Input::Key(key) if self.questions.is_empty() || self.editing.is_some() => self.press(key, now),
-            Input::Key(key) => self.press_in_question(key, now),
+            TerminalInput::Key(key) if self.questions.is_empty() || self.editing.is_some() => self.press(key, now),
+            TerminalInput::Key(key) => self.press_in_question(key, now),
         }
         self.ask_for_preview();
     }
@@ -46,26 +46,26 @@ impl App {
         }
     }
 
-    fn press_in_question(&mut self, key: Key, now: Instant) {
+    fn press_in_question(&mut self, key: KeyPress, now: Instant) {
         let Some(question) = self.questions.front_mut() else { return };
         match question.press(key, now) {
-            Pressed::Kept => {}
-            Pressed::Typed => self.press_while_asked(key),
-            Pressed::ShowAll => self.show_all_of_question(),
-            Pressed::Edit(line) => {
+            KeyPressEffect::Kept => {}
+            KeyPressEffect::Typed => self.press_while_asked(key),
+            KeyPressEffect::ShowAll => self.show_all_of_question(),
+            KeyPressEffect::Edit(line) => {
                 self.editing = self.questions.pop_front();
                 self.editor.set(&line);
                 self.refresh_menu();
             }
-            Pressed::Answer(reply) => self.answer(reply),
+            KeyPressEffect::Answer(reply) => self.answer(reply),
         }
     }
 
     /// Keys that a person was pressing when a question appeared go into the line, but send nothing.
-    fn press_while_asked(&mut self, key: Key) {
+    fn press_while_asked(&mut self, key: KeyPress) {
         match key.code {
-            Code::Char(c) if !key.held.ctrl && !key.held.alt => self.editor.insert(c.encode_utf8(&mut [0; 4])),
-            Code::Backspace => self.editor.backspace(),
+            KeyCode::Char(c) if !key.held.ctrl && !key.held.alt => self.editor.insert(c.encode_utf8(&mut [0; 4])),
+            KeyCode::Backspace => self.editor.backspace(),
             _ => {}
         }
     }
@@ -76,7 +76,7 @@ impl App {
         self.order(Order::Answer(question.asked.id, reply));
     }
 
-    fn press(&mut self, key: Key, now: Instant) {
+    fn press(&mut self, key: KeyPress, now: Instant) {
         if self.search.is_some() && self.press_in_search(key) {
             return;
         }
@@ -87,44 +87,46 @@ impl App {
         self.press_in_line(key, now);
         if self.editor.text() != before {
             self.refresh_menu();
-        } else if !matches!(key.code, Code::Escape) {
+        } else if !matches!(key.code, KeyCode::Escape) {
             self.refresh_menu_if_shown();
         }
     }
 
-    fn press_in_line(&mut self, key: Key, now: Instant) {
+    fn press_in_line(&mut self, key: KeyPress, now: Instant) {
         let held = key.held;
         match key.code {
-            Code::Enter if held.shift || held.ctrl => self.editor.insert("\n"),
-            Code::Enter if held.alt => self.send(When::AfterTurn, now),
-            Code::Enter if self.editor.text().ends_with('\\') && self.editor.cursor() == self.editor.text().len() => {
+            KeyCode::Enter if held.shift || held.ctrl => self.editor.insert("\n"),
+            KeyCode::Enter if held.alt => self.send(MessageDelivery::AfterTurn, now),
+            KeyCode::Enter
+                if self.editor.text().ends_with('\\') && self.editor.cursor() == self.editor.text().len() =>
+            {
                 self.editor.backspace();
                 self.editor.insert("\n");
             }
-            Code::Enter => self.send(When::NextStep, now),
-            Code::Escape => self.escape(),
-            Code::Char(c) if held.ctrl => self.press_ctrl(c, now),
-            Code::Char('b') if held.alt => _ = self.editor.go(To::WordLeft),
-            Code::Char('f') if held.alt => _ = self.editor.go(To::WordRight),
-            Code::Char('d') if held.alt => self.editor.cut_to(To::WordRight),
-            Code::Char(c) => {
+            KeyCode::Enter => self.send(MessageDelivery::NextStep, now),
+            KeyCode::Escape => self.escape(),
+            KeyCode::Char(c) if held.ctrl => self.press_ctrl(c, now),
+            KeyCode::Char('b') if held.alt => _ = self.editor.go(To::WordLeft),
+            KeyCode::Char('f') if held.alt => _ = self.editor.go(To::WordRight),
+            KeyCode::Char('d') if held.alt => self.editor.cut_to(To::WordRight),
+            KeyCode::Char(c) => {
                 self.history.leave();
                 self.editor.insert(c.encode_utf8(&mut [0; 4]));
             }
-            Code::Backspace if held.alt => self.editor.cut_to(To::WordLeft),
-            Code::Backspace => self.editor.backspace(),
-            Code::Delete => self.editor.delete(),
-            Code::Left if held.ctrl || held.alt => _ = self.editor.go(To::WordLeft),
-            Code::Right if held.ctrl || held.alt => _ = self.editor.go(To::WordRight),
-            Code::Left => _ = self.editor.go(To::Left),
-            Code::Right => _ = self.editor.go(To::Right),
-            Code::Home => _ = self.editor.go(To::LineStart),
-            Code::End => _ = self.editor.go(To::LineEnd),
-            Code::Up if held.alt => self.recall_queued(),
-            Code::Up => self.up(),
-            Code::Down => self.down(),
-            Code::Tab => self.open_menu(),
-            Code::PageUp | Code::PageDown | Code::Other => {}
+            KeyCode::Backspace if held.alt => self.editor.cut_to(To::WordLeft),
+            KeyCode::Backspace => self.editor.backspace(),
+            KeyCode::Delete => self.editor.delete(),
+            KeyCode::Left if held.ctrl || held.alt => _ = self.editor.go(To::WordLeft),
+            KeyCode::Right if held.ctrl || held.alt => _ = self.editor.go(To::WordRight),
+            KeyCode::Left => _ = self.editor.go(To::Left),
+            KeyCode::Right => _ = self.editor.go(To::Right),
+            KeyCode::Home => _ = self.editor.go(To::LineStart),
+            KeyCode::End => _ = self.editor.go(To::LineEnd),
+            KeyCode::Up if held.alt => self.recall_queued(),
+            KeyCode::Up => self.up(),
+            KeyCode::Down => self.down(),
+            KeyCode::Tab => self.open_menu(),
+            KeyCode::PageUp | KeyCode::PageDown | KeyCode::Other => {}
         }
     }
 
@@ -140,7 +142,9 @@ impl App {
             'k' => self.editor.cut_to(To::LineEnd),
             'w' => self.editor.cut_to(To::WordLeft),
             'y' => self.editor.yank(),
-            'r' => self.search = Some(Search { before: self.editor.text().to_owned(), ..Search::default() }),
+            'r' => {
+                self.search = Some(HistorySearch { before: self.editor.text().to_owned(), ..HistorySearch::default() })
+            }
             'c' => self.interrupt(now),
             'd' if self.editor.is_empty() => self.order(Order::Quit),
             'd' => self.editor.delete(),
@@ -213,28 +217,28 @@ impl App {
     }
 
     /// Returns whether a key belonged to the search.
-    fn press_in_search(&mut self, key: Key) -> bool {
+    fn press_in_search(&mut self, key: KeyPress) -> bool {
         let Some(search) = &mut self.search else { return false };
         match key.code {
-            Code::Char('r') if key.held.ctrl => search.which += 1,
-            Code::Char('c' | 'g') if key.held.ctrl => {
+            KeyCode::Char('r') if key.held.ctrl => search.which += 1,
+            KeyCode::Char('c' | 'g') if key.held.ctrl => {
                 let before = std::mem::take(&mut search.before);
                 self.search = None;
                 self.editor.set(&before);
                 return true;
             }
-            Code::Char(c) if !key.held.ctrl && !key.held.alt => {
+            KeyCode::Char(c) if !key.held.ctrl && !key.held.alt => {
                 search.words.push(c);
                 search.which = 0;
             }
-            Code::Backspace => {
+            KeyCode::Backspace => {
                 search.words.pop();
                 search.which = 0;
             }
             _ => {
                 self.search = None;
                 // Escape keeps the line that was found; any other key acts on it.
-                return key.code == Code::Escape;
+                return key.code == KeyCode::Escape;
             }
         }
         match self.history.find(&search.words, search.which).map(str::to_owned) {
@@ -245,20 +249,22 @@ impl App {
     }
 
     /// Returns whether a key belonged to the menu.
-    fn press_in_menu(&mut self, key: Key) -> bool {
+    fn press_in_menu(&mut self, key: KeyPress) -> bool {
         let Some(menu) = &mut self.menu else { return false };
         match key.code {
-            Code::Down => menu.select(1),
-            Code::Up if !key.held.alt => menu.select(-1),
-            Code::Char('n') if key.held.ctrl => menu.select(1),
-            Code::Char('p') if key.held.ctrl => menu.select(-1),
-            Code::Tab if key.held.shift => menu.select(-1),
-            Code::Tab => self.accept(),
-            Code::Escape => {
+            KeyCode::Down => menu.select(1),
+            KeyCode::Up if !key.held.alt => menu.select(-1),
+            KeyCode::Char('n') if key.held.ctrl => menu.select(1),
+            KeyCode::Char('p') if key.held.ctrl => menu.select(-1),
+            KeyCode::Tab if key.held.shift => menu.select(-1),
+            KeyCode::Tab => self.accept(),
+            KeyCode::Escape => {
                 self.menu = None;
                 self.closed_for = Some(self.editor.text().to_owned());
             }
-            Code::Enter if key.held == crate::terminal::keys::Held::default() => return self.enter_in_menu(),
+            KeyCode::Enter if key.held == crate::terminal::keys::KeyModifiers::default() => {
+                return self.enter_in_menu();
+            }
             _ => return false,
         }
         true
@@ -300,7 +306,7 @@ impl App {
 
     fn open_menu(&mut self) {
         self.closed_for = None;
-        let known = completion::Known { has_model: false, ..self.known.clone() };
+        let known = completion::CompletionNames { has_model: false, ..self.known.clone() };
         self.menu = completion::menu(self.editor.text(), self.editor.cursor(), &known);
     }
 

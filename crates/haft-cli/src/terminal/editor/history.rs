@@ -3,9 +3,9 @@
 /// Most lines that are kept.
 const MOST: usize = 1_000;
 
-/// Earlier lines, and where in them a person is.
+/// The lines that were sent earlier, and the position of the person in them.
 #[derive(Clone, Debug, Default)]
-pub(in crate::terminal) struct History {
+pub(in crate::terminal) struct InputHistory {
     lines: Vec<String>,
     /// Which of them is shown, from the end; nothing while a new line is typed.
     back: Option<usize>,
@@ -13,7 +13,7 @@ pub(in crate::terminal) struct History {
     draft: String,
 }
 
-impl History {
+impl InputHistory {
     /// Keeps a line that was sent.
     pub(in crate::terminal) fn add(&mut self, line: &str) {
         self.back = None;
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_new_line_waits_while_earlier_ones_are_shown() {
-        let mut history = History::default();
+        let mut history = InputHistory::default();
         ["one", "two", "two", " "].into_iter().for_each(|line| history.add(line));
         assert_eq!(history.older("new").as_deref(), Some("two"));
         assert_eq!(history.older("two").as_deref(), Some("one"));

@@ -9,7 +9,7 @@ use crate::screen::safe;
 use crate::terminal::painted::painted;
 
 /// The syntax of a language, as far as colours need it.
-struct Language {
+struct LanguageSyntax {
     names: &'static [&'static str],
     /// The signs that begin a comment up to the end of the line.
     comments: &'static [&'static str],
@@ -19,29 +19,29 @@ struct Language {
     keywords: &'static str,
 }
 
-const LANGUAGES: &[Language] = &[
-    Language {
+const LANGUAGES: &[LanguageSyntax] = &[
+    LanguageSyntax {
         names: &["rust", "rs"],
         comments: &["//"],
         blocks: Some(("/*", "*/")),
         quotes: &['"'],
         keywords: "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while",
     },
-    Language {
+    LanguageSyntax {
         names: &["python", "py"],
         comments: &["#"],
         blocks: Some(("\"\"\"", "\"\"\"")),
         quotes: &['"', '\''],
         keywords: "and as assert async await break class continue def del elif else except False finally for from global if import in is lambda None nonlocal not or pass raise return True try while with yield match case self",
     },
-    Language {
+    LanguageSyntax {
         names: &["javascript", "js", "jsx", "typescript", "ts", "tsx", "mjs", "json", "jsonc"],
         comments: &["//"],
         blocks: Some(("/*", "*/")),
         quotes: &['"', '\'', '`'],
         keywords: "abstract any as async await boolean break case catch class const continue declare default delete do else enum export extends false finally for from function get if implements import in instanceof interface keyof let new null number of private protected public readonly return set static string super switch this throw true try type typeof undefined var void while yield",
     },
-    Language {
+    LanguageSyntax {
         names: &[
             "c", "cpp", "c++", "h", "hpp", "java", "cs", "csharp", "kotlin", "kt", "swift", "scala", "php", "go",
             "dart", "zig",
@@ -51,42 +51,42 @@ const LANGUAGES: &[Language] = &[
         quotes: &['"', '\'', '`'],
         keywords: "abstract alignas auto bool boolean break byte case catch chan char class const constexpr continue default defer delete do double else enum explicit extends extern false final finally float for foreach fun func function go goto guard if implements import in inline int interface internal let long map namespace new nil null nullptr object operator override package private protected pub public range return select short signed sizeof static string struct super switch template this throw throws true try type typedef typename union unsigned using val var virtual void volatile when where while",
     },
-    Language {
+    LanguageSyntax {
         names: &["bash", "sh", "shell", "zsh", "console", "fish", "dockerfile", "makefile", "make"],
         comments: &["#"],
         blocks: None,
         quotes: &['"', '\''],
         keywords: "case do done elif else esac exit export fi for function if in local read return select set shift then until while FROM RUN COPY CMD ENTRYPOINT ENV WORKDIR ARG EXPOSE ADD",
     },
-    Language {
+    LanguageSyntax {
         names: &["toml", "yaml", "yml", "ini", "conf", "properties", "nix"],
         comments: &["#", ";"],
         blocks: None,
         quotes: &['"', '\''],
         keywords: "true false null yes no on off",
     },
-    Language {
+    LanguageSyntax {
         names: &["sql"],
         comments: &["--"],
         blocks: Some(("/*", "*/")),
         quotes: &['\'', '"'],
         keywords: "select from where and or not insert into values update set delete create table index view drop alter join left right inner outer on group by order limit as distinct having union all null is in exists primary key references default SELECT FROM WHERE AND OR NOT INSERT INTO VALUES UPDATE SET DELETE CREATE TABLE INDEX VIEW DROP ALTER JOIN LEFT RIGHT INNER OUTER ON GROUP BY ORDER LIMIT AS DISTINCT HAVING UNION ALL NULL IS IN EXISTS PRIMARY KEY REFERENCES DEFAULT",
     },
-    Language {
+    LanguageSyntax {
         names: &["ruby", "rb", "elixir", "ex", "exs", "lua", "perl", "pl", "r"],
         comments: &["#", "--"],
         blocks: None,
         quotes: &['"', '\''],
         keywords: "alias and begin break case class def defmodule do else elsif end ensure false fn for function if in local module my next nil not or redo repeat require rescue retry return self sub super then true unless until use when while yield",
     },
-    Language {
+    LanguageSyntax {
         names: &["haskell", "hs", "elm", "ml", "ocaml"],
         comments: &["--"],
         blocks: Some(("{-", "-}")),
         quotes: &['"'],
         keywords: "as case class data deriving do else fun function if import in infix instance let match module newtype of open rec then type val where with",
     },
-    Language {
+    LanguageSyntax {
         names: &["css", "scss", "less"],
         comments: &["//"],
         blocks: Some(("/*", "*/")),
@@ -103,7 +103,7 @@ pub(in crate::terminal) fn lines(code: &str, language: &str) -> Vec<String> {
     let is_diff = name == "diff" || name == "patch";
     let painted_line = |line: &str| match language {
         _ if is_diff => diff_line(line),
-        Some(language) => Reader { language, rest: line, in_block: &mut in_block, out: String::new() }.read(),
+        Some(language) => CodeHighlighter { language, rest: line, in_block: &mut in_block, out: String::new() }.read(),
         None => plain(line).into_owned(),
     };
     code.lines().map(painted_line).collect()
@@ -123,14 +123,15 @@ fn diff_line(line: &str) -> String {
     painted(style, &plain(line))
 }
 
-struct Reader<'a> {
-    language: &'static Language,
+/// Colours one line of code.
+struct CodeHighlighter<'a> {
+    language: &'static LanguageSyntax,
     rest: &'a str,
     in_block: &'a mut bool,
     out: String,
 }
 
-impl Reader<'_> {
+impl CodeHighlighter<'_> {
     fn read(mut self) -> String {
         while let Some(c) = self.rest.chars().next() {
             if *self.in_block || self.language.blocks.is_some_and(|(begin, _)| self.rest.starts_with(begin)) {

@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::code;
-use super::table::Table;
+use super::table::MarkdownTable;
 use crate::screen::safe;
 use crate::terminal::painted::painted;
 
@@ -32,7 +32,7 @@ struct Renderer {
     /// The sign before the first line of an item.
     bullet: Option<String>,
     code: Option<(String, String)>,
-    table: Option<Table>,
+    table: Option<MarkdownTable>,
     link: Option<(String, usize)>,
 }
 
@@ -97,8 +97,8 @@ impl Renderer {
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
                 self.link = Some((dest_url.into_string(), self.line.len()));
             }
-            Tag::Table(alignments) => self.table = Some(Table::new(alignments)),
-            Tag::TableHead | Tag::TableRow => self.table.iter_mut().for_each(Table::begin_row),
+            Tag::Table(alignments) => self.table = Some(MarkdownTable::new(alignments)),
+            Tag::TableHead | Tag::TableRow => self.table.iter_mut().for_each(MarkdownTable::begin_row),
             _ => {}
         }
     }

@@ -10,13 +10,13 @@ use haft_host::wrapped::wrapped;
 /// The narrowest column.
 const NARROWEST: usize = 4;
 
-/// A table while it is read.
-pub(super) struct Table {
+/// A table of Markdown while it is read.
+pub(super) struct MarkdownTable {
     alignments: Vec<Alignment>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl MarkdownTable {
     pub(super) fn new(alignments: Vec<Alignment>) -> Self {
         Self { alignments, rows: Vec::new() }
     }
@@ -94,8 +94,8 @@ fn broken(cell: &str, room: usize, is_head: bool) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn table() -> Table {
-        let mut table = Table::new(vec![Alignment::None, Alignment::Right, Alignment::None]);
+    fn table() -> MarkdownTable {
+        let mut table = MarkdownTable::new(vec![Alignment::None, Alignment::Right, Alignment::None]);
         for row in [["name", "count", "what it is"], ["漢字", "12", "a cell with many words that is much too long"]] {
             table.begin_row();
             row.into_iter().for_each(|cell| table.add(cell.to_owned()));

@@ -2,54 +2,54 @@
 
 use haft_contract::user_questions::{AnswerForm, UserAnswer, UserQuestion};
 
-use super::{Pressed, Question};
+use super::{KeyPressEffect, QuestionDialog};
 use crate::terminal::editor::Editor;
-use crate::terminal::keys::{Code, Key};
+use crate::terminal::keys::{KeyCode, KeyPress};
 use crate::terminal::protocol::Reply;
 
 /// What the first key in a question is.
 pub(super) enum First {
     /// All of an answer, or nothing.
-    Pressed(Pressed),
+    Pressed(KeyPressEffect),
     /// The beginning of an answer in words.
     Types,
 }
 
 /// Takes the first key.
-pub(super) fn press(question: &UserQuestion, key: Key) -> First {
+pub(super) fn press(question: &UserQuestion, key: KeyPress) -> First {
     let is_held = key.held.ctrl || key.held.alt;
     match (key.code, &question.form) {
-        (Code::Escape, _) => First::Pressed(Pressed::Answer(Reply::Dismissed)),
-        (Code::Char(c), AnswerForm::One(_) | AnswerForm::YesOrNo) if !is_held => {
+        (KeyCode::Escape, _) => First::Pressed(KeyPressEffect::Answer(Reply::Dismissed)),
+        (KeyCode::Char(c), AnswerForm::One(_) | AnswerForm::YesOrNo) if !is_held => {
             match question.read(c.encode_utf8(&mut [0; 4])) {
                 Some(answer @ (UserAnswer::Chosen(_) | UserAnswer::Yes | UserAnswer::No)) => {
-                    First::Pressed(Pressed::Answer(Reply::User(answer)))
+                    First::Pressed(KeyPressEffect::Answer(Reply::User(answer)))
                 }
                 _ => First::Types,
             }
         }
-        (Code::Char(_), _) if !is_held => First::Types,
-        _ => First::Pressed(Pressed::Kept),
+        (KeyCode::Char(_), _) if !is_held => First::Types,
+        _ => First::Pressed(KeyPressEffect::Kept),
     }
 }
 
 /// Takes a key while an answer is typed.
-pub(super) fn press_in_answer(typed: &mut Editor, question: &UserQuestion, key: Key) -> Pressed {
+pub(super) fn press_in_answer(typed: &mut Editor, question: &UserQuestion, key: KeyPress) -> KeyPressEffect {
     match key.code {
-        Code::Enter => {
+        KeyCode::Enter => {
             let text = typed.take();
             match question.read(&text) {
-                Some(answer) => Pressed::Answer(Reply::User(answer)),
-                None if text.trim().is_empty() => Pressed::Answer(Reply::User(UserAnswer::Skipped)),
+                Some(answer) => KeyPressEffect::Answer(Reply::User(answer)),
+                None if text.trim().is_empty() => KeyPressEffect::Answer(Reply::User(UserAnswer::Skipped)),
                 None => {
                     // What is no answer stays to be corrected.
                     typed.set(&text);
-                    Pressed::Kept
+                    KeyPressEffect::Kept
                 }
             }
         }
-        Code::Escape => Pressed::Answer(Reply::Dismissed),
-        Code::Char('c') if key.held.ctrl => Pressed::Answer(Reply::Dismissed),
-        _ => Question::press_in_note(typed, key).unwrap_or(Pressed::Kept),
+        KeyCode::Escape => KeyPressEffect::Answer(Reply::Dismissed),
+        KeyCode::Char('c') if key.held.ctrl => KeyPressEffect::Answer(Reply::Dismissed),
+        _ => QuestionDialog::press_in_note(typed, key).unwrap_or(KeyPressEffect::Kept),
     }
 }

@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use super::calls::run_by_person;
 use crate::prompt::NO_TERMINAL;
 use crate::terminal::call_line::CallLine;
-use crate::terminal::protocol::{Asked, Reply, Report, Subject, Yes};
+use crate::terminal::protocol::{Reply, ScreenQuestion, ScreenQuestionSubject, WorkerReport, Yes};
 
 /// Longest result that a model is told of a call that a person made instead, in characters.
 const LONGEST_RESULT: usize = 4_000;
@@ -30,11 +30,12 @@ const INSTEAD: &str = "terminal";
 
 /// Asks the person at the screen.
 #[derive(Clone)]
-pub(super) struct Asker(Arc<Inner>);
+pub(super) struct Asker(Arc<AskerState>);
 
-struct Inner {
+/// The state that the clones of an asker share.
+struct AskerState {
     host: Arc<Host>,
-    reports: UnboundedSender<Report>,
+    reports: UnboundedSender<WorkerReport>,
     columns: Arc<AtomicUsize>,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Reply>>>,
     next: AtomicU64,
@@ -48,7 +49,7 @@ struct Inner {
 
 /// Withdraws a question when no call waits for its answer any more.
 struct Open<'a> {
-    asker: &'a Inner,
+    asker: &'a AskerState,
     id: u64,
 }
 
@@ -56,7 +57,7 @@ impl Drop for Open<'_> {
     fn drop(&mut self) {
         let is_open = self.asker.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id).is_some();
         if is_open {
-            let _is_over = self.asker.reports.send(Report::Withdrawn(self.id));
+            let _is_over = self.asker.reports.send(WorkerReport::Withdrawn(self.id));
         }
     }
 }
@@ -65,7 +66,7 @@ impl Asker {
     pub(super) fn new(
         host: Arc<Host>,
         yes: Option<AdvanceYes>,
-        (reports, columns): (UnboundedSender<Report>, Arc<AtomicUsize>),
+        (reports, columns): (UnboundedSender<WorkerReport>, Arc<AtomicUsize>),
     ) -> Self {
         let lists = HostLists::of_file(&host.settings.config_file);
         let (waiting, next) = (Mutex::default(), AtomicU64::new(1));
@@ -75,7 +76,7 @@ impl Asker {
             Some(AdvanceYes::ToUndoable) => Yes::ToUndoable as u8,
             Some(AdvanceYes::ToAll) => Yes::ToAll as u8,
         });
-        Self(Arc::new(Inner { host, reports, columns, waiting, next, yes, mode, lists, seen: Mutex::default() }))
+        Self(Arc::new(AskerState { host, reports, columns, waiting, next, yes, mode, lists, seen: Mutex::default() }))
     }
 
     /// Gives an answer to the call that waits for it.
@@ -119,17 +120,17 @@ impl Asker {
     }
 
     /// Asks, and waits for the answer; nothing if the screen is closed.
-    pub(super) async fn ask_about(&self, about: Subject) -> Option<Reply> {
+    pub(super) async fn ask_about(&self, about: ScreenQuestionSubject) -> Option<Reply> {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let (sender, reply) = oneshot::channel();
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, sender);
         let _open = Open { asker: &self.0, id };
-        self.0.reports.send(Report::Question(Asked { id, about })).ok()?;
+        self.0.reports.send(WorkerReport::Question(ScreenQuestion { id, about })).ok()?;
         reply.await.ok()
     }
 
     fn note(&self, text: String) {
-        let _is_over = self.0.reports.send(Report::Note(text));
+        let _is_over = self.0.reports.send(WorkerReport::Note(text));
     }
 
     /// Adds the hosts to the user's settings.
@@ -150,7 +151,7 @@ impl Asker {
         let columns = self.0.columns.load(Ordering::Relaxed);
         let named = format!("{} {}", call.tool, call.arguments());
         let (lines, text) = run_by_person(&self.0.host, &session, call, columns).await;
-        let _is_over = self.0.reports.send(Report::Lines(lines));
+        let _is_over = self.0.reports.send(WorkerReport::Lines(lines));
         let text: String = text.chars().take(LONGEST_RESULT).collect();
         Verdict::Refuse { note: Some(format!("I changed the call and made it myself: {named}\nIts result:\n{text}")) }
     }
@@ -168,7 +169,7 @@ impl Approver for Asker {
                 }
             }
             self.0.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(request.call.to_string());
-            match self.ask_about(Subject::Call(Arc::new(request.clone()))).await {
+            match self.ask_about(ScreenQuestionSubject::Call(Arc::new(request.clone()))).await {
                 Some(Reply::Verdict(verdict)) => verdict,
                 Some(Reply::Always) => self.always(request),
                 Some(Reply::Instead(call)) => self.instead(call).await,
@@ -190,7 +191,7 @@ impl Asker {
         let of = questionnaire.questions.len();
         let mut answers = Vec::new();
         for (number, question) in (1..).zip(&questionnaire.questions) {
-            let about = Subject::User { question: Arc::new(question.clone()), count: (number, of) };
+            let about = ScreenQuestionSubject::User { question: Arc::new(question.clone()), count: (number, of) };
             match self.ask_about(about).await {
                 Some(Reply::User(answer)) => answers.push(answer),
                 Some(_) => return UserReply::Dismissed,
@@ -203,7 +204,7 @@ impl Asker {
 
 impl Overseer for Asker {
     fn goes_in_circles<'a>(&'a self, circle: &'a Circle) -> BoxFuture<'a, Advice> {
-        let about = Subject::Circle { tool: circle.tool.clone(), times: circle.times };
+        let about = ScreenQuestionSubject::Circle { tool: circle.tool.clone(), times: circle.times };
         Box::pin(async move {
             match self.ask_about(about).await {
                 Some(Reply::GoOn) => Advice::GoOn,

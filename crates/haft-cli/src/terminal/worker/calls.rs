@@ -1,7 +1,7 @@
 //! Calls that a person makes: a tool by its name, or a command.
 
-use haft_contract::call::{Origin, RawArguments, ToolCall};
-use haft_contract::reader::Reader;
+use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
+use haft_contract::reader::Audience;
 use haft_host::call_words::CallWords;
 use haft_host::for_person::for_reader;
 use haft_host::host::Host;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Worker, results};
 use crate::terminal::call_line::{CallLine, GivenArguments};
-use crate::terminal::protocol::{Idle, Report, RunningCall};
+use crate::terminal::protocol::{Idle, RunningCall, WorkerReport};
 
 /// The tool that runs commands, by the name that rules use.
 const SHELL: &str = "bash";
@@ -46,7 +46,7 @@ pub(super) async fn run_by_person(
         Err(error) => return (vec![results::refused(&error)], format!("{error:#}")),
     };
     let result = host.runtime.call(session, tool_call).await;
-    let result = for_reader(result, Reader::of(Origin::Person));
+    let result = for_reader(result, Audience::of(CallOrigin::Person));
     host.note_call(&result);
     (results::whole((&call.tool, &about), &result, (host.runtime.catalog(), columns)), result.text())
 }
@@ -58,7 +58,7 @@ fn tool_call(host: &Host, call: &CallLine) -> anyhow::Result<ToolCall> {
         GivenArguments::Words(words) => CallWords::read(words)?.for_tool(entry.as_deref())?,
         GivenArguments::Json(value) => RawArguments::Text(value.to_string()),
     };
-    Ok(ToolCall::new(&call.tool, arguments).by(Origin::Person))
+    Ok(ToolCall::new(&call.tool, arguments).by(CallOrigin::Person))
 }
 
 impl Worker {
@@ -77,7 +77,7 @@ impl Worker {
         let id = tool_call.id.to_string();
         let title = call_title(self.host.runtime.catalog(), &call.tool);
         let running = RunningCall { id: id.clone(), title, about: about.clone() };
-        self.report(Report::CallBegan(running));
+        self.report(WorkerReport::CallBegan(running));
         let (host, columns) = (self.host.clone(), self.columns());
         self.session();
         let Some(session) = self.session.as_ref() else { return Idle::Done };
@@ -95,10 +95,10 @@ impl Worker {
             }
         };
         let result = self.desk.attend(working, &stop, Some(session)).await;
-        let result = for_reader(result, Reader::of(Origin::Person));
+        let result = for_reader(result, Audience::of(CallOrigin::Person));
         host.note_call(&result);
         let lines = results::whole((&call.tool, &about), &result, (host.runtime.catalog(), columns));
-        self.report(Report::CallEnded { id, lines, whole: None });
+        self.report(WorkerReport::CallEnded { id, lines, whole: None });
         if stop.is_cancelled() { Idle::Stopped } else { Idle::Done }
     }
 
@@ -111,7 +111,7 @@ impl Worker {
     pub(super) async fn native_call(&mut self, name: &str, arguments: Value) -> Idle {
         let entries = self.host.runtime.catalog().list_all();
         let Some(entry) = entries.into_iter().find(|entry| entry.native_name() == name) else {
-            self.report(Report::Note(format!("The tool {name} is not available here.")));
+            self.report(WorkerReport::Note(format!("The tool {name} is not available here.")));
             return Idle::Done;
         };
         let tool = entry.shown().name.clone();

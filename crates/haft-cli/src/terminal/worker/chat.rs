@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use haft_agent::agent::Agent;
+use haft_agent::agent::AgentLoop;
 use haft_agent::history::Past;
 use haft_agent::instructions::Manner;
-use haft_agent::outcome::{Ended, Outcome};
+use haft_agent::outcome::{AgentEndReason, AgentOutcome};
 use haft_agent::price::Price;
-use haft_agent::settings::{Settings, WINDOW};
-use haft_agent::told::Told;
+use haft_agent::settings::{AgentSettings, WINDOW};
+use haft_agent::told::RunEvent;
 use haft_host::bounded_text::paragraph;
 use haft_host::host::Host;
 use haft_host::model::tuning::{Tuning, TuningFlags};
@@ -30,7 +30,7 @@ use super::desk::Messages;
 use super::{Worker, results};
 use crate::terminal::markdown::Markdown;
 use crate::terminal::painted::{Ink, paint};
-use crate::terminal::protocol::{Idle, Report, RunningCall, Yes};
+use crate::terminal::protocol::{Idle, RunningCall, WorkerReport, Yes};
 
 /// Most characters of an earlier message that are shown again.
 const LONGEST_RETOLD: usize = 2_000;
@@ -63,7 +63,7 @@ impl Worker {
             Ok(prompt) => prompt,
             Err(error) => {
                 self.warn(&error);
-                self.report(Report::Typed(line.to_owned()));
+                self.report(WorkerReport::Typed(line.to_owned()));
                 return Idle::Stopped;
             }
         };
@@ -99,11 +99,11 @@ impl Worker {
         }
         self.desk.record_in(Some(recorder.clone()));
         self.recorder = Some(recorder);
-        self.report(Report::Session(id));
+        self.report(WorkerReport::Session(id));
         Ok(())
     }
 
-    async fn run_prompt(&mut self, prompt: ExpandedPrompt) -> anyhow::Result<Outcome> {
+    async fn run_prompt(&mut self, prompt: ExpandedPrompt) -> anyhow::Result<AgentOutcome> {
         let (host, asker) = (self.host.clone(), self.asker.clone());
         let (Some(model), Some(recorder), Some(session)) = (&self.model, self.recorder.clone(), &self.session) else {
             anyhow::bail!("no model is connected; /model lists the ways");
@@ -111,14 +111,14 @@ impl Worker {
         let tuning = Tuning::new(&TuningFlags::default(), &host.settings, &model.endpoint.model)?;
         recorder.begin(&model.endpoint, tuning.noted_in(RunOptions::of(host.options())))?;
         session.set_agent(&model.endpoint.model);
-        let settings = Settings { only_tools: prompt.tools, ..self.settings(tuning, session.mode())? };
+        let settings = AgentSettings { only_tools: prompt.tools, ..self.settings(tuning, session.mode())? };
         self.cost.price.clone_from(&settings.price);
         let past = match std::mem::take(&mut self.messages) {
             messages if messages.is_empty() => std::mem::take(&mut self.left),
             messages => Past { messages, ..Past::default() },
         };
         let messages = self.desk.messages.clone();
-        let agent = Agent::new(&host.runtime, session, &model.connection, &*recorder).with_settings(settings);
+        let agent = AgentLoop::new(&host.runtime, session, &model.connection, &*recorder).with_settings(settings);
         let mut agent = agent.watched_by(&asker).steered_by(&messages).showing(prompt.images).going_on(past);
         let traced = TracedRun {
             runtime: &host.runtime,
@@ -127,7 +127,7 @@ impl Worker {
             notices: host.options().notices.clone(),
         };
         let spans = Spans::of(traced, &prompt.text);
-        let teller = Teller {
+        let teller = ChatReporter {
             reports: self.reports.clone(),
             recorder: recorder.clone(),
             redactor: host.runtime.redactor(),
@@ -139,7 +139,7 @@ impl Worker {
         };
         let stop = CancellationToken::new();
         let outcome = {
-            let told = |what: Told<'_>| {
+            let told = |what: RunEvent<'_>| {
                 spans.tell(what);
                 teller.tell(what);
             };
@@ -153,7 +153,7 @@ impl Worker {
         Ok(outcome)
     }
 
-    fn settings(&self, tuning: Tuning, mode: Mode) -> anyhow::Result<Settings> {
+    fn settings(&self, tuning: Tuning, mode: Mode) -> anyhow::Result<AgentSettings> {
         let mut instructions = instructions(&self.host)?;
         instructions.manner = match (mode, self.asker.yes()) {
             (Mode::Plan, _) => Manner::Plan,
@@ -162,28 +162,28 @@ impl Worker {
             (Mode::Normal, Yes::ToUndoable) => Manner::YesToUndoable,
             (Mode::Normal, Yes::Asked) => Manner::Normal,
         };
-        Ok(tuning.of(Settings { instructions, ..Settings::default() }))
+        Ok(tuning.of(AgentSettings { instructions, ..AgentSettings::default() }))
     }
 
-    fn tell_end(&self, outcome: &Outcome) -> Idle {
+    fn tell_end(&self, outcome: &AgentOutcome) -> Idle {
         match &outcome.ended {
-            Ended::Finished => Idle::Done,
-            Ended::Stopped => {
-                self.report(Report::Lines(vec![String::new(), paint(Ink::Warn, "Stopped.")]));
+            AgentEndReason::Finished => Idle::Done,
+            AgentEndReason::Stopped => {
+                self.report(WorkerReport::Lines(vec![String::new(), paint(Ink::Warn, "Stopped.")]));
                 Idle::Stopped
             }
             ended => {
                 let words = format!("haft: {}", paragraph(&ended.to_string()));
-                self.report(Report::Lines(vec![String::new(), paint(Ink::Bad, &words)]));
+                self.report(WorkerReport::Lines(vec![String::new(), paint(Ink::Bad, &words)]));
                 Idle::Stopped
             }
         }
     }
 }
 
-/// Reports what an agent tells.
-struct Teller<'a> {
-    reports: UnboundedSender<Report>,
+/// Reports the events of an agent to the terminal.
+struct ChatReporter<'a> {
+    reports: UnboundedSender<WorkerReport>,
     recorder: Arc<SessionRecorder>,
     redactor: &'a Redactor,
     host: &'a Host,
@@ -200,41 +200,41 @@ struct TellerState {
     spent: Spent,
 }
 
-impl Teller<'_> {
-    fn tell(&self, told: Told<'_>) {
-        if let Told::Finished(text) = told {
+impl ChatReporter<'_> {
+    fn tell(&self, told: RunEvent<'_>) {
+        if let RunEvent::Finished(text) = told {
             let mut state = self.state();
             let shown = state.text.take(self.redactor, text) + &state.text.rest(self.redactor);
             drop(state);
-            return self.report(Report::Text(shown));
+            return self.report(WorkerReport::Text(shown));
         }
-        if !matches!(told, Told::Text(_)) {
+        if !matches!(told, RunEvent::Text(_)) {
             let rest = self.state().text.rest(self.redactor);
             if !rest.is_empty() {
-                self.report(Report::Text(rest));
+                self.report(WorkerReport::Text(rest));
             }
         }
         match told {
-            Told::Step(_) => self.report(Report::Step),
-            Told::Text(text) => {
+            RunEvent::Step(_) => self.report(WorkerReport::Step),
+            RunEvent::Text(text) => {
                 let shown = self.state().text.take(self.redactor, text);
                 if !shown.is_empty() {
-                    self.report(Report::Text(shown));
+                    self.report(WorkerReport::Text(shown));
                 }
             }
-            Told::Thinking(text) => self.report(Report::Thinking(text.chars().count())),
-            Told::Writing(tool) => self.report(Report::Writing(tool.to_owned())),
-            Told::Arguments(bytes) => self.report(Report::Arguments(bytes)),
-            Told::Again(after, why) => self.report(Report::Again(after, paragraph(why))),
-            Told::Replied { usage, .. } => self.replied(usage),
-            Told::Steered(_) => self.steered(),
-            Told::CallBegan { call, preview } => {
+            RunEvent::Thinking(text) => self.report(WorkerReport::Thinking(text.chars().count())),
+            RunEvent::Writing(tool) => self.report(WorkerReport::Writing(tool.to_owned())),
+            RunEvent::Arguments(bytes) => self.report(WorkerReport::Arguments(bytes)),
+            RunEvent::Again(after, why) => self.report(WorkerReport::Again(after, paragraph(why))),
+            RunEvent::Replied { usage, .. } => self.replied(usage),
+            RunEvent::Steered(_) => self.steered(),
+            RunEvent::CallBegan { call, preview } => {
                 self.state().about.insert(call.id.clone(), preview.to_owned());
                 let title = call_title(self.host.runtime.catalog(), &call.name);
                 let (id, about) = (call.id.clone(), preview.to_owned());
-                self.report(Report::CallBegan(RunningCall { id, title, about }));
+                self.report(WorkerReport::CallBegan(RunningCall { id, title, about }));
             }
-            Told::CallEnded { call, result, .. } => {
+            RunEvent::CallEnded { call, result, .. } => {
                 self.recorder.result(record::of_result(result));
                 let about = self.state().about.remove(&call.id).unwrap_or_default();
                 let mut lines =
@@ -244,18 +244,18 @@ impl Teller<'_> {
                     lines.extend(results::changed(self.host, result));
                 }
                 let whole = result.display.clone().unwrap_or_else(|| result.text());
-                self.report(Report::CallEnded { id: call.id.clone(), lines, whole: Some(whole) });
+                self.report(WorkerReport::CallEnded { id: call.id.clone(), lines, whole: Some(whole) });
             }
-            Told::Finished(_) => {}
-            Told::NotRun { call, answer } => self.report(Report::Lines(results::not_run(
+            RunEvent::Finished(_) => {}
+            RunEvent::NotRun { call, answer } => self.report(WorkerReport::Lines(results::not_run(
                 &call_title(self.host.runtime.catalog(), &call.name),
                 &answer.text,
             ))),
-            Told::GoesOn(why) => {
+            RunEvent::GoesOn(why) => {
                 self.note(&format!("The reply is incomplete: {why}. haft asks the model to continue."))
             }
-            Told::Unfit(why) => self.note(&format!("The answer does not fit: {why}")),
-            Told::Compacted(done) => {
+            RunEvent::Unfit(why) => self.note(&format!("The answer does not fit: {why}")),
+            RunEvent::Compacted(done) => {
                 self.note(&format!("Shortened the conversation: {} → {} tokens.", done.tokens_before, done.tokens_now))
             }
         }
@@ -269,22 +269,22 @@ impl Teller<'_> {
         let cost = state.spent.price.as_ref().map(|price| price.of(&all).to_string());
         drop(state);
         let (context, total) = (usage.input.saturating_add(usage.output), all.input.saturating_add(all.output));
-        self.report(Report::Replied { context, total, cost });
+        self.report(WorkerReport::Replied { context, total, cost });
     }
 
     fn steered(&self) {
         if let Some(id) = self.messages.given() {
             // The message itself is in the log from now on.
             let _is_lost = self.recorder.unqueue(id);
-            self.report(Report::Steered(id));
+            self.report(WorkerReport::Steered(id));
         }
     }
 
     fn note(&self, text: &str) {
-        self.report(Report::Note(paragraph(text)));
+        self.report(WorkerReport::Note(paragraph(text)));
     }
 
-    fn report(&self, report: Report) {
+    fn report(&self, report: WorkerReport) {
         let _is_over = self.reports.send(report);
     }
 

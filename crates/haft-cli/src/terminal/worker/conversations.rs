@@ -8,10 +8,10 @@ use haft_host::session_export::{SessionExport, write_new_file};
 use haft_host::session_names::session_name;
 use haft_host::session_preview::preview;
 use haft_host::user_commands::{ExpandedPrompt, UserCommands};
-use haft_workspace::state::sessions::Listed;
+use haft_workspace::state::sessions::SessionSummary;
 
 use super::{ModelInUse, Worker};
-use crate::terminal::protocol::{Idle, Report, UserCommandFacts};
+use crate::terminal::protocol::{Idle, UserCommandFacts, WorkerReport};
 use crate::terminal::slash;
 
 /// Most conversations that are offered.
@@ -22,7 +22,7 @@ impl Worker {
     pub(super) fn sessions(&self) -> Vec<(String, String)> {
         // A list that cannot be read offers nothing; /sessions says why.
         let sessions = self.host.state.sessions().list().unwrap_or_default();
-        let about = |session: &Listed| {
+        let about = |session: &SessionSummary| {
             let words = session.words.as_deref().unwrap_or("(its beginning is lost)");
             let words = self.host.runtime.redactor().redact_known(words).into_owned();
             let name = session.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
@@ -42,19 +42,21 @@ impl Worker {
                 Ok(id) => preview(&sessions, &id, &host.history, host.runtime.redactor()),
                 Err(_) => Vec::new(),
             };
-            let _is_over = reports.send(Report::Preview(name, lines));
+            let _is_over = reports.send(WorkerReport::Preview(name, lines));
         });
     }
 
     /// Names the conversation.
     pub(super) fn name(&self, words: &str) -> Idle {
         let Some(recorder) = &self.recorder else {
-            self.report(Report::Note("There is no conversation yet; name it after your first message.".to_owned()));
+            self.report(WorkerReport::Note(
+                "There is no conversation yet; name it after your first message.".to_owned(),
+            ));
             return Idle::Done;
         };
         match session_name(words).and_then(|name| Ok(recorder.rename(&name).map(|()| name)?)) {
             Ok(name) => {
-                self.report(Report::Note(format!("This conversation is called {name}: haft resume {name}")));
+                self.report(WorkerReport::Note(format!("This conversation is called {name}: haft resume {name}")));
             }
             Err(error) => self.warn(&error),
         }
@@ -64,7 +66,7 @@ impl Worker {
     /// Writes the conversation to a new file of the workspace: JSON where the name of the file says so.
     pub(super) fn export(&self, file: Option<String>) -> Idle {
         let Some(recorder) = &self.recorder else {
-            self.report(Report::Note("There is no conversation to export yet.".to_owned()));
+            self.report(WorkerReport::Note("There is no conversation to export yet.".to_owned()));
             return Idle::Done;
         };
         let id = recorder.id();
@@ -79,7 +81,7 @@ impl Worker {
             write_new_file(&path, &text).map(|()| path)
         };
         match written() {
-            Ok(path) => self.report(Report::Note(format!("Wrote {}", path.display()))),
+            Ok(path) => self.report(WorkerReport::Note(format!("Wrote {}", path.display()))),
             Err(error) => self.warn(&error),
         }
         Idle::Done
@@ -96,7 +98,7 @@ impl Worker {
         let notes: Vec<String> = found.notes.iter().cloned().chain(taken).collect();
         for note in notes {
             if self.told_notes.insert(note.clone()) {
-                self.report(Report::Note(note));
+                self.report(WorkerReport::Note(note));
             }
         }
         let facts = found.list().iter().filter(|command| is_free(&command.name)).map(|command| UserCommandFacts {
@@ -104,7 +106,7 @@ impl Worker {
             about: command.description.clone(),
             takes: command.argument_hint.clone(),
         });
-        self.report(Report::UserCommands(facts.collect()));
+        self.report(WorkerReport::UserCommands(facts.collect()));
     }
 
     /// Sends the prompt of a command to the model, or to the model that the command names.
@@ -130,7 +132,7 @@ impl Worker {
     /// Uses another model for one prompt.
     async fn prompt_to(&mut self, model: (ModelInUse, String), expanded: ExpandedPrompt, line: &str) -> Idle {
         let (model, from) = model;
-        self.report(Report::Note(format!("For this prompt: {} at {from}", model.endpoint.model)));
+        self.report(WorkerReport::Note(format!("For this prompt: {} at {from}", model.endpoint.model)));
         let before = self.model.replace(model);
         let idle = self.prompt(expanded, line).await;
         self.model = before;

@@ -10,10 +10,10 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
 use super::asker::Asker;
-use crate::terminal::protocol::{Order, Queued, When};
+use crate::terminal::protocol::{MessageDelivery, Order, WaitingMessage};
 
-/// Takes orders.
-pub(super) struct Desk {
+/// Takes the orders of the terminal, and keeps those that come while the worker is busy.
+pub(super) struct OrderQueue {
     orders: UnboundedReceiver<Order>,
     /// The orders that came while the worker was busy.
     later: VecDeque<Order>,
@@ -24,17 +24,18 @@ pub(super) struct Desk {
 
 /// Messages for the model that wait for its next step.
 #[derive(Clone, Default)]
-pub(super) struct Messages(Arc<Mutex<Waiting>>);
+pub(super) struct Messages(Arc<Mutex<MessageBacklog>>);
 
+/// The messages that wait for the model, and the numbers of those that it was given.
 #[derive(Default)]
-struct Waiting {
+struct MessageBacklog {
     messages: VecDeque<(u64, String)>,
     /// Which of them were given to the model, in their order.
     given: VecDeque<u64>,
 }
 
 impl Messages {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, MessageBacklog> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -53,7 +54,7 @@ impl Inbox for Messages {
     }
 }
 
-impl Desk {
+impl OrderQueue {
     pub(super) fn new(orders: UnboundedReceiver<Order>, asker: Asker) -> Self {
         Self { orders, later: VecDeque::new(), asker, messages: Messages::default(), recorder: None }
     }
@@ -128,11 +129,11 @@ impl Desk {
         }
     }
 
-    fn queue(&mut self, queued: Queued) {
-        let Queued { id, text, when } = queued;
-        let message = QueuedMessage { id, text, after_turn: when == When::AfterTurn };
+    fn queue(&mut self, queued: WaitingMessage) {
+        let WaitingMessage { id, text, when } = queued;
+        let message = QueuedMessage { id, text, after_turn: when == MessageDelivery::AfterTurn };
         let _is_lost = self.recorder.as_ref().map(|recorder| recorder.queue(&message));
-        if when == When::NextStep {
+        if when == MessageDelivery::NextStep {
             self.messages.lock().messages.push_back((id, message.text));
         }
     }

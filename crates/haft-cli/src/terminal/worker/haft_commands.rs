@@ -3,10 +3,10 @@
 use clap::Parser;
 
 use super::Worker;
-use crate::arguments::{Arguments, Common};
+use crate::arguments::{CliArguments, Common};
 use crate::exit::Exit;
 use crate::screen::captured;
-use crate::terminal::protocol::{Idle, Reply, Report, Subject};
+use crate::terminal::protocol::{Idle, Reply, ScreenQuestionSubject, WorkerReport};
 use haft_host::user_commands::ExpandedPrompt;
 use haft_runtime::approval::Verdict;
 
@@ -25,7 +25,7 @@ impl Worker {
             return Idle::Done;
         }
         let does = format!("{} it", words.first().map_or("do", String::as_str));
-        let reply = self.ask_in_between(Subject::Plan { does }).await;
+        let reply = self.ask_in_between(ScreenQuestionSubject::Plan { does }).await;
         if reply == Some(Reply::Verdict(Verdict::AllowOnce)) {
             self.run_haft(words).await;
         }
@@ -41,7 +41,7 @@ impl Worker {
             return Idle::Done;
         }
         let does = "send it to the model".to_owned();
-        match self.ask_in_between(Subject::Plan { does }).await {
+        match self.ask_in_between(ScreenQuestionSubject::Plan { does }).await {
             Some(Reply::Verdict(Verdict::AllowOnce)) => {
                 self.prompt(ExpandedPrompt { text, ..ExpandedPrompt::default() }, &line).await
             }
@@ -50,7 +50,7 @@ impl Worker {
     }
 
     /// Asks the person while nothing else runs.
-    pub(super) async fn ask_in_between(&mut self, about: Subject) -> Option<Reply> {
+    pub(super) async fn ask_in_between(&mut self, about: ScreenQuestionSubject) -> Option<Reply> {
         let asker = self.asker.clone();
         let stop = tokio_util::sync::CancellationToken::new();
         let asking = async {
@@ -77,7 +77,7 @@ impl Worker {
         };
         let printed = printed.trim_end();
         if !printed.is_empty() {
-            self.report(Report::Lines(printed.lines().map(str::to_owned).collect()));
+            self.report(WorkerReport::Lines(printed.lines().map(str::to_owned).collect()));
         }
         let exit = done.unwrap_or_else(|error| {
             self.warn(&error);
@@ -90,7 +90,7 @@ impl Worker {
 /// Runs a subcommand for the workspace of the terminal.
 fn run(common: &Common, words: &[String]) -> anyhow::Result<Exit> {
     let line = std::iter::once("haft").chain(words.iter().map(String::as_str));
-    let parsed = Arguments::try_parse_from(line);
+    let parsed = CliArguments::try_parse_from(line);
     let mut arguments = match parsed {
         Ok(arguments) => arguments,
         Err(told) => {

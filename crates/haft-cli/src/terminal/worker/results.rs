@@ -10,7 +10,7 @@ use haft_runtime::catalog::Catalog;
 use crate::screen::safe;
 use crate::terminal::painted::{Ink, paint};
 use crate::terminal::shown_change;
-use haft_host::change_records::{Compared, between};
+use haft_host::change_records::{ContentComparison, between};
 
 /// Most lines of a result of a model's call.
 const MOST_PREVIEW: usize = 3;
@@ -41,7 +41,7 @@ pub(super) fn changed(host: &Host, result: &ToolResult) -> Vec<String> {
     let Ok((_, changes)) = host.history.diff(Some(number.0)) else { return Vec::new() };
     let mut lines = Vec::new();
     for change in changes.iter().take(MOST_FILES) {
-        if let Compared::Diff(mut diff) = between(&change.before, &change.after) {
+        if let ContentComparison::Diff(mut diff) = between(&change.before, &change.after) {
             host.runtime.redactor().redact_diff(&mut diff);
             let path = host.runtime.redactor().redact_known(&change.path).into_owned();
             lines.push(format!("  {}", paint(Ink::Faint, &path)));

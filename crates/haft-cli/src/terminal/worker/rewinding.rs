@@ -1,6 +1,6 @@
 //! Goes back to an earlier message: files and conversation together, or either.
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_host::bounded_text::one_line_of;
 use haft_host::change_log::ago;
 use haft_host::session_preview::{changed_words, changes_since};
@@ -10,7 +10,7 @@ use haft_workspace::history::ChangeSet;
 use super::Worker;
 use crate::exit::Exit;
 use crate::terminal::painted::{Ink, paint};
-use crate::terminal::protocol::{Idle, Reply, Report, RewindScope, Subject};
+use crate::terminal::protocol::{Idle, Reply, RewindScope, ScreenQuestionSubject, WorkerReport};
 
 /// Most messages that are offered.
 const MOST_POINTS: usize = 50;
@@ -29,7 +29,7 @@ struct RewindPlan {
 impl Worker {
     /// Says to which messages the person can go back.
     pub(super) fn report_points(&self) {
-        let Some(recorder) = &self.recorder else { return self.report(Report::Points(Vec::new())) };
+        let Some(recorder) = &self.recorder else { return self.report(WorkerReport::Points(Vec::new())) };
         let Ok(kept) = recorder.read_back() else { return };
         let points = ResumedSession::of(&kept).points;
         let first = points.len().saturating_sub(MOST_POINTS);
@@ -41,7 +41,7 @@ impl Worker {
             let text = one_line_of(&self.host.runtime.redactor().redact_known(&point.text), LONGEST_MESSAGE);
             (format!("#{}", index + 1), format!("{:<11} {text}{changed}", ago(point.at_ms)))
         });
-        self.report(Report::Points(told.collect()));
+        self.report(WorkerReport::Points(told.collect()));
     }
 
     /// Shows what going back to a message would do, asks, and does it.
@@ -49,7 +49,7 @@ impl Worker {
         let plan = match self.rewind_plan(number) {
             Ok(plan) => plan,
             Err(why) => {
-                self.report(Report::Note(why));
+                self.report(WorkerReport::Note(why));
                 return Idle::Done;
             }
         };
@@ -59,7 +59,9 @@ impl Worker {
             && self.run_haft(since(oldest.number)).await != Exit::Ok
         {
             if scope == RewindScope::Both {
-                self.report(Report::Note("The conversation stays, because the files could not be undone.".to_owned()));
+                self.report(WorkerReport::Note(
+                    "The conversation stays, because the files could not be undone.".to_owned(),
+                ));
             }
             return Idle::Done;
         }
@@ -76,7 +78,7 @@ impl Worker {
         let session = ResumedSession::of(&kept);
         let of = session.points.len();
         let Some(point) = session.points.get(number - 1).cloned() else {
-            let named = Grouped(of as u64).of("message");
+            let named = GroupedNumber(of as u64).of("message");
             return Err(format!("There is no message #{number}: you sent {named} in this conversation."));
         };
         let changes = changes_since(&self.host.history, &recorder.id(), point.at_ms);
@@ -87,19 +89,19 @@ impl Worker {
     async fn ask_about_rewind(&mut self, plan: &RewindPlan) -> Option<RewindScope> {
         let text = one_line_of(&self.host.runtime.redactor().redact_known(&plan.point.text), LONGEST_MESSAGE);
         let mut lines = vec![format!("{} {}", paint(Ink::Plain, "Back to before:"), paint(Ink::Strong, &text))];
-        let forgets = Grouped(plan.messages as u64).of("message");
+        let forgets = GroupedNumber(plan.messages as u64).of("message");
         let words = format!("  conversation: the model would forget {forgets}; yours would be in the input again");
         lines.push(paint(Ink::Plain, &words));
         if plan.changes.is_empty() {
             lines.push(paint(Ink::Faint, "  files: this conversation changed none since"));
         }
-        self.report(Report::Lines(lines));
+        self.report(WorkerReport::Lines(lines));
         if let Some(oldest) = plan.changes.last() {
             let mut words = since(oldest.number);
             words.push("--plan".to_owned());
             self.run_haft(words).await;
         }
-        let about = Subject::Rewind { change_sets: plan.changes.len(), messages: plan.messages };
+        let about = ScreenQuestionSubject::Rewind { change_sets: plan.changes.len(), messages: plan.messages };
         match self.ask_in_between(about).await {
             Some(Reply::Rewind(scope)) => Some(scope),
             _ => None,
@@ -114,8 +116,8 @@ impl Worker {
             Ok(kept) => {
                 self.messages = Vec::new();
                 self.left = ResumedSession::of(&kept).past;
-                self.report(Report::Typed(point.text.clone()));
-                self.report(Report::Note("Went back. Your message is in the input again.".to_owned()));
+                self.report(WorkerReport::Typed(point.text.clone()));
+                self.report(WorkerReport::Note("Went back. Your message is in the input again.".to_owned()));
             }
             Err(error) => self.warn(&anyhow::Error::from(error).context("the conversation stays as it is")),
         }

@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{Place, Said};
+use crate::{CapturedOutput, Place};
 
 const CASES: &str = include_str!("../../../../../tests/cases/guard.jsonl");
 const ADDRESSES: &str = include_str!("../../../../../tests/cases/urls.jsonl");
@@ -129,7 +129,7 @@ impl Place {
 }
 
 /// Returns what was decided; the answer must be one line that has exactly the form of the agent.
-pub(super) fn decision(form: &str, said: &Said) -> String {
+pub(super) fn decision(form: &str, said: &CapturedOutput) -> String {
     assert_eq!((said.code, said.out.lines().count()), (0, 1), "{} {}", said.out, said.err);
     let answer: Value = serde_json::from_str(&said.out).expect("the answer is JSON");
     let keys = |value: &Value| -> Vec<String> {

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::cases::decision;
-use crate::{Place, Said};
+use crate::{CapturedOutput, Place};
 
 impl Place {
     /// Returns what Codex is told of an event that its session in the workspace sends.
-    fn asked_by_codex(&self, event: &str, folder: &str, tool: &str, input: &Value) -> Said {
+    fn asked_by_codex(&self, event: &str, folder: &str, tool: &str, input: &Value) -> CapturedOutput {
         let event = json!({
             "session_id": "s", "turn_id": "t", "transcript_path": "/t", "cwd": self.path(folder),
             "hook_event_name": event, "model": "gpt-6.1-sol", "permission_mode": "bypassPermissions",

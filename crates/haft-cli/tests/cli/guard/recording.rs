@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use haft_testkit::require::Need;
 use serde_json::{Value, json};
 
-use crate::{Place, Said, said};
+use crate::{CapturedOutput, Place, said};
 
 impl Place {
     /// Returns a place whose sessions end soon.
@@ -46,7 +46,7 @@ impl Place {
     }
 
     /// Runs a text as the shell of an agent does.
-    fn shell(&self, text: &str) -> Said {
+    fn shell(&self, text: &str) -> CapturedOutput {
         let mut shell = Command::new("bash");
         shell.arg("-s").env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         shell.env("HOME", self.path("home")).env("AGENT_SAYS", "hi").env("AGENT_TOKEN", "secret-of-agent");

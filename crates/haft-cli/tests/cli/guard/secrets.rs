@@ -468,53 +468,71 @@ fn tracked() -> Place {
     place
 }
 
+/// Commands that show a tracked secret.
+const SHOWING: &[&str] = &[
+    "git diff",
+    "git diff --cached",
+    "git diff --stat -p",
+    "git diff --stat --patc",
+    "git show",
+    "git show --stat --cc",
+    "git show --stat --unif=1",
+    "git log -p",
+    "git log --patc",
+    "git log --dd",
+    "git log --cc",
+    "git log -c",
+    "git log -m",
+    "git log -U1",
+    "git log --unifi=1",
+    "git log --diff-merg=on",
+    "git log --remerge",
+    "git log --word-d",
+    "git log --color-w",
+    "git log --binar",
+    "git log --patch-with-s",
+    "git log -L 1,5:src/lib.rs",
+    "git log -S API",
+    "git log -wp",
+    "git diff --stat -GAPI",
+    "git reflog -p",
+    "git reflog --dd",
+    "git stash show -p",
+    "git stash show --patc",
+    "git stash list -p",
+    "git bisect visualize -p",
+    "git whatchanged",
+    "git format-patch -1 --stdout",
+    "git archive HEAD",
+    "git grep API",
+    "git am --show-current-patch",
+    "git merge-tree main work",
+    "git commit -av",
+    "git status -sv",
+];
+
 #[test]
 fn commands_of_git_that_show_a_tracked_secret_are_asked_about_however_options_are_cut() {
     let place = tracked();
-    for command in [
-        "git diff",
-        "git diff --cached",
-        "git diff --stat -p",
-        "git diff --stat --patc",
-        "git show",
-        "git show --stat --cc",
-        "git show --stat --unif=1",
-        "git log -p",
-        "git log --patc",
-        "git log --dd",
-        "git log --cc",
-        "git log -c",
-        "git log -m",
-        "git log -U1",
-        "git log --unifi=1",
-        "git log --diff-merg=on",
-        "git log --remerge",
-        "git log --word-d",
-        "git log --color-w",
-        "git log --binar",
-        "git log --patch-with-s",
-        "git log -L 1,5:src/lib.rs",
-        "git log -S API",
-        "git log -wp",
-        "git diff --stat -GAPI",
-        "git reflog -p",
-        "git reflog --dd",
-        "git stash show -p",
-        "git stash show --patc",
-        "git stash list -p",
-        "git bisect visualize -p",
-        "git whatchanged",
-        "git format-patch -1 --stdout",
-        "git archive HEAD",
-        "git grep API",
-        "git am --show-current-patch",
-        "git merge-tree main work",
-        "git commit -av",
-        "git status -sv",
-    ] {
+    for command in SHOWING {
         let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
         assert_ne!(decision, "allow", "{command}: {reason}");
     }
+}
+
+#[test]
+fn a_value_of_an_option_before_the_subcommand_hides_no_command_of_git() {
+    let place = tracked();
+    let mut allowed = Vec::new();
+    for options in ["-C .", "-C src", "--git-dir .git", "--work-tree . --no-pager", "-C . --namespace x"] {
+        for command in SHOWING {
+            let command = command.replacen("git", &format!("git {options}"), 1);
+            if place.guarded("Bash", &json!({ "command": command })).0 == "allow" {
+                allowed.push(command);
+            }
+        }
+    }
+    assert_eq!(allowed, Vec::<String>::new());
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use crate::act::RawEffect;
 use crate::interpret::shell::Unset;
-use crate::interpret::shell::variable::{Assigned, Variable};
+use crate::interpret::shell::variable::{AssignmentValue, Variable};
 use crate::interpret::words::arrays::ArrayIndex;
 use crate::interpret::{Interpreter, environment};
 use crate::syntax::{Assignment, Word};
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// How many values come of `+=` before they are taken for unknown.
 const MOST_APPENDED: usize = 64;
@@ -25,7 +25,7 @@ pub(crate) enum AssignmentMode {
 impl Interpreter<'_> {
     /// Sets a variable, or the field of an array that is named (`read 'a[0]'`), and refuses what cannot be followed. What
     /// the value means is not looked at: the shell assigns by [`Self::assign`].
-    pub(crate) fn put(&mut self, name: &str, assigned: Assigned) {
+    pub(crate) fn put(&mut self, name: &str, assigned: AssignmentValue) {
         if let Some((array, index)) = name.split_once('[') {
             return self.assign_at(array, ArrayIndex::of(index.trim_end_matches(']')), &assigned);
         }
@@ -35,7 +35,7 @@ impl Interpreter<'_> {
 
     /// Assigns a variable of the shell itself. Every way in which bash assigns one leads here: `x=…`, `read`, `for`,
     /// `printf -v`, `${x:=…}`, `((x=…))`, `{x}<file` and the rest.
-    pub(crate) fn assign(&mut self, name: &str, assigned: Assigned, how: AssignmentMode) {
+    pub(crate) fn assign(&mut self, name: &str, assigned: AssignmentValue, how: AssignmentMode) {
         let values = assigned.all_values();
         self.look_at_assigned(name, &values);
         // A variable that came from outside is given to programs whatever its value is.
@@ -55,7 +55,7 @@ impl Interpreter<'_> {
     }
 
     /// Tells what it means that the variables that a name stands for have one of these values.
-    pub(crate) fn look_at_assigned(&mut self, name: &str, values: &[Value]) {
+    pub(crate) fn look_at_assigned(&mut self, name: &str, values: &[ShellValue]) {
         let name = name.split('[').next().unwrap_or_default();
         for target in self.shell.targets(name).iter().filter(|target| environment::matters(target)) {
             self.environment(target, values);
@@ -63,7 +63,7 @@ impl Interpreter<'_> {
     }
 
     /// Assigns a variable whose name may be a gap: then it may be any.
-    pub(crate) fn assign_named(&mut self, name: &Value, assigned: Assigned) {
+    pub(crate) fn assign_named(&mut self, name: &ShellValue, assigned: AssignmentValue) {
         match name.known() {
             Some(name) => self.assign(name, assigned, AssignmentMode::Set),
             None => self.emit(RawEffect::Unknown("which variable it sets is known only when it runs".to_owned())),
@@ -71,13 +71,13 @@ impl Interpreter<'_> {
     }
 
     /// `x+=y`: the old values with the new one behind; of an array, the old ones and the new ones.
-    fn assign_more(&mut self, name: &str, assigned: &Assigned) {
+    fn assign_more(&mut self, name: &str, assigned: &AssignmentValue) {
         let is_array = assigned.is_array() || self.shell.is_array(name);
         let before = self.shell.values(name).unwrap_or_else(|| vec![Vec::new()]);
         if !self.has_time_for(&before) {
             return;
         }
-        let mut all: Vec<Vec<Value>> = Vec::new();
+        let mut all: Vec<Vec<ShellValue>> = Vec::new();
         for list in &before {
             for added in assigned.lists() {
                 all.push(list.iter().chain(added).cloned().collect());
@@ -88,24 +88,24 @@ impl Interpreter<'_> {
                 }
             }
         }
-        let mut once: Vec<Vec<Value>> = Vec::new();
+        let mut once: Vec<Vec<ShellValue>> = Vec::new();
         for list in all {
             if !once.contains(&list) {
                 once.push(list);
             }
         }
         if once.len() > MOST_APPENDED {
-            once = vec![if is_array { Value::any_words() } else { vec![Value::unknown()] }];
+            once = vec![if is_array { ShellValue::any_words() } else { vec![ShellValue::unknown()] }];
         }
         let is_map = assigned.is_map() || self.shell.is_map(name);
-        let all = if is_array { Assigned::any_list(once) } else { Assigned::any_of(once) };
+        let all = if is_array { AssignmentValue::any_list(once) } else { AssignmentValue::any_of(once) };
         self.put(name, if is_map { all.into_map() } else { all });
     }
 
     /// Returns what an assignment sets, and how.
-    pub(crate) fn assigned(&mut self, assignment: &Assignment) -> (Assigned, AssignmentMode) {
+    pub(crate) fn assigned(&mut self, assignment: &Assignment) -> (AssignmentValue, AssignmentMode) {
         let assigned = match assignment.values.as_slice() {
-            [one] if !assignment.is_array => Assigned::any(self.values_of(one)),
+            [one] if !assignment.is_array => AssignmentValue::any(self.values_of(one)),
             words => self.array(&assignment.name, words),
         };
         assigned.all_values().iter().for_each(|value| self.evaluate(value));
@@ -118,7 +118,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns the values that a word may have, also where an unset variable is empty.
-    fn values_of(&mut self, word: &Word) -> Vec<Value> {
+    fn values_of(&mut self, word: &Word) -> Vec<ShellValue> {
         let read_before = std::mem::take(&mut self.shell.reads.has_unset);
         let mut values = self.unsplit(word);
         if self.shell.reads.has_unset && self.shell.reads.unset == Unset::Unknown {
@@ -127,7 +127,7 @@ impl Interpreter<'_> {
             self.shell.reads.unset = Unset::Unknown;
         }
         self.shell.reads.has_unset |= read_before;
-        let mut different: Vec<Value> = Vec::new();
+        let mut different: Vec<ShellValue> = Vec::new();
         for value in values {
             if !different.contains(&value) {
                 different.push(self.bounded(value));
@@ -139,7 +139,7 @@ impl Interpreter<'_> {
     /// Walks through a command that gets variables of its own (`x=1 command`).
     pub(crate) fn with_variables<T>(
         &mut self,
-        assigned: Vec<(String, Assigned)>,
+        assigned: Vec<(String, AssignmentValue)>,
         run: impl FnOnce(&mut Self) -> T,
     ) -> T {
         let before: Vec<(String, Option<Variable>)> =
@@ -156,21 +156,21 @@ impl Interpreter<'_> {
     }
 
     /// Takes variables and functions away, or does not, where bash refuses the flags.
-    pub(crate) fn unset_names(&mut self, words: &[Value]) {
+    pub(crate) fn unset_names(&mut self, words: &[ShellValue]) {
         let is_usual =
-            |word: &Value| !word.prefix().starts_with('-') || matches!(word.known(), Some("-v" | "-n" | "--"));
+            |word: &ShellValue| !word.prefix().starts_with('-') || matches!(word.known(), Some("-v" | "-n" | "--"));
         let functions = words.first().is_some_and(|word| word.known() == Some("-f"));
         match functions {
-            true => words.iter().filter_map(Value::known).for_each(|name| self.shell.forget_function(name, true)),
+            true => words.iter().filter_map(ShellValue::known).for_each(|name| self.shell.forget_function(name, true)),
             false if words.iter().all(is_usual) => self.unset_variables(words),
             false => self.perhaps(|interpreter| interpreter.unset_variables(words)),
         }
     }
 
-    fn unset_variables(&mut self, words: &[Value]) {
+    fn unset_variables(&mut self, words: &[ShellValue]) {
         let is_reference = words.iter().any(|word| word.known() == Some("-n"));
         let spares_functions = words.iter().any(|word| word.known() == Some("-v"));
-        for name in words.iter().filter_map(Value::known).filter(|name| !name.starts_with('-')) {
+        for name in words.iter().filter_map(ShellValue::known).filter(|name| !name.starts_with('-')) {
             if is_reference {
                 self.shell.forget_reference(name);
                 continue;
@@ -195,7 +195,7 @@ impl Interpreter<'_> {
     }
 
     /// Sets options and parameters, or does not, where bash refuses an option.
-    pub(crate) fn set_options(&mut self, words: &[Value]) {
+    pub(crate) fn set_options(&mut self, words: &[ShellValue]) {
         match has_usual_options(words) {
             true => self.set_usual_options(words),
             false => self.perhaps(|interpreter| interpreter.set_usual_options(words)),
@@ -203,7 +203,7 @@ impl Interpreter<'_> {
     }
 
     /// `set -e` and most of the like change nothing that matters; the words behind them are the parameters from now on.
-    fn set_usual_options(&mut self, words: &[Value]) {
+    fn set_usual_options(&mut self, words: &[ShellValue]) {
         let mut at = 0;
         let mut is_ended = false;
         while let Some(word) = words.get(at) {
@@ -214,7 +214,7 @@ impl Interpreter<'_> {
                     break;
                 }
                 Some(flag) if flag.starts_with(['-', '+']) => {
-                    let option = words.get(at + 1).and_then(Value::known).filter(|_| flag.contains('o'));
+                    let option = words.get(at + 1).and_then(ShellValue::known).filter(|_| flag.contains('o'));
                     let exports = flag.starts_with('-') && (flag.contains('a') || option == Some("allexport"));
                     if exports {
                         self.shell.options.exports_all = true;
@@ -262,7 +262,7 @@ impl Interpreter<'_> {
         }
     }
 
-    pub(crate) fn shift(&mut self, words: &[Value]) {
+    pub(crate) fn shift(&mut self, words: &[ShellValue]) {
         let count = match words.first() {
             None => Some(1),
             Some(word) => word.known().and_then(|text| text.parse::<usize>().ok()),
@@ -281,15 +281,15 @@ const OPTIONS: &str = "allexport braceexpand emacs errexit errtrace functrace ha
     privileged verbose vi xtrace";
 
 /// Returns whether bash takes all options of `set`. It sets no parameters where it refuses one.
-fn has_usual_options(words: &[Value]) -> bool {
+fn has_usual_options(words: &[ShellValue]) -> bool {
     let mut words = words.iter();
-    while let Some(flag) = words.next().map(Value::prefix).filter(|flag| flag.starts_with(['-', '+'])) {
+    while let Some(flag) = words.next().map(ShellValue::prefix).filter(|flag| flag.starts_with(['-', '+'])) {
         if matches!(flag, "-" | "--") {
             break;
         }
         let is_usual = |letter: char| "abefhkmnoptuvxBCEHPT".contains(letter);
         let names = flag.matches('o').count();
-        let is_option = |name: Option<&Value>| {
+        let is_option = |name: Option<&ShellValue>| {
             name.is_none_or(|name| OPTIONS.split_whitespace().any(|option| name.known() == Some(option)))
         };
         if !flag[1..].chars().all(is_usual) || !(0..names).all(|_| is_option(words.next())) {
@@ -300,10 +300,10 @@ fn has_usual_options(words: &[Value]) -> bool {
 }
 
 /// Takes words away at the beginning. Of what may be several words some are left.
-fn shifted(list: Vec<Value>, count: usize) -> Vec<Value> {
-    if count > list.len() && !list.iter().any(Value::may_be_several) {
+fn shifted(list: Vec<ShellValue>, count: usize) -> Vec<ShellValue> {
+    if count > list.len() && !list.iter().any(ShellValue::may_be_several) {
         return list;
     }
-    let is_left = |(at, value): &(usize, Value)| *at >= count || value.may_be_several();
+    let is_left = |(at, value): &(usize, ShellValue)| *at >= count || value.may_be_several();
     list.into_iter().enumerate().filter(is_left).map(|(_, value)| value).collect()
 }

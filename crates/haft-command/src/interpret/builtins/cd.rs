@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use haft_contract::door::FileKind;
-use haft_contract::effect::{Change, Does};
+use haft_contract::effect::{Change, StepEffect};
 
 use crate::interpret::Interpreter;
 use crate::interpret::control::lists::ListEnd;
@@ -14,7 +14,7 @@ use crate::interpret::files::ANYTHING;
 use crate::interpret::shell::add_folders;
 use crate::places;
 use crate::places::Folder;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// How many bytes of a path are as much work as a command.
 const BYTES_OF_WORK: usize = 8;
@@ -25,7 +25,7 @@ const OF_EVERY_SYSTEM: [&str; 10] =
     ["/", "/tmp", "/usr", "/etc", "/var", "/bin", "/home", "/opt", "/usr/bin", "/usr/share"];
 
 impl Interpreter<'_> {
-    pub(crate) fn change_folder(&mut self, words: &[Value]) {
+    pub(crate) fn change_folder(&mut self, words: &[ShellValue]) {
         let length = |folder: &Folder| if let Folder::Known(path) = folder { path.len() } else { 0 };
         if !self.has_time(self.shell.folders.now.iter().map(length).sum::<usize>() / BYTES_OF_WORK) {
             return;
@@ -50,9 +50,9 @@ impl Interpreter<'_> {
     }
 
     /// Returns whether a move with these words works where the folder is there: it knows its flags, and there is one folder.
-    fn surely_moves(&self, words: &[Value]) -> bool {
+    fn surely_moves(&self, words: &[ShellValue]) -> bool {
         let flags = words.iter().take_while(|word| word.prefix().starts_with('-') && word.known() != Some("-")).count();
-        let is_flag = |word: &Value| {
+        let is_flag = |word: &ShellValue| {
             let letters = word.known().and_then(|word| word.strip_prefix('-'));
             letters.is_some_and(|letters| letters == "-" || letters.chars().all(|letter| "LPe".contains(letter)))
         };
@@ -83,10 +83,10 @@ impl Interpreter<'_> {
     }
 
     /// Notes the folders that `mkdir` certainly makes.
-    pub(crate) fn note_made(&mut self, words: &[Value]) {
-        let (flags, paths): (Vec<&Value>, Vec<&Value>) =
+    pub(crate) fn note_made(&mut self, words: &[ShellValue]) {
+        let (flags, paths): (Vec<&ShellValue>, Vec<&ShellValue>) =
             words.iter().skip(1).partition(|word| word.prefix().starts_with('-'));
-        let is_known = |flag: &&Value| matches!(flag.known(), Some("-p" | "-v" | "-pv" | "-vp" | "--parents"));
+        let is_known = |flag: &&ShellValue| matches!(flag.known(), Some("-p" | "-v" | "-pv" | "-vp" | "--parents"));
         let ([Folder::Known(folder)], true) = (self.shell.folders.now.as_slice(), flags.iter().all(is_known)) else {
             return;
         };
@@ -117,10 +117,10 @@ impl Interpreter<'_> {
     }
 
     /// Notes what a change may take away.
-    pub(crate) fn note_taken_away(&mut self, does: &Does) {
+    pub(crate) fn note_taken_away(&mut self, does: &StepEffect) {
         let changed = match does {
-            Does::Change(target, Change::Remove | Change::Replace) => places::path_of(self.scene, target),
-            Does::ChangeUnknown(_) => ANYTHING.to_owned(),
+            StepEffect::Change(target, Change::Remove | Change::Replace) => places::path_of(self.scene, target),
+            StepEffect::ChangeUnknown(_) => ANYTHING.to_owned(),
             _ => return,
         };
         let is_gone = |made: &String| changed == ANYTHING || Path::new(made).starts_with(&changed);
@@ -128,7 +128,7 @@ impl Interpreter<'_> {
         self.files.take_away(&changed);
     }
 
-    fn folders_of(&self, words: &[Value]) -> Vec<Folder> {
+    fn folders_of(&self, words: &[ShellValue]) -> Vec<Folder> {
         let operand = words.iter().find(|word| !word.prefix().starts_with('-') || word.known() == Some("-"));
         match operand {
             None => vec![Folder::Known(self.home_of(""))],
@@ -136,7 +136,7 @@ impl Interpreter<'_> {
             Some(word) => {
                 let starts = self.shell.folders.now.iter().cloned().chain(self.folders_searched(word));
                 let mut folders: Vec<Folder> = starts.map(|folder| folder.changed(word)).collect();
-                let is_physical = |flag: &Value| flag.prefix().starts_with('-') && flag.prefix().contains('P');
+                let is_physical = |flag: &ShellValue| flag.prefix().starts_with('-') && flag.prefix().contains('P');
                 if self.shell.options.is_physical || words.iter().any(is_physical) {
                     add_folders(&mut folders, self.folders_through(word));
                 }
@@ -146,7 +146,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns the folders that a path leads to as the system takes it, and by its text: a link may be gone by then.
-    pub(crate) fn folders_through(&self, path: &Value) -> Vec<Folder> {
+    pub(crate) fn folders_through(&self, path: &ShellValue) -> Vec<Folder> {
         let real = |folder: &Folder| folder.changed_through(path, &|place| self.real_path(place));
         let mut folders: Vec<Folder> = self.shell.folders.now.iter().map(real).collect();
         add_folders(&mut folders, self.shell.folders.now.iter().map(|folder| folder.changed(path)).collect());
@@ -154,21 +154,22 @@ impl Interpreter<'_> {
     }
 
     /// `CDPATH` names folders in which `cd` looks for a relative path first.
-    fn folders_searched(&self, word: &Value) -> Vec<Folder> {
+    fn folders_searched(&self, word: &ShellValue) -> Vec<Folder> {
         let first = word.prefix().split('/').next().unwrap_or_default();
         let is_searched = !word.prefix().starts_with('/') && !matches!(first, "." | "..");
         let values = self.shell.values("CDPATH").filter(|_| is_searched).unwrap_or_default();
         let lists = values.iter().filter_map(|list| list.first());
-        let folder =
-            |path: &str| self.shell.folders.now.iter().map(|from| from.changed(&Value::text(path))).collect::<Vec<_>>();
-        let folders = |list: &Value| match list.known() {
+        let folder = |path: &str| {
+            self.shell.folders.now.iter().map(|from| from.changed(&ShellValue::text(path))).collect::<Vec<_>>()
+        };
+        let folders = |list: &ShellValue| match list.known() {
             Some(list) => list.split(':').flat_map(folder).collect(),
             None => vec![Folder::Unknown],
         };
         lists.flat_map(folders).collect()
     }
 
-    pub(crate) fn push_folder(&mut self, words: &[Value]) {
+    pub(crate) fn push_folder(&mut self, words: &[ShellValue]) {
         if !self.has_time_for_stack() {
             return;
         }
@@ -197,7 +198,7 @@ impl Interpreter<'_> {
         }
     }
 
-    pub(crate) fn pop_folder(&mut self, words: &[Value]) {
+    pub(crate) fn pop_folder(&mut self, words: &[ShellValue]) {
         if !self.has_time_for_stack() {
             return;
         }
@@ -233,7 +234,7 @@ impl Interpreter<'_> {
 }
 
 /// `+1`, `-0`.
-fn is_place_on_stack(word: &Value) -> bool {
+fn is_place_on_stack(word: &ShellValue) -> bool {
     let number = word.prefix().strip_prefix(['+', '-']);
     number.is_some_and(|number| number.is_empty() || number.bytes().all(|digit| digit.is_ascii_digit()))
         && word.known() != Some("-")

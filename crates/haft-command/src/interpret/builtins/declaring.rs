@@ -3,11 +3,11 @@
 use crate::act::RawEffect;
 use crate::interpret::builtins::assigning::AssignmentMode;
 use crate::interpret::run_program::input_words::split_at_blanks;
-use crate::interpret::shell::variable::{Assigned, VariableKind};
+use crate::interpret::shell::variable::{AssignmentValue, VariableKind};
 use crate::interpret::words::arrays::ArrayIndex;
 use crate::interpret::{Interpreter, environment};
 use crate::syntax::{Quoting, Word, WordPart};
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// Built-ins that declare variables.
 pub(crate) const DECLARING: [&str; 5] = ["export", "declare", "typeset", "local", "readonly"];
@@ -47,12 +47,12 @@ fn is_name(text: &str) -> bool {
 struct Declaration {
     name: String,
     how: AssignmentMode,
-    value: Option<Value>,
+    value: Option<ShellValue>,
 }
 
 impl Declaration {
     /// Takes a word apart; nothing where its name is not known.
-    fn of(word: &Value) -> Option<Self> {
+    fn of(word: &ShellValue) -> Option<Self> {
         let name = match word.prefix().split_once('=') {
             Some((name, _)) => name,
             None => word.known()?,
@@ -71,7 +71,7 @@ impl Declaration {
 
 impl Interpreter<'_> {
     /// Declares variables, or does not, where bash refuses the words.
-    pub(crate) fn declare(&mut self, builtin: &str, words: &[Value]) {
+    pub(crate) fn declare(&mut self, builtin: &str, words: &[ShellValue]) {
         let is_refused = builtin == "local" && !self.shell.is_in_function() || !has_usual_flags(builtin, words);
         match is_refused {
             true => self.perhaps(|interpreter| interpreter.declare_all(builtin, words)),
@@ -79,7 +79,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn declare_all(&mut self, builtin: &str, words: &[Value]) {
+    fn declare_all(&mut self, builtin: &str, words: &[ShellValue]) {
         let has_flag = |letter: char| {
             words.iter().any(|word| word.prefix().strip_prefix('-').is_some_and(|flag| flag.contains(letter)))
         };
@@ -123,7 +123,7 @@ impl Interpreter<'_> {
                 }
                 (None, _) if has_flag('A') && !self.shell.is_array(&name) => {
                     let lists = before.unwrap_or_else(|| vec![Vec::new()]);
-                    self.put(&name, Assigned::any_list(lists).into_map());
+                    self.put(&name, AssignmentValue::any_list(lists).into_map());
                 }
                 (None, _) => {}
             }
@@ -158,7 +158,7 @@ impl Interpreter<'_> {
 
     /// Looks at the text of an array: bash expands a text in parentheses that comes out of quotes or a variable, and
     /// computes with the indexes in it.
-    fn look_at_array_text(&mut self, name: &str, value: &Value, is_array: bool) {
+    fn look_at_array_text(&mut self, name: &str, value: &ShellValue, is_array: bool) {
         let begins_array = value.prefix().starts_with('(');
         if begins_array && !self.shell.is_associative(name) {
             keys_in(value).iter().for_each(|key| self.compute(key));
@@ -182,9 +182,9 @@ impl Interpreter<'_> {
         is_hidden
     }
 
-    fn refer(&mut self, name: &str, target: &Value) {
+    fn refer(&mut self, name: &str, target: &ShellValue) {
         // A variable that programs follow has the value of another one from now on.
-        self.look_at_assigned(name, &[Value::unknown()]);
+        self.look_at_assigned(name, &[ShellValue::unknown()]);
         match target.known() {
             Some(target) => self.shell.refer(name, target.split('[').next().unwrap_or_default()),
             None => self.emit(RawEffect::Unknown(format!("which variable {name} stands for is known only then"))),
@@ -193,12 +193,12 @@ impl Interpreter<'_> {
 
     /// `declare -n x`: it stands for what its value names, or for what is assigned next.
     fn refer_to_value(&mut self, name: &str) {
-        let names = self.shell.values(name).unwrap_or_else(|| vec![vec![Value::unknown()]]);
+        let names = self.shell.values(name).unwrap_or_else(|| vec![vec![ShellValue::unknown()]]);
         names.iter().flatten().for_each(|target| self.refer_also(name, target));
     }
 
     /// Lets a name stand for one more variable.
-    pub(crate) fn refer_also(&mut self, name: &str, target: &Value) {
+    pub(crate) fn refer_also(&mut self, name: &str, target: &ShellValue) {
         let others = self.shell.referred(name);
         self.refer(name, target);
         self.shell.refer_to_any(name, &others);
@@ -212,19 +212,20 @@ fn kind_of(has_flag: impl Fn(char) -> bool) -> VariableKind {
 }
 
 /// Returns whether a declaration has only flags with which it sets what it names: `declare -p x=ls` sets nothing.
-fn has_usual_flags(builtin: &str, words: &[Value]) -> bool {
+fn has_usual_flags(builtin: &str, words: &[ShellValue]) -> bool {
     let usual = match builtin {
         "export" => "n",
         "readonly" => "aA",
         _ => "aAgilnrtuxcI",
     };
-    let mut flags = words.iter().map(Value::prefix).take_while(|word| word.starts_with(['-', '+']) && *word != "--");
+    let mut flags =
+        words.iter().map(ShellValue::prefix).take_while(|word| word.starts_with(['-', '+']) && *word != "--");
     flags.all(|flag| flag.len() > 1 && flag[1..].chars().all(|letter| usual.contains(letter)))
 }
 
 /// Puts together what is one array: `a=(x`, `y)` where a variable in it was split.
-fn whole_arrays(words: &[Value]) -> Vec<Value> {
-    let mut whole: Vec<Value> = Vec::new();
+fn whole_arrays(words: &[ShellValue]) -> Vec<ShellValue> {
+    let mut whole: Vec<ShellValue> = Vec::new();
     let mut is_open = false;
     for word in words {
         let begins = word.prefix().split_once('=').is_some_and(|(_, value)| value.starts_with('('));
@@ -241,10 +242,10 @@ fn whole_arrays(words: &[Value]) -> Vec<Value> {
 }
 
 /// Returns what `declare` sets: text in parentheses is an array.
-fn declared(value: &Value) -> Assigned {
+fn declared(value: &ShellValue) -> AssignmentValue {
     let shown = value.shown();
     let Some(inner) = value.strip_prefix("(").filter(|_| shown.ends_with(')')) else {
-        return Assigned::one(value.clone());
+        return AssignmentValue::one(value.clone());
     };
     let mut words = split_at_blanks(&inner);
     if let Some(last) = words.last_mut() {
@@ -259,13 +260,13 @@ fn declared(value: &Value) -> Assigned {
     if words.iter().all(|word| key_number(word).is_some()) {
         words.sort_by_key(key_number);
     }
-    let values: Vec<Value> = words.iter().map(without_key).collect();
+    let values: Vec<ShellValue> = words.iter().map(without_key).collect();
     let is_map = values != words;
-    let array = Assigned::list(values);
+    let array = AssignmentValue::list(values);
     if is_map { array.into_map() } else { array }
 }
 
-fn with_keyless(mut words: Vec<Value>, word: Value) -> Vec<Value> {
+fn with_keyless(mut words: Vec<ShellValue>, word: ShellValue) -> Vec<ShellValue> {
     match words.last_mut().filter(|_| !word.prefix().starts_with('[')) {
         Some(before) => {
             before.push(ValuePiece::Text(" ".to_owned()));
@@ -276,8 +277,8 @@ fn with_keyless(mut words: Vec<Value>, word: Value) -> Vec<Value> {
     words
 }
 
-fn without_end(value: &Value) -> Value {
-    let mut result = Value::default();
+fn without_end(value: &ShellValue) -> ShellValue {
+    let mut result = ShellValue::default();
     let count = value.pieces().len();
     for (index, piece) in value.pieces().iter().enumerate() {
         match piece {
@@ -291,11 +292,11 @@ fn without_end(value: &Value) -> Value {
 }
 
 /// Returns the indexes in `([index]=value …)`.
-fn keys_in(value: &Value) -> Vec<Value> {
+fn keys_in(value: &ShellValue) -> Vec<ShellValue> {
     let inner = value.strip_prefix("(").unwrap_or_default();
     let words = split_at_blanks(&inner).into_iter().filter(|word| word.prefix().starts_with('['));
-    let key = |word: Value| {
-        let mut key = Value::default();
+    let key = |word: ShellValue| {
+        let mut key = ShellValue::default();
         for piece in word.pieces() {
             match piece {
                 ValuePiece::Text(text) => {
@@ -313,16 +314,16 @@ fn keys_in(value: &Value) -> Vec<Value> {
     words.map(key).collect()
 }
 
-fn key(value: &Value) -> Option<&str> {
+fn key(value: &ShellValue) -> Option<&str> {
     value.prefix().split_once("]=").map(|(key, _)| key).filter(|key| key.starts_with('['))
 }
 
-fn key_number(value: &Value) -> Option<i64> {
+fn key_number(value: &ShellValue) -> Option<i64> {
     key(value)?.strip_prefix('[')?.parse().ok()
 }
 
 /// `[key]=value` is the value.
-fn without_key(value: &Value) -> Value {
+fn without_key(value: &ShellValue) -> ShellValue {
     let behind = key(value).and_then(|key| value.strip_prefix(key)).and_then(|rest| rest.strip_prefix("]="));
     behind.unwrap_or_else(|| value.clone())
 }

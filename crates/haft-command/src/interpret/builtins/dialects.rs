@@ -7,7 +7,7 @@ use crate::dialect::ShellDialect;
 use crate::interpret::Interpreter;
 use crate::interpret::builtins::declaring::declares;
 use crate::syntax::{Assignment, Quoting, Word, WordPart};
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// Why a command is asked about that another shell reads in another way.
 const OTHERWISE: &str = "it is code for a shell that haft reads as bash, and some of it means something else there";
@@ -54,18 +54,18 @@ impl Interpreter<'_> {
     }
 
     /// Asks about a built-in that the shell which runs just now may not have, or that takes other words there.
-    pub(crate) fn doubt_builtin(&mut self, name: &str, words: &[Value]) {
+    pub(crate) fn doubt_builtin(&mut self, name: &str, words: &[ShellValue]) {
         if self.shell.dialect != ShellDialect::Bash && (OF_BASH.contains(&name) || takes_other_words(name, words)) {
             self.emit(RawEffect::Unknown(OTHERWISE.to_owned()));
         }
     }
 
     /// Asks about assignments that stay in the shell, or are split, where bash does neither.
-    pub(crate) fn doubt_assignments(&mut self, assignments: &[Assignment], words: &[Word], lines: &[Vec<Value>]) {
+    pub(crate) fn doubt_assignments(&mut self, assignments: &[Assignment], words: &[Word], lines: &[Vec<ShellValue>]) {
         if self.shell.dialect == ShellDialect::Bash {
             return;
         }
-        let stays = |line: &Vec<Value>| match line.first().map(Value::known) {
+        let stays = |line: &Vec<ShellValue>| match line.first().map(ShellValue::known) {
             Some(Some(name)) => SPECIAL.contains(&name) || self.shell.function(name).is_some(),
             _ => true,
         };
@@ -81,8 +81,9 @@ impl Interpreter<'_> {
 }
 
 /// Returns whether a built-in gets words that only bash takes as haft does.
-fn takes_other_words(name: &str, words: &[Value]) -> bool {
-    let flags: Vec<String> = words.iter().map(Value::shown).take_while(|word| word.starts_with(['-', '+'])).collect();
+fn takes_other_words(name: &str, words: &[ShellValue]) -> bool {
+    let flags: Vec<String> =
+        words.iter().map(ShellValue::shown).take_while(|word| word.starts_with(['-', '+'])).collect();
     let has_other = |usual: &[&str]| flags.iter().any(|flag| !usual.contains(&flag.as_str()));
     let operands = words.len() - flags.len();
     match name {

@@ -2,7 +2,7 @@
 
 use crate::act::RawEffect;
 use crate::interpret::Interpreter;
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// Built-ins whose options run something, or compute with a name, and their options that take a value.
 const WITH_VALUE: &[(&str, &str)] = &[
@@ -21,7 +21,7 @@ const WITH_VALUE: &[(&str, &str)] = &[
 #[derive(Default)]
 pub(crate) struct BuiltinOptions {
     /// The letters in order, with their values.
-    pub(crate) options: Vec<(char, Option<Value>)>,
+    pub(crate) options: Vec<(char, Option<ShellValue>)>,
     /// How many words are options and their values.
     pub(crate) count: usize,
     /// Whether a word stands behind them that may be an option as well.
@@ -30,7 +30,7 @@ pub(crate) struct BuiltinOptions {
 
 impl BuiltinOptions {
     /// Tells the words of a built-in apart.
-    pub(crate) fn of(builtin: &str, words: &[Value]) -> Self {
+    pub(crate) fn of(builtin: &str, words: &[ShellValue]) -> Self {
         let with_value = WITH_VALUE.iter().find(|(name, _)| *name == builtin).map_or("", |(_, letters)| letters);
         let mut told = Self::default();
         while let Some(word) = words.get(told.count) {
@@ -63,14 +63,14 @@ impl BuiltinOptions {
     }
 
     /// Returns the values of an option.
-    pub(crate) fn values(&self, letter: char) -> impl Iterator<Item = &Value> {
+    pub(crate) fn values(&self, letter: char) -> impl Iterator<Item = &ShellValue> {
         self.options.iter().filter(move |(name, _)| *name == letter).filter_map(|(_, value)| value.as_ref())
     }
 }
 
 impl Interpreter<'_> {
     /// Asks about a word that may be an option of a built-in: `printf "$x"` runs what stands in `-va[$(…)]`.
-    pub(crate) fn doubt_options(&mut self, builtin: &str, words: &[Value]) {
+    pub(crate) fn doubt_options(&mut self, builtin: &str, words: &[ShellValue]) {
         if !WITH_VALUE.iter().any(|(name, _)| *name == builtin) {
             return;
         }
@@ -89,7 +89,7 @@ impl Interpreter<'_> {
 }
 
 /// Returns whether a word can end as the name of a variable does, or as its index: `printf "$x\n"` sets none.
-fn may_name_variable(word: &Value) -> bool {
+fn may_name_variable(word: &ShellValue) -> bool {
     let Some(ValuePiece::Text(end)) = word.pieces().last() else { return true };
     end.ends_with(']') || end.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

@@ -1,11 +1,11 @@
 //! `trap`: text that runs at signals, and when.
 
 use crate::interpret::Interpreter;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 impl Interpreter<'_> {
-    pub(crate) fn trap(&mut self, words: &[Value]) {
-        let operands: Vec<&Value> =
+    pub(crate) fn trap(&mut self, words: &[ShellValue]) {
+        let operands: Vec<&ShellValue> =
             words.iter().filter(|word| !matches!(word.known(), Some("--" | "-p" | "-l"))).collect();
         let [action, signals @ ..] = operands.as_slice() else { return };
         if signals.is_empty() || action.is_empty() || action.known() == Some("-") {

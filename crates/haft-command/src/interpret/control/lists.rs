@@ -9,8 +9,10 @@ use crate::interpret::Interpreter;
 use crate::interpret::shell::add_folders;
 use crate::interpret::streams::pipes;
 use crate::places::Folder;
-use crate::syntax::{Item, Link, Node, Redirect, RedirectKind, Script, Stage, Word, WordPart};
-use crate::value::Value;
+use crate::syntax::{
+    CommandList, CommandNode, CommandPipeline, CommandStage, Link, Redirect, RedirectKind, Word, WordPart,
+};
+use crate::value::ShellValue;
 
 /// The first descriptor that may lie beyond the limit of a process.
 const FIRST_DOUBTFUL: u32 = 64;
@@ -31,11 +33,12 @@ impl ListEnd {
 
 impl Interpreter<'_> {
     /// Walks through a list; returns what it prints.
-    pub(crate) fn script(&mut self, script: &Script, input: Option<&StreamContent>) -> StreamContent {
+    pub(crate) fn script(&mut self, script: &CommandList, input: Option<&StreamContent>) -> StreamContent {
         let mut printed: Option<StreamContent> = None;
         let mut items = script.items.as_slice();
         while let Some(first) = items.first() {
-            let is_linked = |item: &&Item| first.in_background && item.in_background && item.link != Link::Always;
+            let is_linked =
+                |item: &&CommandPipeline| first.in_background && item.in_background && item.link != Link::Always;
             let (chain, rest) = items.split_at(1 + items[1..].iter().take_while(is_linked).count());
             let flow = if first.in_background { self.background(chain, input) } else { self.item(first, input) };
             printed = Some(printed_behind(printed, first.link, flow));
@@ -46,11 +49,11 @@ impl Interpreter<'_> {
                 self.stop_on_failure();
             }
         }
-        printed.unwrap_or_else(|| StreamContent::Text(Value::default()))
+        printed.unwrap_or_else(|| StreamContent::Text(ShellValue::default()))
     }
 
     /// Walks through the commands that one `&` puts into the background: `cd a && b &` is one shell.
-    fn background(&mut self, chain: &[Item], input: Option<&StreamContent>) -> StreamContent {
+    fn background(&mut self, chain: &[CommandPipeline], input: Option<&StreamContent>) -> StreamContent {
         let interpreters = self.findings.interpreters;
         let printed = self.apart(|interpreter| {
             let mut printed = None;
@@ -64,7 +67,7 @@ impl Interpreter<'_> {
         printed
     }
 
-    fn item(&mut self, item: &Item, input: Option<&StreamContent>) -> StreamContent {
+    fn item(&mut self, item: &CommandPipeline, input: Option<&StreamContent>) -> StreamContent {
         let before = self.control.ended.take();
         if item.link == Link::Always {
             let flow = self.pipe(item, input);
@@ -94,7 +97,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns how a command of a list may have ended.
-    fn end_of(&mut self, item: &Item) -> ListEnd {
+    fn end_of(&mut self, item: &CommandPipeline) -> ListEnd {
         let moved = self.control.moved.take();
         let ended = match item.stages.as_slice() {
             [stage] if self.leaves(stage) => ListEnd::default(),
@@ -111,8 +114,8 @@ impl Interpreter<'_> {
     }
 
     /// Returns whether a command moves the shell and does nothing else.
-    fn is_move(&self, stage: &Stage) -> bool {
-        let Node::Simple(assignments, words) = &stage.node else { return false };
+    fn is_move(&self, stage: &CommandStage) -> bool {
+        let CommandNode::Simple(assignments, words) = &stage.node else { return false };
         let mut names = words.iter().map_while(Word::plain);
         let mut first = names.next();
         while matches!(first.as_deref(), Some("command" | "builtin")) {
@@ -123,19 +126,19 @@ impl Interpreter<'_> {
     }
 
     /// Returns whether nothing runs behind a command, because it surely ends the shell, the function or the round.
-    fn leaves(&self, stage: &Stage) -> bool {
+    fn leaves(&self, stage: &CommandStage) -> bool {
         if self.may_fail(stage) || stage.redirects.iter().any(|redirect| redirect.kind != RedirectKind::Duplicate) {
             return false;
         }
         match &stage.node {
-            Node::Group(script) => {
-                let leaves = |item: &Item| match item.stages.as_slice() {
+            CommandNode::Group(script) => {
+                let leaves = |item: &CommandPipeline| match item.stages.as_slice() {
                     [stage] => item.link == Link::Always && !item.in_background && self.leaves(stage),
                     _ => false,
                 };
                 script.items.iter().any(leaves)
             }
-            Node::Simple(assignments, words) if assignments.is_empty() && words.len() <= 2 => {
+            CommandNode::Simple(assignments, words) if assignments.is_empty() && words.len() <= 2 => {
                 let mut words = words.iter().map(Word::plain);
                 let Some(Some(name)) = words.next() else { return false };
                 let is_plain = words.all(|word| word.is_some_and(|word| !word.contains(['*', '?', '[', '-'])));
@@ -153,7 +156,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns whether a redirection of a command may fail, so that the command does not run.
-    pub(crate) fn may_fail(&self, stage: &Stage) -> bool {
+    pub(crate) fn may_fail(&self, stage: &CommandStage) -> bool {
         let may_fail = |redirect: &Redirect| match redirect.kind {
             _ if redirect.descriptor.is_some_and(|number| number >= FIRST_DOUBTFUL) => true,
             RedirectKind::HereDocument | RedirectKind::HereString => false,
@@ -164,7 +167,7 @@ impl Interpreter<'_> {
             },
             RedirectKind::Read => match redirect.target.plain() {
                 Some(path) if path == "/dev/null" => false,
-                Some(path) => !self.is_there(&Value::text(path)),
+                Some(path) => !self.is_there(&ShellValue::text(path)),
                 // What another command prints is there.
                 None => !matches!(redirect.target.parts.as_slice(), [WordPart::Process(..)]),
             },
@@ -173,7 +176,7 @@ impl Interpreter<'_> {
         stage.redirects.iter().any(may_fail)
     }
 
-    fn pipe(&mut self, item: &Item, input: Option<&StreamContent>) -> StreamContent {
+    fn pipe(&mut self, item: &CommandPipeline, input: Option<&StreamContent>) -> StreamContent {
         let mut flow = input.cloned();
         let interpreters = self.findings.interpreters;
         for (at, stage) in item.stages.iter().enumerate() {

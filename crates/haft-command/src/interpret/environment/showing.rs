@@ -5,7 +5,7 @@ use haft_contract::guarded::{is_secret_variable, is_service_address};
 
 use crate::act::RawEffect;
 use crate::interpret::Interpreter;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// Flags of `declare` that choose variables which programs never get.
 const KINDS_OF_THE_SHELL: [char; 6] = ['a', 'A', 'i', 'n', 'l', 'u'];
@@ -37,7 +37,7 @@ const CLIENTS: &[&str] = &[
 
 impl Interpreter<'_> {
     /// Tells what a built-in shows of variables, or takes from haft, whatever else it does.
-    pub(crate) fn look_at_variables(&mut self, builtin: &str, words: &[Value]) {
+    pub(crate) fn look_at_variables(&mut self, builtin: &str, words: &[ShellValue]) {
         match builtin {
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 self.show_variables(builtin, words);
@@ -53,10 +53,10 @@ impl Interpreter<'_> {
     }
 
     /// Tells what `declare`, `export`, `set` and their kin print.
-    fn show_variables(&mut self, builtin: &str, words: &[Value]) {
-        let is_flag = |word: &&Value| builtin != "set" && word.prefix().starts_with(['-', '+']);
+    fn show_variables(&mut self, builtin: &str, words: &[ShellValue]) {
+        let is_flag = |word: &&ShellValue| builtin != "set" && word.prefix().starts_with(['-', '+']);
         let has_flag = |letter: char| words.iter().filter(is_flag).any(|flag| flag.prefix()[1..].contains(letter));
-        let operands: Vec<&Value> = words.iter().filter(|word| !is_flag(word)).collect();
+        let operands: Vec<&ShellValue> = words.iter().filter(|word| !is_flag(word)).collect();
         if has_flag('f') || has_flag('F') {
             return;
         }
@@ -74,8 +74,8 @@ impl Interpreter<'_> {
     }
 
     /// `set -x`: from now on the shell prints what it runs.
-    fn trace(&mut self, words: &[Value]) {
-        let flags: Vec<&str> = words.iter().map_while(Value::known).take_while(|word| *word != "--").collect();
+    fn trace(&mut self, words: &[ShellValue]) {
+        let flags: Vec<&str> = words.iter().map_while(ShellValue::known).take_while(|word| *word != "--").collect();
         for (at, flag) in flags.iter().enumerate() {
             let is_named = flag.ends_with('o') && flags.get(at + 1) == Some(&"xtrace");
             match flag.chars().next() {
@@ -91,7 +91,7 @@ impl Interpreter<'_> {
     }
 
     /// Tells that the value of a variable is printed.
-    pub(crate) fn show_variable(&mut self, name: &Value) {
+    pub(crate) fn show_variable(&mut self, name: &ShellValue) {
         let Some(name) = name.known() else { return self.show_environment() };
         if let Some(secret) = self.secret_of(name) {
             self.emit(RawEffect::Danger(Danger::Secret, format!("show the secret in ${secret}")));
@@ -112,7 +112,7 @@ impl Interpreter<'_> {
     }
 
     /// Forgets secrets that were read by commands which show nothing of them.
-    pub(crate) fn forget_secrets_of(&mut self, lines: &[Vec<Value>]) {
+    pub(crate) fn forget_secrets_of(&mut self, lines: &[Vec<ShellValue>]) {
         let all_are = |names: &[&str]| {
             lines
                 .iter()
@@ -138,7 +138,7 @@ pub(crate) fn may_hold_password(name: &str) -> bool {
 }
 
 /// Returns whether a test prints an operand where that is wrong: no number, or where an operator must stand.
-fn shows_operand(words: &[Value]) -> bool {
+fn shows_operand(words: &[ShellValue]) -> bool {
     let operands = words.get(1..).unwrap_or_default();
     let is_of_texts = |word: &str| {
         matches!(
@@ -146,7 +146,7 @@ fn shows_operand(words: &[Value]) -> bool {
             "=" | "==" | "!=" | "<" | ">" | "!" | "-a" | "-o" | "-n" | "-z" | "-e" | "-f" | "-d" | "-r" | "-x" | "-s"
         )
     };
-    let known: Vec<&str> = operands.iter().filter_map(Value::known).filter(|word| *word != "]").collect();
+    let known: Vec<&str> = operands.iter().filter_map(ShellValue::known).filter(|word| *word != "]").collect();
     let is_of_numbers = |word: &&str| matches!(*word, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-t");
     let is_alone = operands.iter().filter(|word| word.known() != Some("]")).count() <= 1;
     known.iter().any(is_of_numbers) || !is_alone && !known.iter().any(|word| is_of_texts(word))

@@ -2,20 +2,20 @@
 
 use crate::act::{CodeLanguage, NestedRun};
 use crate::programs::reading::assignment;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// Returns what is run, with the texts for awk as one text that begins with the assignments among the words.
-pub(crate) fn whole(inner: Vec<NestedRun>, words: &[Value]) -> Vec<NestedRun> {
+pub(crate) fn whole(inner: Vec<NestedRun>, words: &[ShellValue]) -> Vec<NestedRun> {
     let is_program = |inner: &NestedRun| matches!(inner, NestedRun::Text(CodeLanguage::Awk, _));
     if !inner.iter().any(is_program) {
         return inner;
     }
     let (texts, mut others): (Vec<NestedRun>, Vec<NestedRun>) = inner.into_iter().partition(is_program);
-    let mut program = Value::text(words.iter().filter_map(assigned).collect::<String>());
+    let mut program = ShellValue::text(words.iter().filter_map(assigned).collect::<String>());
     for text in texts {
         if let NestedRun::Text(_, text) = text {
             program.append(&text);
-            program.append(&Value::text("\n"));
+            program.append(&ShellValue::text("\n"));
         }
     }
     others.push(NestedRun::Text(CodeLanguage::Awk, program));
@@ -23,7 +23,7 @@ pub(crate) fn whole(inner: Vec<NestedRun>, words: &[Value]) -> Vec<NestedRun> {
 }
 
 /// Writes a word that sets a variable, `c=x` or `-vc=x`, as awk would. A value that is not known is some field.
-fn assigned(word: &Value) -> Option<String> {
+fn assigned(word: &ShellValue) -> Option<String> {
     let attached = ["-v", "--assign="].iter().find_map(|flag| word.strip_prefix(flag));
     let (name, value) = assignment(&attached.unwrap_or_else(|| word.clone()))?;
     let value = match value.known() {

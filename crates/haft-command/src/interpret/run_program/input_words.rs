@@ -2,11 +2,11 @@
 
 use crate::act::StreamContent;
 use crate::interpret::streams::pipes;
-use crate::value::{ForeignOrigin, Value, ValuePiece};
+use crate::value::{ForeignOrigin, ShellValue, ValuePiece};
 
 /// Puts a value in the place of a mark.
-pub(crate) fn replaced(word: &Value, mark: &str, value: &Value) -> Value {
-    let mut result = Value::default();
+pub(crate) fn replaced(word: &ShellValue, mark: &str, value: &ShellValue) -> ShellValue {
+    let mut result = ShellValue::default();
     for piece in word.pieces() {
         let ValuePiece::Text(text) = piece else {
             result.push(piece.clone());
@@ -23,7 +23,7 @@ pub(crate) fn replaced(word: &Value, mark: &str, value: &Value) -> Value {
 }
 
 /// Returns the words that come from the input.
-pub(crate) fn words_of(input: Option<&StreamContent>) -> Vec<Value> {
+pub(crate) fn words_of(input: Option<&StreamContent>) -> Vec<ShellValue> {
     match input {
         Some(StreamContent::Text(text)) => split_at_blanks(text),
         Some(StreamContent::OneOf(texts)) => texts.iter().flat_map(split_at_blanks).collect(),
@@ -33,12 +33,12 @@ pub(crate) fn words_of(input: Option<&StreamContent>) -> Vec<Value> {
         }
         Some(StreamContent::Downloaded) => vec![pipes::foreign(ForeignOrigin::Network)],
         Some(StreamContent::Decoded) => vec![pipes::foreign(ForeignOrigin::Decoded)],
-        Some(_) | None => vec![Value::unknown()],
+        Some(_) | None => vec![ShellValue::unknown()],
     }
 }
 
 /// Returns the words in a name that is known and has blanks or quotes in it.
-pub(crate) fn parts_of_name(name: &Value) -> Vec<Value> {
+pub(crate) fn parts_of_name(name: &ShellValue) -> Vec<ShellValue> {
     let Some(text) =
         name.known().filter(|text| text.contains(|letter: char| letter.is_whitespace() || "'\"\\".contains(letter)))
     else {
@@ -47,11 +47,11 @@ pub(crate) fn parts_of_name(name: &Value) -> Vec<Value> {
     let is_end = |letter: char| letter.is_whitespace() || "'\"\\".contains(letter);
     let unquoted = text.replace(['\'', '"', '\\'], "");
     let words = unquoted.split_whitespace().chain(text.split(is_end)).filter(|word| !word.is_empty());
-    words.map(Value::text).collect()
+    words.map(ShellValue::text).collect()
 }
 
-pub(crate) fn split_at_blanks(text: &Value) -> Vec<Value> {
-    let mut words = vec![Value::default()];
+pub(crate) fn split_at_blanks(text: &ShellValue) -> Vec<ShellValue> {
+    let mut words = vec![ShellValue::default()];
     for piece in text.pieces() {
         let ValuePiece::Text(known) = piece else {
             words.last_mut().expect("it began with one").push(piece.clone());
@@ -59,7 +59,7 @@ pub(crate) fn split_at_blanks(text: &Value) -> Vec<Value> {
         };
         for (index, word) in known.split(char::is_whitespace).enumerate() {
             if index > 0 {
-                words.push(Value::default());
+                words.push(ShellValue::default());
             }
             words.last_mut().expect("it began with one").push(ValuePiece::Text(word.to_owned()));
         }
@@ -74,13 +74,13 @@ mod tests {
 
     #[test]
     fn a_name_with_blanks_or_quotes_may_be_several_words() {
-        let parts: Vec<String> = parts_of_name(&Value::text("a 'b c'")).iter().map(Value::shown).collect();
+        let parts: Vec<String> = parts_of_name(&ShellValue::text("a 'b c'")).iter().map(ShellValue::shown).collect();
         assert_eq!(parts, ["a", "b", "c", "a", "b", "c"]);
-        assert!(parts_of_name(&Value::text("a.txt")).is_empty());
+        assert!(parts_of_name(&ShellValue::text("a.txt")).is_empty());
     }
 
     #[test]
     fn a_value_stands_in_every_place_of_the_mark() {
-        assert_eq!(replaced(&Value::text("{}.o:{}"), "{}", &Value::text("a")).shown(), "a.o:a");
+        assert_eq!(replaced(&ShellValue::text("{}.o:{}"), "{}", &ShellValue::text("a")).shown(), "a.o:a");
     }
 }

@@ -1,16 +1,16 @@
 //! Links that a command makes: a later write through one goes where it leads.
 
 use crate::interpret::Interpreter;
-use crate::places::{Destination, Folder};
-use crate::value::{Value, ValuePiece};
+use crate::places::{Folder, PathDestination};
+use crate::value::{ShellValue, ValuePiece};
 use haft_contract::door::FileKind;
 
 /// What one `ln` makes.
 #[derive(Default)]
 struct MadeLinks {
-    targets: Vec<Value>,
+    targets: Vec<ShellValue>,
     /// The link, or the folder for links; nothing where it is the folder of the shell.
-    at: Option<Value>,
+    at: Option<ShellValue>,
     /// Whether that is a folder, a link, or whichever is there.
     is: LinkSpot,
     /// Whether the targets are meant from where the links are.
@@ -28,7 +28,7 @@ enum LinkSpot {
 
 impl Interpreter<'_> {
     /// Notes the links that `ln`, `link`, `cp -s` and `cp -l` make. A hard link is another name of the same file.
-    pub(crate) fn link(&mut self, words: &[Value]) {
+    pub(crate) fn link(&mut self, words: &[ShellValue]) {
         let links = MadeLinks::of(words);
         for folder in self.shell.folders.now.clone() {
             for target in &links.targets {
@@ -37,7 +37,7 @@ impl Interpreter<'_> {
                         Some((parent, _)) if links.from_links => Folder::Known(parent.to_owned()),
                         _ => folder.clone(),
                     };
-                    if let Destination::At(target) = from.place(&self.with_home(target)) {
+                    if let PathDestination::At(target) = from.place(&self.with_home(target)) {
                         self.files.links.insert(link, target);
                     }
                 }
@@ -47,8 +47,8 @@ impl Interpreter<'_> {
 
     /// Returns where a link may be put: in the folder that is named, at that name itself, or one of both where an earlier
     /// part of this command has made something there.
-    fn places_of_link(&self, links: &MadeLinks, folder: &Folder, target: &Value) -> Vec<String> {
-        let inner = links.at.clone().unwrap_or_else(|| Value::text("."));
+    fn places_of_link(&self, links: &MadeLinks, folder: &Folder, target: &ShellValue) -> Vec<String> {
+        let inner = links.at.clone().unwrap_or_else(|| ShellValue::text("."));
         let in_folder = folder.place(&below(&inner, target));
         let itself = links.at.as_ref().map(|at| folder.place(at)).filter(|_| links.targets.len() == 1);
         let places = match (itself, links.is) {
@@ -58,21 +58,21 @@ impl Interpreter<'_> {
             (Some(itself), LinkSpot::Either) => vec![itself],
             (Some(_), LinkSpot::Folder) | (None, _) => vec![in_folder],
         };
-        let known = |place| if let Destination::At(place) = place { Some(place) } else { None };
+        let known = |place| if let PathDestination::At(place) = place { Some(place) } else { None };
         places.into_iter().filter_map(known).collect()
     }
 
-    fn is_folder(&self, place: &Destination) -> bool {
-        matches!(place, Destination::At(place) if self.locate.locate(place).kind == Some(FileKind::Folder))
+    fn is_folder(&self, place: &PathDestination) -> bool {
+        matches!(place, PathDestination::At(place) if self.locate.locate(place).kind == Some(FileKind::Folder))
     }
 
-    fn is_made(&self, place: &Destination) -> bool {
-        matches!(place, Destination::At(place) if self.is_made_folder(place))
+    fn is_made(&self, place: &PathDestination) -> bool {
+        matches!(place, PathDestination::At(place) if self.is_made_folder(place))
     }
 }
 
 impl MadeLinks {
-    fn of(words: &[Value]) -> Self {
+    fn of(words: &[ShellValue]) -> Self {
         let name = words[0].known().unwrap_or_default();
         let (is_link, is_ln) = (name.ends_with("link"), name.ends_with("ln"));
         let told = LinkWords::of(&words[1..]);
@@ -96,13 +96,13 @@ impl MadeLinks {
 #[derive(Default)]
 struct LinkWords {
     flags: Vec<String>,
-    operands: Vec<Value>,
+    operands: Vec<ShellValue>,
     /// The folder that a flag names.
-    into: Option<Value>,
+    into: Option<ShellValue>,
 }
 
 impl LinkWords {
-    fn of(words: &[Value]) -> Self {
+    fn of(words: &[ShellValue]) -> Self {
         let mut told = Self::default();
         let mut rest = words.iter();
         while let Some(word) = rest.next() {
@@ -129,7 +129,7 @@ impl LinkWords {
     }
 
     /// Takes letters that stand together; the rest of the word is the value of one.
-    fn bundle<'a>(&mut self, word: &Value, rest: &mut impl Iterator<Item = &'a Value>) {
+    fn bundle<'a>(&mut self, word: &ShellValue, rest: &mut impl Iterator<Item = &'a ShellValue>) {
         for (at, letter) in word.prefix().char_indices().skip(1) {
             self.flags.push(format!("-{letter}"));
             if !matches!(letter, 't' | 'S') {
@@ -151,7 +151,7 @@ impl LinkWords {
 }
 
 /// Returns the name of a target in a folder.
-fn below(folder: &Value, target: &Value) -> Value {
+fn below(folder: &ShellValue, target: &ShellValue) -> ShellValue {
     let mut path = folder.clone();
     path.push(ValuePiece::Text("/".to_owned()));
     match target.known() {

@@ -11,14 +11,14 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use haft_contract::door::FileKind;
-use haft_contract::effect::{Change, Does};
+use haft_contract::effect::{Change, StepEffect};
 
 use crate::act::LocalCode;
 use crate::interpret::Interpreter;
 use crate::interpret::findings::Finding;
 use crate::patterns;
-use crate::places::{Destination, Folder};
-use crate::value::Value;
+use crate::places::{Folder, PathDestination};
+use crate::value::ShellValue;
 
 /// How a module of Python may be stored, beside a folder.
 const MODULE_ENDINGS: [&str; 4] = ["py", "pyc", "so", "pyd"];
@@ -34,24 +34,24 @@ static PYTHON_MODULES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 
 impl Interpreter<'_> {
     /// Tells that code of the workspace is run, where the folder holds what makes the program run it.
-    pub(crate) fn emit_local_code(&mut self, code: &LocalCode, folder: &Value) {
+    pub(crate) fn emit_local_code(&mut self, code: &LocalCode, folder: &ShellValue) {
         let through = |from: &Folder| from.place_through(folder, &|place| self.real_path(place));
-        let places: Vec<Destination> =
+        let places: Vec<PathDestination> =
             self.shell.folders.now.iter().flat_map(|from| [through(from), from.place(folder)]).collect();
         // A pattern in a word finds names in folders that are known; the folder of the shell may be any that fits.
         let is_known = |from: &Folder| matches!(from, Folder::Known(path) if !path.contains('*'));
         let is_pattern = !folder.has_unknown() && self.shell.folders.now.iter().all(is_known);
         for place in places {
             let fitting = match &place {
-                Destination::At(place) if !place.contains('*') => Some(vec![place.clone()]),
-                Destination::At(place) if is_pattern => self.places_that_fit(place),
-                Destination::At(_) | Destination::Anywhere => None,
+                PathDestination::At(place) if !place.contains('*') => Some(vec![place.clone()]),
+                PathDestination::At(place) if is_pattern => self.places_that_fit(place),
+                PathDestination::At(_) | PathDestination::Anywhere => None,
             };
             let found = match fitting {
-                Some(places) => places.iter().find_map(|place| self.local_code_at(code, place)).map(Does::Code),
-                None => {
-                    Some(Does::Unknown("the folder whose settings it follows is known only when it runs".to_owned()))
-                }
+                Some(places) => places.iter().find_map(|place| self.local_code_at(code, place)).map(StepEffect::Code),
+                None => Some(StepEffect::Unknown(
+                    "the folder whose settings it follows is known only when it runs".to_owned(),
+                )),
             };
             if let Some(does) = found {
                 self.tell(does);
@@ -162,7 +162,7 @@ impl Interpreter<'_> {
         let is_made = |found: &&Finding| {
             let is = |word: &str| found.words.iter().any(|said| said == word);
             let is_git = found.words.first().is_some_and(|program| program == "git") && (is("init") || is("clone"));
-            let makes = matches!(&found.does, Does::Change(target, Change::Create) if *target == located.target);
+            let makes = matches!(&found.does, StepEffect::Change(target, Change::Create) if *target == located.target);
             is_git && makes && !is("--bare") && !is("--mirror")
         };
         is_whole || self.findings.iter().any(|found| is_made(&found))
@@ -180,7 +180,7 @@ impl Interpreter<'_> {
     pub(crate) fn is_made_folder(&self, place: &str) -> bool {
         let located = self.locate.locate(place);
         let is_in = |found: &Finding| {
-            matches!(&found.does, Does::Change(target, Change::Create)
+            matches!(&found.does, StepEffect::Change(target, Change::Create)
                 if target.place().path().starts_with(located.target.place().path()))
         };
         self.findings.iter().any(is_in)
@@ -253,7 +253,7 @@ impl Interpreter<'_> {
     fn changed_paths(&self) -> impl Iterator<Item = &Path> {
         let made = |found: &&Finding| found.words.first().is_none_or(|program| program != "mkdir");
         self.findings.iter().filter(made).filter_map(|found| match &found.does {
-            Does::Change(target, Change::Create | Change::Replace) => {
+            StepEffect::Change(target, Change::Create | Change::Replace) => {
                 // A change of the whole workspace has its own question.
                 Some(target.place().path()).filter(|path| !path.as_os_str().is_empty())
             }

@@ -5,19 +5,19 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use haft_contract::effect::Does;
+use haft_contract::effect::StepEffect;
 
 use crate::interpret::Interpreter;
 use crate::interpret::findings::Finding;
-use crate::places::Destination;
-use crate::value::Value;
+use crate::places::PathDestination;
+use crate::value::ShellValue;
 
 /// Settings by which git goes elsewhere than a remote says, or takes settings from other files.
 const DETOURS: &[&str] = &["insteadof", "pushurl", "pushremote", "pushdefault", "include"];
 
 impl Interpreter<'_> {
     /// Returns the words of `git push` with the path of its remote in place of the name, where that is in the workspace.
-    pub(crate) fn with_path_of_remote(&self, program: &str, words: &[Value]) -> Option<Vec<Value>> {
+    pub(crate) fn with_path_of_remote(&self, program: &str, words: &[ShellValue]) -> Option<Vec<ShellValue>> {
         if program.rsplit('/').next() != Some("git") || words.get(1)?.known() != Some("push") {
             return None;
         }
@@ -29,7 +29,7 @@ impl Interpreter<'_> {
             // Which remote is meant depends on the branch.
             None => remotes.first().map(|(_, path)| path).filter(|path| remotes.iter().all(|(_, one)| one == *path))?,
         };
-        let from_here = Value::text(format!("./{}", way_between(&folder, path).to_str()?));
+        let from_here = ShellValue::text(format!("./{}", way_between(&folder, path).to_str()?));
         let mut words = words.to_vec();
         match named {
             Some(at) => words[at] = from_here,
@@ -40,9 +40,9 @@ impl Interpreter<'_> {
 
     fn only_folder(&self) -> Option<PathBuf> {
         let [folder] = self.shell.folders.now.as_slice() else { return None };
-        match folder.place(&Value::text(".")) {
-            Destination::At(place) if !place.contains('*') => Some(self.real_path(&place).into()),
-            Destination::At(_) | Destination::Anywhere => None,
+        match folder.place(&ShellValue::text(".")) {
+            PathDestination::At(place) if !place.contains('*') => Some(self.real_path(&place).into()),
+            PathDestination::At(_) | PathDestination::Anywhere => None,
         }
     }
 
@@ -68,9 +68,13 @@ fn leaves_remotes(found: &Finding) -> bool {
     let says_who_commits =
         || matches!(&*found.words, [_, config, key, ..] if config == "config" && key.starts_with("user."));
     match &found.does {
-        Does::Nothing | Does::Read(_) | Does::List(_) | Does::ReadUnknown | Does::History(_) => true,
-        Does::Change(target, _) => !target.place().path().iter().any(|part| part == ".git"),
-        Does::Settings(_) => says_who_commits(),
+        StepEffect::Nothing
+        | StepEffect::Read(_)
+        | StepEffect::List(_)
+        | StepEffect::ReadUnknown
+        | StepEffect::History(_) => true,
+        StepEffect::Change(target, _) => !target.place().path().iter().any(|part| part == ".git"),
+        StepEffect::Settings(_) => says_who_commits(),
         _ => false,
     }
 }

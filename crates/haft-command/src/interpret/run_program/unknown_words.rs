@@ -9,7 +9,7 @@
 use crate::act::{FileOp, RawEffect, StreamContent};
 use crate::interpret::Interpreter;
 use crate::programs;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// How names of disks in `/dev` begin.
 const DISKS: &[&str] =
@@ -22,7 +22,7 @@ const SHELL_WORDS: &[&str] = &[
 
 impl Interpreter<'_> {
     /// Looks for what would be refused if a part of these words were a command or a file.
-    pub(crate) fn suspect(&mut self, words: &[Value], input: Option<&StreamContent>) {
+    pub(crate) fn suspect(&mut self, words: &[ShellValue], input: Option<&StreamContent>) {
         if words.is_empty() || !self.budget.enter_net() {
             return;
         }
@@ -33,7 +33,8 @@ impl Interpreter<'_> {
                 interpreter.run_handed_on(end, input);
             });
         }
-        let (scripts, others): (Vec<Value>, Vec<Value>) = words.iter().flat_map(whole_and_value).partition(is_script);
+        let (scripts, others): (Vec<ShellValue>, Vec<ShellValue>) =
+            words.iter().flat_map(whole_and_value).partition(is_script);
         scripts.iter().for_each(|script| self.suspect_text(script));
         self.only_refused(|interpreter| {
             others.iter().filter(|word| is_path(word)).for_each(|path| interpreter.suspect_path(path));
@@ -42,7 +43,7 @@ impl Interpreter<'_> {
     }
 
     /// Looks for what would be refused if this were text for a shell.
-    pub(crate) fn suspect_text(&mut self, text: &Value) {
+    pub(crate) fn suspect_text(&mut self, text: &ShellValue) {
         self.without_nets(|interpreter| {
             interpreter.run_new_shell(text, &[], None);
         });
@@ -60,7 +61,7 @@ impl Interpreter<'_> {
         self.budget.has_no_nets()
     }
 
-    fn suspect_path(&mut self, path: &Value) {
+    fn suspect_path(&mut self, path: &ShellValue) {
         let is_other_device = path.prefix().starts_with("/dev/") && !is_disk(path.prefix());
         if !is_other_device {
             self.emit(RawEffect::Path(FileOp::Read, path.clone()));
@@ -79,7 +80,7 @@ impl Interpreter<'_> {
 }
 
 /// Returns the ends of the words that begin with a program. A single word is more often the name of something else.
-fn ends(words: &[Value], shortest: usize) -> impl Iterator<Item = &[Value]> {
+fn ends(words: &[ShellValue], shortest: usize) -> impl Iterator<Item = &[ShellValue]> {
     let begins = move |at: &usize| {
         let is_behind_mark = *at > 0 && words[at - 1].known() == Some("--");
         (words.len() - at >= shortest || is_behind_mark) && words[*at].known().is_some_and(is_program)
@@ -88,7 +89,7 @@ fn ends(words: &[Value], shortest: usize) -> impl Iterator<Item = &[Value]> {
 }
 
 /// Returns a word, and the value in it: `--file=x`, `key=x`.
-fn whole_and_value(word: &Value) -> Vec<Value> {
+fn whole_and_value(word: &ShellValue) -> Vec<ShellValue> {
     let start = word.prefix();
     let name = start.split_once('=').map(|(name, _)| name).filter(|name| !name.contains(char::is_whitespace));
     let value = name.and_then(|name| word.strip_prefix(&format!("{name}=")));
@@ -96,7 +97,7 @@ fn whole_and_value(word: &Value) -> Vec<Value> {
 }
 
 /// Returns whether a word of more than one word begins like a script.
-fn is_script(word: &Value) -> bool {
+fn is_script(word: &ShellValue) -> bool {
     let start = word.prefix().trim_start();
     let is_one = !word.shown().trim().contains([' ', '\n', '\t', ';', '|']);
     if is_one || start.starts_with('-') {
@@ -111,7 +112,7 @@ fn is_program(name: &str) -> bool {
     SHELL_WORDS.contains(&name) || programs::is_program(last)
 }
 
-fn is_path(word: &Value) -> bool {
+fn is_path(word: &ShellValue) -> bool {
     let start = word.prefix();
     start.starts_with(['/', '~', '.']) || (start.contains('/') && !start.contains("://") && !start.starts_with('-'))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::interpret::shell::variable::{ValueLimit, Variable};
 use crate::interpret::shell::{HiddenVariable, Shell, ShellFunction, add_folders, add_new};
 use crate::places::Folder;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// How many meanings of a function are followed.
 const MOST_BODIES: usize = 8;
@@ -31,7 +31,7 @@ impl Shell {
             (own, _) => *own = None,
         }
         if self.name != other.name {
-            self.name = Value::unknown();
+            self.name = ShellValue::unknown();
         }
         add_new(&mut self.traps, &other.traps);
         self.options.join(&other.options);

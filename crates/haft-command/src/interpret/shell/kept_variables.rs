@@ -1,7 +1,7 @@
 //! Variables that bash keeps itself: it ignores what is assigned to them, refuses it, or overwrites it later.
 
 use crate::patterns::fits;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// Variables of bash whose value is some number.
 pub(crate) const NUMBERS: &[&str] = &[
@@ -32,7 +32,7 @@ pub(crate) fn is_kept(name: &str) -> bool {
 }
 
 /// Returns what such a variable may be after a value was assigned to it.
-pub(crate) fn kept(name: &str, value: &Value) -> Value {
+pub(crate) fn kept(name: &str, value: &ShellValue) -> ShellValue {
     let is_number = value.known().is_some_and(|text| !text.is_empty() && text.bytes().all(|one| one.is_ascii_digit()));
-    if is_number && NUMBERS.contains(&name) { Value::number() } else { Value::unknown() }
+    if is_number && NUMBERS.contains(&name) { ShellValue::number() } else { ShellValue::unknown() }
 }

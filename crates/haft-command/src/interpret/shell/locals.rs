@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::interpret::shell::kept_variables::is_kept;
-use crate::interpret::shell::variable::{Assigned, Variable};
+use crate::interpret::shell::variable::{AssignmentValue, Variable};
 use crate::interpret::shell::{HiddenVariable, Shell};
-use crate::value::Value;
+use crate::value::ShellValue;
 
 impl Shell {
     /// Begins a function: variables that it declares are its own.
@@ -61,7 +61,7 @@ impl Shell {
             let variables = Arc::make_mut(&mut self.variables.named);
             match variables.remove(&target) {
                 _ if is_hiding || is_kept(&target) => {
-                    let (unknown, _) = Variable::new(Assigned::one(Value::unknown()));
+                    let (unknown, _) = Variable::new(AssignmentValue::one(ShellValue::unknown()));
                     variables.insert(target, unknown);
                 }
                 Some(variable) if variable.kind.is_readonly => {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// How many values of a variable are followed.
 const MOST_VALUES: usize = 200;
@@ -13,7 +13,7 @@ const MOST_NUMBERS: usize = 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Variable {
     /// The values that it may have, each a list: one for a plain variable, several for an array.
-    pub(crate) values: Vec<Vec<Value>>,
+    pub(crate) values: Vec<Vec<ShellValue>>,
     pub(crate) is_array: bool,
     /// Whether its values have other names than their numbers in the list.
     pub(crate) is_map: bool,
@@ -46,10 +46,10 @@ impl VariableKind {
     }
 }
 
-/// What is assigned to a variable.
+/// The value that an assignment gives to a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Assigned {
-    values: Vec<Vec<Value>>,
+pub(crate) struct AssignmentValue {
+    values: Vec<Vec<ShellValue>>,
     is_array: bool,
     is_map: bool,
 }
@@ -68,29 +68,29 @@ impl ValueLimit {
     }
 }
 
-impl Assigned {
+impl AssignmentValue {
     /// This value.
-    pub(crate) fn one(value: Value) -> Self {
+    pub(crate) fn one(value: ShellValue) -> Self {
         Self { values: vec![vec![value]], is_array: false, is_map: false }
     }
 
     /// One of these values.
-    pub(crate) fn any(values: Vec<Value>) -> Self {
+    pub(crate) fn any(values: Vec<ShellValue>) -> Self {
         Self { values: values.into_iter().map(|value| vec![value]).collect(), is_array: false, is_map: false }
     }
 
     /// An array of these values.
-    pub(crate) fn list(values: Vec<Value>) -> Self {
+    pub(crate) fn list(values: Vec<ShellValue>) -> Self {
         Self { values: vec![values], is_array: true, is_map: false }
     }
 
     /// An array that is one of these.
-    pub(crate) fn any_list(values: Vec<Vec<Value>>) -> Self {
+    pub(crate) fn any_list(values: Vec<Vec<ShellValue>>) -> Self {
         Self { values, is_array: true, is_map: false }
     }
 
     /// One of these lists, which may be arrays or not.
-    pub(crate) fn any_of(values: Vec<Vec<Value>>) -> Self {
+    pub(crate) fn any_of(values: Vec<Vec<ShellValue>>) -> Self {
         Self { values, is_array: false, is_map: false }
     }
 
@@ -100,7 +100,7 @@ impl Assigned {
     }
 
     /// The same, with each value changed.
-    pub(crate) fn map(mut self, change: impl Fn(Value) -> Value) -> Self {
+    pub(crate) fn map(mut self, change: impl Fn(ShellValue) -> ShellValue) -> Self {
         self.values.iter_mut().flatten().for_each(|value| *value = change(std::mem::take(value)));
         self
     }
@@ -109,7 +109,7 @@ impl Assigned {
         self.is_map
     }
 
-    pub(crate) fn lists(&self) -> &[Vec<Value>] {
+    pub(crate) fn lists(&self) -> &[Vec<ShellValue>] {
         &self.values
     }
 
@@ -118,18 +118,18 @@ impl Assigned {
     }
 
     /// Returns what it may be where no field is named.
-    pub(crate) fn first_values(&self) -> impl Iterator<Item = &Value> {
+    pub(crate) fn first_values(&self) -> impl Iterator<Item = &ShellValue> {
         self.values.iter().filter_map(|list| list.first())
     }
 
     /// Returns all values in it.
-    pub(crate) fn all_values(&self) -> Vec<Value> {
+    pub(crate) fn all_values(&self) -> Vec<ShellValue> {
         self.values.iter().flatten().cloned().collect()
     }
 }
 
 impl Variable {
-    pub(crate) fn new(assigned: Assigned) -> (Self, ValueLimit) {
+    pub(crate) fn new(assigned: AssignmentValue) -> (Self, ValueLimit) {
         let (values, fit) = bounded(assigned.values);
         (
             Self {
@@ -150,10 +150,10 @@ impl Variable {
             (Some(one), other) => (one.clone(), other),
             (None, Some(other)) => {
                 let kind = VariableKind { is_associative: false, ..other.kind };
-                (Self { values: vec![vec![Value::default()]], kind, ..other.clone() }, Some(other))
+                (Self { values: vec![vec![ShellValue::default()]], kind, ..other.clone() }, Some(other))
             }
         };
-        let empty = [vec![Value::default()]];
+        let empty = [vec![ShellValue::default()]];
         for list in other.map_or(&empty[..], |other| &other.values) {
             if !joined.values.contains(list) {
                 joined.values.push(list.clone());
@@ -168,7 +168,7 @@ impl Variable {
     }
 }
 
-fn bounded(mut values: Vec<Vec<Value>>) -> (Vec<Vec<Value>>, ValueLimit) {
+fn bounded(mut values: Vec<Vec<ShellValue>>) -> (Vec<Vec<ShellValue>>, ValueLimit) {
     if values.len() > 1 {
         let mut seen = HashSet::new();
         values.retain(|list| seen.insert(list.clone()));
@@ -181,7 +181,7 @@ fn bounded(mut values: Vec<Vec<Value>>) -> (Vec<Vec<Value>>, ValueLimit) {
         numbers += usize::from(is_number(list));
         !is_number(list) || numbers <= MOST_NUMBERS
     });
-    let number = vec![Value::number()];
+    let number = vec![ShellValue::number()];
     if numbers > MOST_NUMBERS && !values.contains(&number) {
         values.push(number);
     }
@@ -190,7 +190,7 @@ fn bounded(mut values: Vec<Vec<Value>>) -> (Vec<Vec<Value>>, ValueLimit) {
     (values, fit)
 }
 
-fn is_number(list: &[Value]) -> bool {
+fn is_number(list: &[ShellValue]) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     matches!(list, [value] if value.known().is_some_and(is_number))
 }

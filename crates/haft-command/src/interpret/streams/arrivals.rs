@@ -10,9 +10,9 @@ use crate::act::{CodeLanguage, FileOp, RawEffect, StreamContent};
 use crate::interpret::Interpreter;
 use crate::interpret::streams::{pipes, written};
 use crate::languages;
-use crate::places::Destination;
+use crate::places::PathDestination;
 use crate::programs::{address, console, meaning};
-use crate::value::{ForeignOrigin, Value};
+use crate::value::{ForeignOrigin, ShellValue};
 
 /// Files whose text is run by programs that work in their folder.
 const RULES: &[&str] = &[
@@ -62,9 +62,9 @@ const OF_CONTAINERS: &[&str] = &["/Dockerfile", "/docker-compose.yml", "/compose
 
 impl Interpreter<'_> {
     /// Remembers what a file holds from now on.
-    pub(crate) fn arrive(&mut self, path: &Value, flow: &StreamContent) {
+    pub(crate) fn arrive(&mut self, path: &ShellValue, flow: &StreamContent) {
         for folder in self.shell.folders.now.clone() {
-            if let Destination::At(place) = folder.place(path) {
+            if let PathDestination::At(place) = folder.place(path) {
                 self.streams.fill(&place, flow);
                 self.scripts.note_changed(place);
             }
@@ -96,7 +96,7 @@ impl Interpreter<'_> {
     }
 
     /// A copy of a file that came from elsewhere came from there too.
-    pub(crate) fn arrive_as_copy(&mut self, operands: &[&Value]) {
+    pub(crate) fn arrive_as_copy(&mut self, operands: &[&ShellValue]) {
         let [source, copy] = operands else { return };
         let is_input = matches!(source.known(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
         let flow = if is_input { self.streams.input.clone().unwrap_or_default() } else { self.content_of(source) };
@@ -106,7 +106,7 @@ impl Interpreter<'_> {
     }
 
     /// Remembers files that a program names after the address it downloads.
-    pub(crate) fn download(&mut self, name: &str, operands: &[&Value], words: &[Value]) {
+    pub(crate) fn download(&mut self, name: &str, operands: &[&ShellValue], words: &[ShellValue]) {
         // `git -C folder clone` works there.
         let folder = words.get(1..3).filter(|words| name == "git" && words[0].known() == Some("-C"));
         let folder = folder.map(|words| &words[1]);
@@ -134,7 +134,7 @@ impl Interpreter<'_> {
             files.extend(folder.known().map(str::to_owned));
         }
         for file in files.iter().filter(|file| !file.is_empty()) {
-            let file = Value::text(file.as_str());
+            let file = ShellValue::text(file.as_str());
             self.arrive(
                 &folder.map_or_else(|| file.clone(), |folder| meaning::below(folder, &file)),
                 &StreamContent::Downloaded,
@@ -168,7 +168,7 @@ impl Interpreter<'_> {
         if !acts.iter().any(|act| matches!(act, RawEffect::Code(_))) {
             return;
         }
-        let here = Value::text(".");
+        let here = ShellValue::text(".");
         let named = acts.iter().filter_map(|act| match act {
             RawEffect::Path(FileOp::Read | FileOp::List, path) => Some(path),
             _ => None,
@@ -177,7 +177,7 @@ impl Interpreter<'_> {
         for path in named.chain([&here]) {
             let path = self.with_home(path);
             for folder in &self.shell.folders.now {
-                if let Destination::At(place) = folder.place(&path) {
+                if let PathDestination::At(place) = folder.place(&path) {
                     rules.extend(self.rules_at(&place));
                 }
             }
@@ -210,7 +210,7 @@ impl Interpreter<'_> {
     }
 
     /// Rules are written in many languages, and hold commands as lines or as strings.
-    fn suspect_rules(&mut self, place: &str, text: &Value) {
+    fn suspect_rules(&mut self, place: &str, text: &ShellValue) {
         if OF_CONTAINERS.iter().any(|name| place.ends_with(name)) {
             return;
         }
@@ -232,7 +232,7 @@ impl Interpreter<'_> {
     pub(crate) fn run_inline(
         &mut self,
         language: CodeLanguage,
-        text: &Value,
+        text: &ShellValue,
         input: Option<&StreamContent>,
     ) -> StreamContent {
         // A star that finds no name is a star; the names that one finds are known only when it runs.
@@ -270,7 +270,7 @@ fn subcommands_of_clone(program: &str) -> &'static [&'static [&'static str]] {
 }
 
 /// Returns whether a flag of curl keeps the name that a file has on the other machine.
-fn keeps_name(word: &Value) -> bool {
+fn keeps_name(word: &ShellValue) -> bool {
     let text = word.prefix();
     let is_bundle = text.starts_with('-') && !text.starts_with("--");
     text == "--remote-name" || text == "--remote-name-all" || (is_bundle && text.contains('O'))

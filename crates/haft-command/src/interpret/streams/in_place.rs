@@ -9,8 +9,8 @@ use crate::act::{CodeLanguage, FileOp, NestedRun, ProgramReading, RawEffect, Str
 use crate::interpret::Interpreter;
 use crate::interpret::streams::pipes;
 use crate::languages;
-use crate::places::Destination;
-use crate::value::{Value, ValuePiece};
+use crate::places::PathDestination;
+use crate::value::{ShellValue, ValuePiece};
 
 /// A text that would grow longer than this is not edited any more.
 const LONGEST: usize = 64 * 1024;
@@ -22,13 +22,13 @@ impl Interpreter<'_> {
             NestedRun::Text(language @ (CodeLanguage::Sed | CodeLanguage::Awk), text) => Some((*language, text)),
             _ => None,
         });
-        let programs: Vec<(CodeLanguage, &Value)> = programs.collect();
+        let programs: Vec<(CodeLanguage, &ShellValue)> = programs.collect();
         let reads = reading.acts.iter().any(|act| matches!(act, RawEffect::Path(FileOp::Read, _)));
         let files = reading.acts.iter().filter_map(|act| match act {
             RawEffect::Path(FileOp::Replace, path) => Some(path),
             _ => None,
         });
-        let files: Vec<&Value> = files.collect();
+        let files: Vec<&ShellValue> = files.collect();
         if programs.is_empty() || files.is_empty() || reads {
             return false;
         }
@@ -42,10 +42,10 @@ impl Interpreter<'_> {
         true
     }
 
-    fn places_of(&self, path: &Value) -> Vec<String> {
+    fn places_of(&self, path: &ShellValue) -> Vec<String> {
         let at = |place| match place {
-            Destination::At(place) => Some(place),
-            Destination::Anywhere => None,
+            PathDestination::At(place) => Some(place),
+            PathDestination::Anywhere => None,
         };
         self.shell.folders.now.iter().filter_map(|folder| at(folder.place(path))).collect()
     }
@@ -69,8 +69,8 @@ fn substituted(text: String, (old, new): &(String, String)) -> String {
 }
 
 fn edited(flow: &StreamContent, replaced: &[(String, String)]) -> StreamContent {
-    let edited = |text: &Value| {
-        let mut result = Value::default();
+    let edited = |text: &ShellValue| {
+        let mut result = ShellValue::default();
         for piece in text.pieces() {
             result.push(match piece {
                 ValuePiece::Text(text) => ValuePiece::Text(replaced.iter().fold(text.clone(), substituted)),

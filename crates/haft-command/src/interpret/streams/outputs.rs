@@ -2,32 +2,32 @@
 
 use crate::act::StreamContent;
 use crate::interpret::Interpreter;
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// Stands for the number of a process of haft.
 const OWN_PROCESS: &str = "(haft)";
 
 impl Interpreter<'_> {
     /// Returns what a program prints, where it can be known.
-    pub(crate) fn output_of(&self, name: &str, words: &[Value]) -> Option<StreamContent> {
-        let operands: Vec<&Value> = words[1..].iter().filter(|word| !word.prefix().starts_with('-')).collect();
+    pub(crate) fn output_of(&self, name: &str, words: &[ShellValue]) -> Option<StreamContent> {
+        let operands: Vec<&ShellValue> = words[1..].iter().filter(|word| !word.prefix().starts_with('-')).collect();
         let first = operands.first().copied();
         // With further words they print more than one path, or cut something off.
         let only = first.filter(|_| operands.len() == 1);
-        let flags: Vec<&Value> = words[1..].iter().filter(|word| word.prefix().starts_with('-')).collect();
+        let flags: Vec<&ShellValue> = words[1..].iter().filter(|word| word.prefix().starts_with('-')).collect();
         let has_only = |usual: &[&str]| flags.iter().all(|flag| flag.known().is_some_and(|flag| usual.contains(&flag)));
         let text = match (name, only.or(first)) {
             ("dirname" | "basename" | "realpath" | "readlink" | "which", _) if only.is_none() => return None,
             ("dirname", Some(path)) if has_only(&["--"]) => parent(path),
             ("basename", Some(path)) if has_only(&["--"]) => {
-                Value::text(path.known()?.trim_end_matches('/').rsplit('/').next()?)
+                ShellValue::text(path.known()?.trim_end_matches('/').rsplit('/').next()?)
             }
             ("realpath", Some(path)) if has_only(&["--", "-e", "-m", "-s", "-P", "-L", "-q"]) => path.clone(),
             // Without a flag it prints what stands in the link.
             ("readlink", Some(path)) if !flags.is_empty() && has_only(&["-f", "-e", "-m"]) => path.clone(),
-            ("which", Some(program)) if has_only(&["-a"]) => Value::text(format!("/usr/bin/{}", program.known()?)),
-            _ if prints_numbers(name, words, &operands) => Value::number(),
-            ("whoami" | "logname", _) => Value::text(self.scene.user.clone()),
+            ("which", Some(program)) if has_only(&["-a"]) => ShellValue::text(format!("/usr/bin/{}", program.known()?)),
+            _ if prints_numbers(name, words, &operands) => ShellValue::number(),
+            ("whoami" | "logname", _) => ShellValue::text(self.scene.user.clone()),
             ("mktemp", None) if has_only(&["-d", "-q", "-u", "--directory"]) => with_some_end("/tmp/tmp."),
             ("mktemp", Some(template)) if only.is_some() && has_only(&["-d", "-q", "-u", "--directory"]) => {
                 with_some_end(template.known()?.split("XXX").next()?)
@@ -37,11 +37,11 @@ impl Interpreter<'_> {
             }
             ("git", Some(sub)) if sub.known() == Some("rev-parse") => {
                 let asks_for_root = words.iter().any(|word| word.known() == Some("--show-toplevel"));
-                asks_for_root.then(|| Value::text(self.scene.workspace.clone()))?
+                asks_for_root.then(|| ShellValue::text(self.scene.workspace.clone()))?
             }
             ("pgrep" | "pidof", _) => {
-                let is_haft = |word: &&Value| word.known().is_some_and(|text| text.contains("haft"));
-                operands.iter().any(is_haft).then(|| Value::text(OWN_PROCESS))?
+                let is_haft = |word: &&ShellValue| word.known().is_some_and(|text| text.contains("haft"));
+                operands.iter().any(is_haft).then(|| ShellValue::text(OWN_PROCESS))?
             }
             _ => return None,
         };
@@ -49,20 +49,20 @@ impl Interpreter<'_> {
     }
 
     /// Returns whether words name the process that runs haft.
-    pub(crate) fn names_haft(words: &[Value]) -> bool {
+    pub(crate) fn names_haft(words: &[ShellValue]) -> bool {
         words.iter().any(|word| matches!(word.known(), Some(OWN_PROCESS | "$PPID")))
     }
 }
 
 /// Returns a path of which the end is known only when it is made.
-fn with_some_end(beginning: &str) -> Value {
-    let mut path = Value::text(beginning);
+fn with_some_end(beginning: &str) -> ShellValue {
+    let mut path = ShellValue::text(beginning);
     path.push(ValuePiece::Glob);
     path
 }
 
 /// Returns whether a program prints nothing but numbers.
-fn prints_numbers(name: &str, words: &[Value], operands: &[&Value]) -> bool {
+fn prints_numbers(name: &str, words: &[ShellValue], operands: &[&ShellValue]) -> bool {
     let has = |flag: &str| words.iter().any(|word| word.known() == Some(flag));
     let flags = words.len().saturating_sub(operands.len() + 1);
     // What may be a flag may make it print names or separators as well.
@@ -91,7 +91,7 @@ fn is_format_of_numbers(format: &str) -> bool {
 }
 
 /// Returns whether a text is numbers and blanks alone.
-pub(crate) fn is_numbers(text: &Value) -> bool {
+pub(crate) fn is_numbers(text: &ShellValue) -> bool {
     let is_blank = |piece: &ValuePiece| match piece {
         ValuePiece::Number => true,
         ValuePiece::Text(text) => text.bytes().all(|byte| byte.is_ascii_whitespace() || byte.is_ascii_digit()),
@@ -100,24 +100,24 @@ pub(crate) fn is_numbers(text: &Value) -> bool {
     !text.is_empty() && text.pieces().iter().all(is_blank)
 }
 
-fn parent(path: &Value) -> Value {
+fn parent(path: &ShellValue) -> ShellValue {
     let Some(known) = path.known() else { return below_parent(path) };
     let trimmed = known.trim_end_matches('/');
     match trimmed.rsplit_once('/') {
-        None => Value::text("."),
-        Some(("", _)) => Value::text("/"),
-        Some((parent, _)) => Value::text(parent),
+        None => ShellValue::text("."),
+        Some(("", _)) => ShellValue::text("/"),
+        Some((parent, _)) => ShellValue::text(parent),
     }
 }
 
 /// The parent of a path whose end is a gap is at least what stands before the gap.
-fn below_parent(path: &Value) -> Value {
+fn below_parent(path: &ShellValue) -> ShellValue {
     match path.prefix().rsplit_once('/') {
         Some((parent, _)) if !parent.is_empty() => {
-            let mut value = Value::text(format!("{parent}/"));
+            let mut value = ShellValue::text(format!("{parent}/"));
             value.push(ValuePiece::Glob);
             value
         }
-        _ => Value::unknown(),
+        _ => ShellValue::unknown(),
     }
 }

@@ -3,7 +3,7 @@
 use haft_contract::effect::Danger;
 
 use crate::act::{RawEffect, StreamContent};
-use crate::value::{ForeignOrigin, Value, ValuePiece};
+use crate::value::{ForeignOrigin, ShellValue, ValuePiece};
 
 /// How many texts are followed where one of them is printed.
 const MOST_TEXTS: usize = 8;
@@ -59,7 +59,7 @@ pub(crate) fn perhaps_changed(flow: StreamContent) -> StreamContent {
 }
 
 /// Returns the texts that may be printed, where that is known.
-pub(crate) fn texts(flow: &StreamContent) -> Option<&[Value]> {
+pub(crate) fn texts(flow: &StreamContent) -> Option<&[ShellValue]> {
     match flow {
         StreamContent::Text(text) => Some(std::slice::from_ref(text)),
         StreamContent::OneOf(texts) => Some(texts),
@@ -72,8 +72,8 @@ pub(crate) fn texts(flow: &StreamContent) -> Option<&[Value]> {
     }
 }
 
-pub(crate) fn one_of(texts: impl Iterator<Item = Value>) -> StreamContent {
-    let mut different: Vec<Value> = Vec::new();
+pub(crate) fn one_of(texts: impl Iterator<Item = ShellValue>) -> StreamContent {
+    let mut different: Vec<ShellValue> = Vec::new();
     for text in texts {
         if !different.contains(&text) {
             different.push(text);
@@ -93,25 +93,25 @@ pub(crate) fn one_of(texts: impl Iterator<Item = Value>) -> StreamContent {
 }
 
 /// Returns the value of a command substitution.
-pub(crate) fn substituted(flow: StreamContent) -> Vec<Value> {
+pub(crate) fn substituted(flow: StreamContent) -> Vec<ShellValue> {
     match flow {
         StreamContent::Text(text) => vec![without_line_ends(text)],
         StreamContent::OneOf(texts) => texts.into_iter().map(without_line_ends).collect(),
         StreamContent::Paths(paths) => paths,
         StreamContent::Downloaded => vec![foreign(ForeignOrigin::Network)],
         StreamContent::Decoded => vec![foreign(ForeignOrigin::Decoded)],
-        StreamContent::Unknown | StreamContent::Content | StreamContent::Passed => vec![Value::unknown()],
+        StreamContent::Unknown | StreamContent::Content | StreamContent::Passed => vec![ShellValue::unknown()],
     }
 }
 
-pub(crate) fn foreign(origin: ForeignOrigin) -> Value {
-    let mut value = Value::default();
+pub(crate) fn foreign(origin: ForeignOrigin) -> ShellValue {
+    let mut value = ShellValue::default();
     value.push(ValuePiece::Foreign(origin));
     value
 }
 
-fn without_line_ends(text: Value) -> Value {
-    let mut result = Value::default();
+fn without_line_ends(text: ShellValue) -> ShellValue {
+    let mut result = ShellValue::default();
     let pieces = text.pieces();
     for (index, piece) in pieces.iter().enumerate() {
         match piece {

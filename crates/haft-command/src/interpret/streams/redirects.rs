@@ -5,21 +5,21 @@ use haft_contract::effect::Danger;
 use crate::act::{FileOp, RawEffect, StreamContent};
 use crate::interpret::Interpreter;
 use crate::interpret::builtins::assigning::AssignmentMode;
-use crate::interpret::shell::variable::Assigned;
+use crate::interpret::shell::variable::AssignmentValue;
 use crate::interpret::streams::pipes;
 use crate::interpret::words::arithmetic::plain;
-use crate::places::Destination;
+use crate::places::PathDestination;
 use crate::programs::address;
-use crate::syntax::{Node, Redirect, RedirectKind, Stage};
-use crate::value::{Value, ValuePiece};
+use crate::syntax::{CommandNode, CommandStage, Redirect, RedirectKind};
+use crate::value::{ShellValue, ValuePiece};
 
-/// What the redirections of a command came to.
+/// The input and the outputs of a command after its redirections.
 #[derive(Default)]
-pub(crate) struct Redirected {
+pub(crate) struct RedirectedStreams {
     /// What it reads instead of the pipe.
     pub(crate) input: Option<StreamContent>,
     /// The files it writes its output to.
-    outputs: Vec<Value>,
+    outputs: Vec<ShellValue>,
     /// Whether it writes to a descriptor that another command may read.
     pub(crate) leads_to_descriptor: bool,
     /// The host that it is connected to by `/dev/tcp`.
@@ -30,11 +30,11 @@ pub(crate) struct Redirected {
 const CONNECTIONS: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
 
 impl Interpreter<'_> {
-    pub(crate) fn redirects(&mut self, stage: &Stage) -> Redirected {
-        let mut redirected = Redirected::default();
+    pub(crate) fn redirects(&mut self, stage: &CommandStage) -> RedirectedStreams {
+        let mut redirected = RedirectedStreams::default();
         for redirect in &stage.redirects {
             if let Some(variable) = &redirect.variable {
-                self.assign(variable, Assigned::one(Value::unknown()), AssignmentMode::Set);
+                self.assign(variable, AssignmentValue::one(ShellValue::unknown()), AssignmentMode::Set);
             }
             match redirect.kind {
                 RedirectKind::HereDocument | RedirectKind::HereString => {
@@ -43,7 +43,7 @@ impl Interpreter<'_> {
                         text.push(ValuePiece::Text(end.to_owned()));
                         StreamContent::Text(text)
                     });
-                    redirected.input = texts.reduce(pipes::either).or(Some(StreamContent::Text(Value::default())));
+                    redirected.input = texts.reduce(pipes::either).or(Some(StreamContent::Text(ShellValue::default())));
                 }
                 RedirectKind::Duplicate => {
                     let descriptor = self.as_one(&redirect.target).shown();
@@ -67,16 +67,16 @@ impl Interpreter<'_> {
         redirected
     }
 
-    fn redirect_to_file(&mut self, redirect: &Redirect, stage: &Stage, redirected: &mut Redirected) {
+    fn redirect_to_file(&mut self, redirect: &Redirect, stage: &CommandStage, redirected: &mut RedirectedStreams) {
         // More than one word would be a mistake, so what an open gap may add does not count.
-        let targets: Vec<Value> =
+        let targets: Vec<ShellValue> =
             self.fields(&redirect.target).into_iter().filter_map(|fields| fields.into_iter().next()).collect();
         for path in targets {
             if let Some(address) = CONNECTIONS.iter().find_map(|folder| path.strip_prefix(folder)) {
                 let host = address.prefix().split('/').next().unwrap_or_default().to_owned();
                 redirected.host = Some(address::normal(&host));
                 if redirect.kind != RedirectKind::Read {
-                    self.emit(match address::is_here(&Value::text(&host)) {
+                    self.emit(match address::is_here(&ShellValue::text(&host)) {
                         true => RawEffect::SendHere(address::SENT_HERE.to_owned()),
                         false => RawEffect::Publish("send data to another machine".to_owned()),
                     });
@@ -89,7 +89,7 @@ impl Interpreter<'_> {
             // `>&"${COPROC[1]}"` leads to a descriptor, too.
             let is_open = path.begins_with_gap();
             redirected.leads_to_descriptor |= redirect.kind == RedirectKind::WriteBoth && is_open;
-            let runs_nothing = matches!(&stage.node, Node::Simple(_, words) if words.is_empty());
+            let runs_nothing = matches!(&stage.node, CommandNode::Simple(_, words) if words.is_empty());
             match redirect.kind {
                 RedirectKind::Read => {
                     self.emit(RawEffect::Path(FileOp::Read, path.clone()));
@@ -112,11 +112,11 @@ impl Interpreter<'_> {
     }
 
     /// Returns what is known of the content of a file.
-    pub(crate) fn content_of(&self, path: &Value) -> StreamContent {
+    pub(crate) fn content_of(&self, path: &ShellValue) -> StreamContent {
         let path = self.with_home(path);
         let arrived = self.shell.folders.now.iter().find_map(|folder| match folder.place(&path) {
-            Destination::At(place) => self.streams.content(&place).cloned(),
-            Destination::Anywhere => None,
+            PathDestination::At(place) => self.streams.content(&place).cloned(),
+            PathDestination::Anywhere => None,
         });
         match path.origin() {
             Some(crate::value::ForeignOrigin::Network) => StreamContent::Downloaded,
@@ -125,9 +125,9 @@ impl Interpreter<'_> {
         }
     }
 
-    fn connected(&mut self, stage: &Stage, host: &str) {
+    fn connected(&mut self, stage: &CommandStage, host: &str) {
         let is_shell = match &stage.node {
-            Node::Simple(_, words) => {
+            CommandNode::Simple(_, words) => {
                 let name = words.first().map(|word| self.as_one(word).shown()).unwrap_or_default();
                 let name = name.rsplit('/').next().unwrap_or_default().to_owned();
                 matches!(name.as_str(), "sh" | "bash" | "dash" | "zsh" | "ksh" | "fish" | "busybox")
@@ -141,9 +141,9 @@ impl Interpreter<'_> {
     }
 
     /// Returns what a command prints, with its errors where they go the same way: then it is no number.
-    pub(crate) fn with_errors(&mut self, stage: &Stage, printed: StreamContent) -> StreamContent {
+    pub(crate) fn with_errors(&mut self, stage: &CommandStage, printed: StreamContent) -> StreamContent {
         let merges = stage.redirects.iter().any(merges_errors);
-        let is_exec = matches!(&stage.node, Node::Simple(_, words) if matches!(words.as_slice(), [word] if plain(word) == Some("exec")));
+        let is_exec = matches!(&stage.node, CommandNode::Simple(_, words) if matches!(words.as_slice(), [word] if plain(word) == Some("exec")));
         self.shell.options.merges_errors |= merges && is_exec;
         match printed {
             StreamContent::Text(text)
@@ -156,7 +156,12 @@ impl Interpreter<'_> {
     }
 
     /// Remembers what was written into files by this command, for those that run or read them later.
-    pub(crate) fn settle_output(&mut self, stage: &Stage, redirected: &Redirected, printed: &StreamContent) {
+    pub(crate) fn settle_output(
+        &mut self,
+        stage: &CommandStage,
+        redirected: &RedirectedStreams,
+        printed: &StreamContent,
+    ) {
         if stage.redirects.is_empty() || *printed == StreamContent::Unknown {
             return;
         }

@@ -15,7 +15,7 @@ use crate::act::{CodeLanguage, FileOp, RawEffect, StreamContent};
 use crate::interpret::Interpreter;
 use crate::interpret::streams::pipes;
 use crate::programs;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// The endings of files that are read as soon as code of the workspace is run.
 const ENDINGS: &[(&str, CodeLanguage)] = &[
@@ -50,7 +50,7 @@ const NAMES: &[(&str, CodeLanguage)] = &[
 #[derive(Debug, Default)]
 pub(crate) struct WrittenScripts {
     /// What this command puts into files that it edits in place.
-    put_in: HashMap<String, Value>,
+    put_in: HashMap<String, ShellValue>,
     /// The scripts that run just now.
     running: Vec<String>,
     /// The files that were not read yet, and those that were, with the languages.
@@ -79,14 +79,14 @@ impl WrittenScripts {
     }
 
     /// Adds to what an edit has put into a file.
-    pub(crate) fn put_in(&mut self, place: String) -> &mut Value {
+    pub(crate) fn put_in(&mut self, place: String) -> &mut ShellValue {
         self.put_in.entry(place).or_default()
     }
 }
 
 impl Interpreter<'_> {
     /// Runs what a file holds that this command has filled, with the words that stand behind its name.
-    pub(crate) fn run_arrived(&mut self, path: &Value, place: &str, flow: &StreamContent) {
+    pub(crate) fn run_arrived(&mut self, path: &ShellValue, place: &str, flow: &StreamContent) {
         let name = path.shown();
         let at = self.findings.current.line.iter().position(|word| word.shown() == name).unwrap_or(0);
         let parameters = self.findings.current.line.get(at + 1..).unwrap_or_default().to_vec();
@@ -108,7 +108,7 @@ impl Interpreter<'_> {
     }
 
     /// Runs a script for a shell. One that runs itself is followed once more, with the parameters that it gives itself.
-    fn run_script(&mut self, place: &str, parameters: &[Value], text: &Value) {
+    fn run_script(&mut self, place: &str, parameters: &[ShellValue], text: &ShellValue) {
         if self.scripts.running.iter().filter(|running| *running == place).count() > 1 {
             return;
         }
@@ -118,8 +118,8 @@ impl Interpreter<'_> {
     }
 
     /// Returns the language in which the words of just now run a file with this text, where that is known.
-    fn language_of_run(&self, file: &str, text: &Value) -> Option<CodeLanguage> {
-        let program = self.findings.current.line.first().map(Value::shown).unwrap_or_default();
+    fn language_of_run(&self, file: &str, text: &ShellValue) -> Option<CodeLanguage> {
+        let program = self.findings.current.line.first().map(ShellValue::shown).unwrap_or_default();
         if program == file {
             return match interpreter_of(text.prefix()) {
                 Some(interpreter) => programs::language_of(interpreter),
@@ -133,7 +133,7 @@ impl Interpreter<'_> {
     }
 
     /// Looks for what would be refused in the text that an edit has put into a file that is run.
-    pub(crate) fn suspect_put_in(&mut self, path: &Value, place: &str) {
+    pub(crate) fn suspect_put_in(&mut self, path: &ShellValue, place: &str) {
         let Some(text) = self.scripts.put_in.get(place).cloned() else { return };
         let by_name = language_of_file(place).filter(|_| self.findings.current.line.first() == Some(path));
         let language = by_name.or_else(|| self.language_of_run(&path.shown(), &text));
@@ -165,7 +165,7 @@ impl Interpreter<'_> {
     }
 
     /// Looks at a file once: what it runs may run it again.
-    pub(crate) fn suspect_once(&mut self, place: &str, language: CodeLanguage, text: &Value) {
+    pub(crate) fn suspect_once(&mut self, place: &str, language: CodeLanguage, text: &ShellValue) {
         if self.scripts.is_first_look(place, language) {
             self.suspect_in(language, text);
         }
@@ -175,7 +175,7 @@ impl Interpreter<'_> {
     }
 
     /// Looks for what would be refused if this were run as text in a language.
-    pub(crate) fn suspect_in(&mut self, language: CodeLanguage, text: &Value) {
+    pub(crate) fn suspect_in(&mut self, language: CodeLanguage, text: &ShellValue) {
         match language {
             CodeLanguage::Shell => self.suspect_text(text),
             language => self.only_refused(|interpreter| {

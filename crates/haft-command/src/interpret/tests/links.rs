@@ -1,8 +1,8 @@
 //! Where a change really goes: through links that the command makes, and to folders that hold everything.
 
 use crate::interpret::tests::{allowed, asked, denied};
-use crate::{CommandReader, CommandScene, Locate, Located};
-use haft_contract::path::{Extent, Place, Target};
+use crate::{CommandReader, CommandScene, Locate, PathLocation};
+use haft_contract::path::{Extent, FileLocation, Target};
 use haft_policy::decision::Decision;
 use haft_policy::effect_kind::EffectKind;
 use haft_policy::examples::decision;
@@ -57,8 +57,8 @@ fn a_folder_for_temporary_files_is_not_emptied() {
 struct AllOutside;
 
 impl Locate for AllOutside {
-    fn locate(&self, path: &str) -> Located {
-        Located { target: Target::Outside(Place::new(path, Extent::Entry)), kind: None }
+    fn locate(&self, path: &str) -> PathLocation {
+        PathLocation { target: Target::Outside(FileLocation::new(path, Extent::Entry)), kind: None }
     }
 }
 
@@ -82,21 +82,21 @@ fn what_holds_the_workspace_or_the_home_is_no_temporary_file() {
     assert_eq!(decision("d=$PWD/../..; rm -rf \"$d\""), Decision::Deny);
 }
 
-/// A workspace with links that lead out of it, which a target does not tell: it names the link.
-struct Linked;
+/// A workspace with links that lead out of it; a target names the link, not its destination.
+struct LinkedWorkspace;
 
 /// Where the links of the workspace lead.
 const LINKS: [(&str, &str); 2] = [("/w/out", "/srv/data/deep"), ("/w/etc", "/etc/ssl")];
 
-impl Locate for Linked {
-    fn locate(&self, path: &str) -> Located {
+impl Locate for LinkedWorkspace {
+    fn locate(&self, path: &str) -> PathLocation {
         let is_out = LINKS.iter().any(|(link, _)| std::path::Path::new(path).starts_with(link));
         let target = match path.strip_prefix("/w").filter(|rest| !is_out && (rest.is_empty() || rest.starts_with('/')))
         {
-            Some(inside) => Target::Inside(Place::new(inside.trim_start_matches('/'), Extent::Entry)),
-            None => Target::Outside(Place::new(path, Extent::Entry)),
+            Some(inside) => Target::Inside(FileLocation::new(inside.trim_start_matches('/'), Extent::Entry)),
+            None => Target::Outside(FileLocation::new(path, Extent::Entry)),
         };
-        Located { target, kind: Some(haft_contract::door::FileKind::Folder) }
+        PathLocation { target, kind: Some(haft_contract::door::FileKind::Folder) }
     }
 
     fn real_path(&self, folder: &str) -> Option<String> {
@@ -112,7 +112,7 @@ impl Locate for Linked {
 fn decision_beside_links(command: &str) -> Decision {
     let text = str::to_owned;
     let scene = CommandScene { home: text("/home/me"), user: text("me"), folder: text("/w"), workspace: text("/w") };
-    let reader = CommandReader { scene: &scene, locate: &Linked, is_refused: EffectKind::refuses_step };
+    let reader = CommandReader { scene: &scene, locate: &LinkedWorkspace, is_refused: EffectKind::refuses_step };
     Policy::default().judge("bash", &reader.steps(command), Situation::default()).decision
 }
 

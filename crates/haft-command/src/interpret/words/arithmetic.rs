@@ -15,9 +15,9 @@ use crate::interpret::builtins::declaring;
 use crate::interpret::control::changed_in;
 use crate::interpret::shell::kept_variables::{NUMBERS, is_kept};
 use crate::interpret::shell::surroundings;
-use crate::interpret::shell::variable::Assigned;
+use crate::interpret::shell::variable::AssignmentValue;
 use crate::syntax::{Word, WordPart};
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// Why a command is asked about that computes with something.
 const COMPUTES: &str =
@@ -62,7 +62,7 @@ impl Interpreter<'_> {
 
     /// Computes with the words of `[[ … ]]` that stand beside an operator which takes numbers.
     pub(crate) fn compute_in_test(&mut self, words: &[Word]) {
-        let values: Vec<Vec<Value>> = words.iter().map(|word| self.unsplit(word)).collect();
+        let values: Vec<Vec<ShellValue>> = words.iter().map(|word| self.unsplit(word)).collect();
         let operators: Vec<Option<&str>> = words.iter().map(plain).collect();
         for (at, operator) in operators.iter().enumerate() {
             match operator {
@@ -77,7 +77,7 @@ impl Interpreter<'_> {
     }
 
     /// Computes with a value: with what stands in it, and with the values of the variables that it names.
-    pub(crate) fn compute(&mut self, value: &Value) {
+    pub(crate) fn compute(&mut self, value: &ShellValue) {
         self.evaluate(value);
         self.evaluate_assignments(value);
         let changed = changed_in(&value.shown());
@@ -108,7 +108,7 @@ impl Interpreter<'_> {
     }
 
     /// Computes with the index in the name of a variable, such as `a[n]`.
-    pub(crate) fn compute_index(&mut self, name: &Value) {
+    pub(crate) fn compute_index(&mut self, name: &ShellValue) {
         let Some((array, _)) = name.prefix().split_once('[') else {
             if name.known().is_none() {
                 self.emit(RawEffect::Unknown(COMPUTES.to_owned()));
@@ -124,7 +124,7 @@ impl Interpreter<'_> {
     }
 
     /// Computes with what the words of a built-in name.
-    pub(crate) fn compute_operands(&mut self, builtin: &str, operands: &[Value]) {
+    pub(crate) fn compute_operands(&mut self, builtin: &str, operands: &[ShellValue]) {
         match builtin {
             "let" => operands.iter().for_each(|operand| self.compute_let(operand)),
             "test" | "[" => self.compute_test(operands),
@@ -134,7 +134,7 @@ impl Interpreter<'_> {
             }
             "unset" => operands.iter().filter(|name| !is_flag(name)).for_each(|name| self.compute_index(name)),
             name if NAMING.contains(&name) => {
-                let has_index = |name: &&Value| {
+                let has_index = |name: &&ShellValue| {
                     let name = name.prefix().split('=').next().unwrap_or_default();
                     name.contains('[')
                 };
@@ -146,16 +146,17 @@ impl Interpreter<'_> {
     }
 
     /// `let x=3*4`: a star that finds no name is a star.
-    fn compute_let(&mut self, operand: &Value) {
+    fn compute_let(&mut self, operand: &ShellValue) {
         let is_text = operand.may_be_several() && self.spelling.is_text && self.finds_nothing(operand);
-        if is_text { self.compute(&Value::text(operand.shown())) } else { self.compute(operand) }
+        if is_text { self.compute(&ShellValue::text(operand.shown())) } else { self.compute(operand) }
     }
 
     /// `test -v NAME` reads the index in the name. Words that are not quoted may hold that operator, and so may a word
     /// that stands where an operator may stand.
-    fn compute_test(&mut self, operands: &[Value]) {
-        let is_gap =
-            |word: &Value| word.known().is_none() && word.prefix().is_empty() && word.pieces() != [ValuePiece::Number];
+    fn compute_test(&mut self, operands: &[ShellValue]) {
+        let is_gap = |word: &ShellValue| {
+            word.known().is_none() && word.prefix().is_empty() && word.pieces() != [ValuePiece::Number]
+        };
         for (at, word) in operands.iter().enumerate() {
             let next = operands.get(at + 1);
             let is_whole = next.is_none_or(|next| next.known().is_some_and(|next| BINARY.contains(&next)));
@@ -170,7 +171,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns what a variable of numbers is when it is assigned one of these values: it computes with them.
-    pub(crate) fn computed(&mut self, name: &str, assigned: Assigned, how: AssignmentMode) -> Assigned {
+    pub(crate) fn computed(&mut self, name: &str, assigned: AssignmentValue, how: AssignmentMode) -> AssignmentValue {
         let name = name.split('[').next().unwrap_or_default();
         let computes = self.shell.is_integer(name) || self.shell.targets(name).iter().any(|one| holds_numbers(one));
         if !computes {
@@ -178,15 +179,15 @@ impl Interpreter<'_> {
         }
         assigned.all_values().iter().for_each(|value| self.compute(value));
         if how == AssignmentMode::Add {
-            self.compute(&Value::text(name));
+            self.compute(&ShellValue::text(name));
         }
         // A number of bash is one unless it was unset.
         let is_kept = is_kept(name);
-        assigned.map(|value| if is_kept || is_decimal(&value) { value } else { Value::number() })
+        assigned.map(|value| if is_kept || is_decimal(&value) { value } else { ShellValue::number() })
     }
 
     /// Returns the names of variables in a text that is computed.
-    fn names_computed(&self, value: &Value) -> Vec<String> {
+    fn names_computed(&self, value: &ShellValue) -> Vec<String> {
         let mut names = Vec::new();
         for piece in value.pieces() {
             let ValuePiece::Text(text) = piece else { continue };
@@ -220,7 +221,7 @@ fn holds_numbers(name: &str) -> bool {
 }
 
 /// Returns whether what is computed may hold any text: a gap, a name that is a gap, or something that is expanded again.
-fn is_open(value: &Value) -> bool {
+fn is_open(value: &ShellValue) -> bool {
     let pieces = value.pieces();
     let is_open = |(at, piece): (usize, &ValuePiece)| match piece {
         ValuePiece::Unknown | ValuePiece::Foreign(_) | ValuePiece::Glob => true,
@@ -242,18 +243,18 @@ fn is_of_name(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_'
 }
 
-fn is_flag(word: &Value) -> bool {
+fn is_flag(word: &ShellValue) -> bool {
     word.prefix().starts_with('-')
 }
 
-fn is_decimal(value: &Value) -> bool {
+fn is_decimal(value: &ShellValue) -> bool {
     value.known().is_some_and(|text| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 /// Returns the name in `name=value`.
-fn before_equals(word: &Value) -> Value {
+fn before_equals(word: &ShellValue) -> ShellValue {
     match word.prefix().split_once('=') {
-        Some((name, _)) => Value::text(name),
+        Some((name, _)) => ShellValue::text(name),
         None => word.clone(),
     }
 }

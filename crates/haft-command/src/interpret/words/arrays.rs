@@ -4,9 +4,9 @@
 //! may be any of them.
 
 use crate::interpret::Interpreter;
-use crate::interpret::shell::variable::Assigned;
+use crate::interpret::shell::variable::AssignmentValue;
 use crate::syntax::{Quoting, Word, WordPart};
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// How many lists come of setting one value before they are taken for unknown.
 const MOST_LISTS: usize = 64;
@@ -36,11 +36,11 @@ impl ArrayIndex {
 
 impl Interpreter<'_> {
     /// Returns the array of these words, some of which may be `[index]=value`.
-    pub(crate) fn array(&mut self, name: &str, words: &[Word]) -> Assigned {
+    pub(crate) fn array(&mut self, name: &str, words: &[Word]) -> AssignmentValue {
         if !words.iter().any(|word| keyed(word).is_some()) {
-            return Assigned::any_list(self.command_lines(words));
+            return AssignmentValue::any_list(self.command_lines(words));
         }
-        let mut values: Vec<(ArrayIndex, Vec<Vec<Value>>)> = Vec::new();
+        let mut values: Vec<(ArrayIndex, Vec<Vec<ShellValue>>)> = Vec::new();
         for word in words {
             values.push(match keyed(word) {
                 Some((key, value)) => {
@@ -54,30 +54,30 @@ impl Interpreter<'_> {
         if values.iter().all(|(index, _)| *index != ArrayIndex::Somewhere) {
             values.sort_by_key(|(index, _)| *index);
         }
-        let values: Vec<Vec<Vec<Value>>> = values.into_iter().map(|(_, values)| values).collect();
-        Assigned::any_list(self.combined(&values)).into_map()
+        let values: Vec<Vec<Vec<ShellValue>>> = values.into_iter().map(|(_, values)| values).collect();
+        AssignmentValue::any_list(self.combined(&values)).into_map()
     }
 
     /// Returns what stands at an index of an array.
-    pub(crate) fn element(&mut self, name: &str, lists: &[Vec<Value>], index: &Word) -> Vec<Vec<Value>> {
+    pub(crate) fn element(&mut self, name: &str, lists: &[Vec<ShellValue>], index: &Word) -> Vec<Vec<ShellValue>> {
         let index = self.index(name, index);
         let is_exact = self.shell.is_array(name) && !self.shell.is_map(name);
-        let is_known = |list: &Vec<Value>| list.iter().all(|value| value.known().is_some());
+        let is_known = |list: &Vec<ShellValue>| list.iter().all(|value| value.known().is_some());
         if is_exact && index != ArrayIndex::Somewhere && lists.iter().all(is_known) {
-            let at = |list: &Vec<Value>| index.place(list.len()).and_then(|place| list.get(place)).cloned();
+            let at = |list: &Vec<ShellValue>| index.place(list.len()).and_then(|place| list.get(place)).cloned();
             return lists.iter().map(|list| vec![at(list).unwrap_or_default()]).collect();
         }
-        let mut all: Vec<Vec<Value>> = lists.iter().flatten().map(|value| vec![value.clone()]).collect();
+        let mut all: Vec<Vec<ShellValue>> = lists.iter().flatten().map(|value| vec![value.clone()]).collect();
         if all.is_empty() || self.shell.is_array(name) {
-            all.push(vec![Value::default()]);
+            all.push(vec![ShellValue::default()]);
         }
         all
     }
 
     /// Returns what stands for the indexes of an array: numbers, unless its values have names.
-    pub(crate) fn keys(&self, name: &str) -> Value {
+    pub(crate) fn keys(&self, name: &str) -> ShellValue {
         let is_numbered = self.shell.is_array(name) && !self.shell.is_map(name);
-        if is_numbered { Value::number() } else { Value::unknown() }
+        if is_numbered { ShellValue::number() } else { ShellValue::unknown() }
     }
 
     /// Returns where an index leads. bash takes it for arithmetic, in which text can run something, unless the values
@@ -94,10 +94,10 @@ impl Interpreter<'_> {
     }
 
     /// `a[1]=x`: one value takes the place of another, or is a new one.
-    pub(crate) fn assign_at(&mut self, name: &str, index: ArrayIndex, assigned: &Assigned) {
+    pub(crate) fn assign_at(&mut self, name: &str, index: ArrayIndex, assigned: &AssignmentValue) {
         let before = self.lists_of(name).unwrap_or_else(|| vec![Vec::new()]);
         let is_exact = !self.shell.is_map(name) && (self.shell.is_array(name) || self.shell.values(name).is_none());
-        let mut lists: Vec<Vec<Value>> = Vec::new();
+        let mut lists: Vec<Vec<ShellValue>> = Vec::new();
         let mut has_gaps = !is_exact;
         for list in &before {
             let place =
@@ -120,24 +120,24 @@ impl Interpreter<'_> {
     }
 
     /// Returns the lists that an array may be, and counts the work of copying them.
-    fn lists_of(&mut self, name: &str) -> Option<Vec<Vec<Value>>> {
+    fn lists_of(&mut self, name: &str) -> Option<Vec<Vec<ShellValue>>> {
         let lists = self.shell.values(name)?;
         self.has_time_for(&lists).then_some(lists)
     }
 
     /// Counts the work of copying lists, and returns whether it may be done.
-    pub(crate) fn has_time_for(&mut self, lists: &[Vec<Value>]) -> bool {
+    pub(crate) fn has_time_for(&mut self, lists: &[Vec<ShellValue>]) -> bool {
         self.has_time(lists.iter().map(Vec::len).sum())
     }
 
     /// `unset 'a[1]'`: one value is gone, and those behind it keep their numbers.
     pub(crate) fn unset_at(&mut self, name: &str) {
         let Some(before) = self.lists_of(name) else { return };
-        let without = |list: &Vec<Value>, place: usize| -> Vec<Value> {
+        let without = |list: &Vec<ShellValue>, place: usize| -> Vec<ShellValue> {
             list.iter().enumerate().filter(|(at, _)| *at != place).map(|(_, value)| value.clone()).collect()
         };
         let shorter = before.iter().flat_map(|list| (0..list.len()).map(move |place| without(list, place)));
-        let lists: Vec<Vec<Value>> = before.iter().cloned().chain(shorter).take(MOST_LISTS + 1).collect();
+        let lists: Vec<Vec<ShellValue>> = before.iter().cloned().chain(shorter).take(MOST_LISTS + 1).collect();
         if self.has_time_for(&lists) {
             self.put(name, one_of(lists).into_map());
         }
@@ -145,14 +145,14 @@ impl Interpreter<'_> {
 }
 
 /// Returns an array that is one of these lists.
-fn one_of(lists: Vec<Vec<Value>>) -> Assigned {
-    let mut once: Vec<Vec<Value>> = Vec::new();
+fn one_of(lists: Vec<Vec<ShellValue>>) -> AssignmentValue {
+    let mut once: Vec<Vec<ShellValue>> = Vec::new();
     for list in lists {
         if !once.contains(&list) {
             once.push(list);
         }
     }
-    Assigned::any_list(if once.len() > MOST_LISTS { vec![Value::any_words()] } else { once })
+    AssignmentValue::any_list(if once.len() > MOST_LISTS { vec![ShellValue::any_words()] } else { once })
 }
 
 /// Takes `[index]=value` apart; the brackets stay with the index.
@@ -174,7 +174,7 @@ fn keyed(word: &Word) -> Option<(Word, Word)> {
 }
 
 /// Returns a list with a value at a place, or behind its end.
-fn with(list: &[Value], place: usize, value: Value) -> Vec<Value> {
+fn with(list: &[ShellValue], place: usize, value: ShellValue) -> Vec<ShellValue> {
     let mut list = list.to_vec();
     match list.get_mut(place) {
         Some(old) => *old = value,

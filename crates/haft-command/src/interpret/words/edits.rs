@@ -2,28 +2,30 @@
 
 use crate::patterns;
 use crate::syntax::{Edit, MatchLength};
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// The longest value that is edited.
 const LONGEST: usize = 512;
 
 /// Returns a value after an edit; unknown where the value, the pattern or the edit is not plain.
-pub(crate) fn edited(value: &Value, edit: Edit, words: &[Value]) -> Value {
-    let (Some(text), Some(pattern)) = (value.known(), words.first()) else { return Value::unknown() };
+pub(crate) fn edited(value: &ShellValue, edit: Edit, words: &[ShellValue]) -> ShellValue {
+    let (Some(text), Some(pattern)) = (value.known(), words.first()) else { return ShellValue::unknown() };
     // The word of a pattern is quoted here, so its patterns are still letters.
-    let Some(pattern) = pattern.known() else { return Value::unknown() };
+    let Some(pattern) = pattern.known() else { return ShellValue::unknown() };
     if text.len() > LONGEST || pattern.contains(['[', '\\', '(']) {
-        return Value::unknown();
+        return ShellValue::unknown();
     }
-    let with = words.get(1).map_or(Some(""), Value::known);
+    let with = words.get(1).map_or(Some(""), ShellValue::known);
     match (edit, with) {
-        (Edit::CutBeginning(reach), _) => Value::text(cut_beginning(text, pattern, reach)),
-        (Edit::CutEnd(reach), _) => Value::text(cut_end(text, pattern, reach)),
-        (Edit::Replace(MatchLength::Most), Some(with)) if is_plain(pattern) => Value::text(text.replace(pattern, with)),
-        (Edit::Replace(MatchLength::Least), Some(with)) if is_plain(pattern) => {
-            Value::text(text.replacen(pattern, with, 1))
+        (Edit::CutBeginning(reach), _) => ShellValue::text(cut_beginning(text, pattern, reach)),
+        (Edit::CutEnd(reach), _) => ShellValue::text(cut_end(text, pattern, reach)),
+        (Edit::Replace(MatchLength::Most), Some(with)) if is_plain(pattern) => {
+            ShellValue::text(text.replace(pattern, with))
         }
-        (Edit::Replace(_) | Edit::Other, _) => Value::unknown(),
+        (Edit::Replace(MatchLength::Least), Some(with)) if is_plain(pattern) => {
+            ShellValue::text(text.replacen(pattern, with, 1))
+        }
+        (Edit::Replace(_) | Edit::Other, _) => ShellValue::unknown(),
     }
 }
 
@@ -57,21 +59,21 @@ fn taken(fitting: &[bool], reach: MatchLength) -> usize {
 }
 
 /// Returns a part of a list; where a word may be several, its length is unknown.
-pub(crate) fn sliced_list(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
+pub(crate) fn sliced_list(list: &[ShellValue], from: i64, length: Option<i64>) -> Vec<ShellValue> {
     let count = list.len() as i64;
     let begin = (if from < 0 { count + from } else { from }).clamp(0, count);
     let end = length.map_or(count, |length| begin.saturating_add(length)).clamp(begin, count);
-    let is_long = list.iter().any(Value::may_be_several);
-    let is_in = |(at, value): &(usize, &Value)| {
+    let is_long = list.iter().any(ShellValue::may_be_several);
+    let is_in = |(at, value): &(usize, &ShellValue)| {
         let at = *at as i64;
         at >= begin && (at < end || is_long) || value.may_be_several()
     };
     list.iter().enumerate().filter(is_in).map(|(_, value)| value.clone()).collect()
 }
 
-pub(crate) fn sliced(list: &[Value], from: i64, length: Option<i64>) -> Vec<Value> {
+pub(crate) fn sliced(list: &[ShellValue], from: i64, length: Option<i64>) -> Vec<ShellValue> {
     let [value] = list else { return list.to_vec() };
-    let Some(text) = value.known() else { return vec![Value::unknown()] };
+    let Some(text) = value.known() else { return vec![ShellValue::unknown()] };
     let letters: Vec<char> = text.chars().collect();
     let count = letters.len() as i64;
     let begin = if from < 0 { count + from } else { from };
@@ -81,7 +83,7 @@ pub(crate) fn sliced(list: &[Value], from: i64, length: Option<i64>) -> Vec<Valu
         Some(length) => begin.saturating_add(length),
     };
     let (begin, end) = (begin.clamp(0, count) as usize, end.clamp(0, count) as usize);
-    vec![Value::text(letters[begin..end.max(begin)].iter().collect::<String>())]
+    vec![ShellValue::text(letters[begin..end.max(begin)].iter().collect::<String>())]
 }
 
 #[cfg(test)]
@@ -89,8 +91,8 @@ mod tests {
     use super::*;
 
     fn check(text: &str, edit: Edit, words: &[&str], expected: &str) {
-        let words: Vec<Value> = words.iter().map(|word| Value::text(*word)).collect();
-        assert_eq!(edited(&Value::text(text), edit, &words).shown(), expected, "{text} {edit:?} {words:?}");
+        let words: Vec<ShellValue> = words.iter().map(|word| ShellValue::text(*word)).collect();
+        assert_eq!(edited(&ShellValue::text(text), edit, &words).shown(), expected, "{text} {edit:?} {words:?}");
     }
 
     #[test]

@@ -7,8 +7,8 @@
 use crate::act::RawEffect;
 use crate::interpret::Interpreter;
 use crate::interpret::control::changed_in;
-use crate::syntax::Parameter;
-use crate::value::{Value, ValuePiece};
+use crate::syntax::ParameterExpansion;
+use crate::value::{ShellValue, ValuePiece};
 
 /// Built-ins that take names or numbers, which are read again.
 const EVALUATING: &[&str] = &[
@@ -42,20 +42,20 @@ const END: &str = "_haft_end";
 
 impl Interpreter<'_> {
     /// Runs what stands in names and numbers that a built-in takes.
-    pub(crate) fn evaluate_operands(&mut self, builtin: &str, operands: &[Value]) {
+    pub(crate) fn evaluate_operands(&mut self, builtin: &str, operands: &[ShellValue]) {
         self.compute_operands(builtin, operands);
         if !EVALUATING.contains(&builtin) {
             return;
         }
         for operand in operands {
             self.evaluate(operand);
-            let index = operand.known().and_then(|text| text.split_once('[')).map(|(_, index)| Value::text(index));
+            let index = operand.known().and_then(|text| text.split_once('[')).map(|(_, index)| ShellValue::text(index));
             index.iter().for_each(|index| self.evaluate_assignments(index));
         }
     }
 
     /// Runs the substitutions in the index of something like `a[$(x)]`.
-    pub(crate) fn evaluate(&mut self, value: &Value) {
+    pub(crate) fn evaluate(&mut self, value: &ShellValue) {
         let text = value.shown();
         let has_index = text.split_once('[').is_some_and(|(_, index)| index.contains("$(") || index.contains('`'));
         if has_index {
@@ -64,7 +64,7 @@ impl Interpreter<'_> {
     }
 
     /// Tells the variables that a value assigns where arithmetic takes it for an expression: `x='PATH=1'; ((x))`.
-    pub(crate) fn evaluate_assignments(&mut self, value: &Value) {
+    pub(crate) fn evaluate_assignments(&mut self, value: &ShellValue) {
         let has_text = !value.has_unknown() && !value.may_be_several();
         let Some(text) = has_text.then(|| value.shown().replace('…', "1")) else { return };
         let text = text.as_str();
@@ -77,40 +77,40 @@ impl Interpreter<'_> {
         for name in changed_in(text) {
             let behind = text.split_once(&format!("{name}=")).map_or("", |(_, behind)| behind);
             let is_name = behind.starts_with(|first: char| first.is_ascii_alphabetic());
-            self.look_at_assigned(&name, &[if is_name { Value::text(behind) } else { Value::number() }]);
+            self.look_at_assigned(&name, &[if is_name { ShellValue::text(behind) } else { ShellValue::number() }]);
         }
     }
 
     /// Runs the substitutions in a text that is expanded once more: as a document, in which quotes are letters.
-    pub(crate) fn expand_again(&mut self, value: &Value) {
-        let mut script = Value::text(format!(": <<{END}\n"));
+    pub(crate) fn expand_again(&mut self, value: &ShellValue) {
+        let mut script = ShellValue::text(format!(": <<{END}\n"));
         script.append(value);
         script.push(ValuePiece::Text(format!("\n{END}\n")));
         self.perhaps(|interpreter| interpreter.apart(|interpreter| interpreter.run_text(&script, None)));
     }
 
     /// Returns what `${x@P}` becomes, which runs what stands in the value.
-    pub(crate) fn prompt(&mut self, values: Option<Vec<Vec<Value>>>) -> Vec<Vec<Value>> {
+    pub(crate) fn prompt(&mut self, values: Option<Vec<Vec<ShellValue>>>) -> Vec<Vec<ShellValue>> {
         let values = values.unwrap_or_else(|| self.unset());
         values.iter().flatten().for_each(|value| self.expand_again(value));
-        vec![vec![Value::unknown()]]
+        vec![vec![ShellValue::unknown()]]
     }
 
     /// Returns the values of the variables that some values name.
-    pub(crate) fn indirect(&mut self, names: Option<Vec<Vec<Value>>>) -> Vec<Vec<Value>> {
-        let names: Vec<Value> =
+    pub(crate) fn indirect(&mut self, names: Option<Vec<Vec<ShellValue>>>) -> Vec<Vec<ShellValue>> {
+        let names: Vec<ShellValue> =
             names.unwrap_or_else(|| self.unset()).iter().filter_map(|list| list.first().cloned()).collect();
         let mut all = Vec::new();
         for name in names {
             match name.known() {
-                Some("") => all.push(vec![Value::default()]),
+                Some("") => all.push(vec![ShellValue::default()]),
                 Some(name) if is_name(name) => {
-                    let parameter = Parameter::plain(name);
+                    let parameter = ParameterExpansion::plain(name);
                     all.extend(self.parameter(&parameter));
                 }
                 _ => {
                     self.emit(RawEffect::Unknown("which variable is meant is known only when it runs".to_owned()));
-                    all.push(vec![Value::unknown()]);
+                    all.push(vec![ShellValue::unknown()]);
                 }
             }
         }

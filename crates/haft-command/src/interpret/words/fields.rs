@@ -1,13 +1,13 @@
 //! A word in the making: the fields that it is split into.
 
 use crate::interpret::words::brackets;
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// A word in the making: finished fields, and the one that is being written.
 #[derive(Clone, Default)]
 pub(crate) struct WordFields {
-    pub(crate) done: Vec<Value>,
-    pub(crate) open: Option<Value>,
+    pub(crate) done: Vec<ShellValue>,
+    pub(crate) open: Option<ShellValue>,
     /// Whether a gap is not quoted: there may be blanks in it, and further words behind them.
     pub(crate) spills: bool,
     /// Whether a pattern stands in it, which the shell replaces by the names that it finds.
@@ -27,11 +27,11 @@ impl WordFields {
         self.push(piece);
     }
 
-    pub(crate) fn append(&mut self, value: &Value) {
+    pub(crate) fn append(&mut self, value: &ShellValue) {
         self.open.get_or_insert_default().append(value);
     }
 
-    pub(crate) fn append_list(&mut self, list: &[Value], separators: Option<&str>) {
+    pub(crate) fn append_list(&mut self, list: &[ShellValue], separators: Option<&str>) {
         for (index, value) in list.iter().enumerate() {
             if index > 0 {
                 self.end();
@@ -48,7 +48,7 @@ impl WordFields {
     }
 
     /// Adds a value that is split at blanks and in which patterns count.
-    pub(crate) fn append_split(&mut self, value: &Value, separators: &str) {
+    pub(crate) fn append_split(&mut self, value: &ShellValue, separators: &str) {
         for piece in value.pieces() {
             let ValuePiece::Text(text) = piece else {
                 self.spills |= matches!(piece, ValuePiece::Unknown | ValuePiece::Foreign(_));
@@ -69,9 +69,9 @@ impl WordFields {
         }
     }
 
-    pub(crate) fn finished(mut self) -> Vec<Value> {
+    pub(crate) fn finished(mut self) -> Vec<ShellValue> {
         self.end();
-        self.done.extend(self.spills.then(Value::unknown));
+        self.done.extend(self.spills.then(ShellValue::unknown));
         self.done
     }
 }
@@ -81,15 +81,15 @@ mod tests {
     use super::*;
 
     fn shown(fields: WordFields) -> Vec<String> {
-        fields.finished().iter().map(Value::shown).collect()
+        fields.finished().iter().map(ShellValue::shown).collect()
     }
 
     #[test]
     fn a_value_is_split_where_it_is_not_quoted_and_joins_what_stands_beside_it() {
         let mut fields = WordFields::default();
         fields.push(ValuePiece::Text("a".to_owned()));
-        fields.append_list(&[Value::text("b c")], Some(" "));
-        fields.append_list(&[Value::text("d e")], None);
+        fields.append_list(&[ShellValue::text("b c")], Some(" "));
+        fields.append_list(&[ShellValue::text("d e")], None);
 
         assert_eq!(shown(fields), ["ab", "cd e"]);
     }
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_gap_that_is_not_quoted_may_be_further_words() {
         let mut fields = WordFields::default();
-        fields.append_list(&[Value::unknown()], Some(" "));
+        fields.append_list(&[ShellValue::unknown()], Some(" "));
 
         assert_eq!(shown(fields).len(), 2);
     }

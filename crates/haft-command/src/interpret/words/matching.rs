@@ -15,7 +15,7 @@ use crate::interpret::run_program::local_code::MOST_NAMES;
 use crate::path_class::SYSTEM_SECRETS;
 use crate::places::Folder;
 use crate::programs::flags::SPECIAL_BEGINNINGS;
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 use crate::{patterns, places};
 
 /// Files of the system that a pattern may find besides: a private key of the machine, the environment of a process.
@@ -47,11 +47,11 @@ pub(crate) struct Matches {
 }
 
 /// A folder, a pattern, whether it finds what lies below, and how many names the command had made.
-pub(crate) type Matched = (String, String, bool, usize);
+pub(crate) type MatchCacheKey = (String, String, bool, usize);
 
 impl Interpreter<'_> {
     /// Tells what a pattern such as `~/.s*h/id_*`, `/etc/*` or `certs/*` finds besides itself.
-    pub(crate) fn found_by_pattern(&mut self, deed: FileOp, path: &Value, place: &str) {
+    pub(crate) fn found_by_pattern(&mut self, deed: FileOp, path: &ShellValue, place: &str) {
         // Numbers are in names too: `id_ed$((25519))`.
         if !path.pieces().iter().any(|piece| matches!(piece, ValuePiece::Glob | ValuePiece::Number)) {
             return;
@@ -82,8 +82,8 @@ impl Interpreter<'_> {
 
     /// Returns the words of a program with the names around a pattern that it finds and that look like flags: a file
     /// called `--output=x` is an option to `sort *`, and one called `@x` holds further words for `nm *`.
-    pub(crate) fn with_names_like_flags(&mut self, words: &[Value]) -> Option<Vec<Value>> {
-        let may_be_flag = |word: &Value| {
+    pub(crate) fn with_names_like_flags(&mut self, words: &[ShellValue]) -> Option<Vec<ShellValue>> {
+        let may_be_flag = |word: &ShellValue| {
             let is_open = matches!(word.pieces().first(), Some(ValuePiece::Glob)) || word.prefix().starts_with('-');
             is_open && word.may_be_several() && !word.has_unknown()
         };
@@ -102,7 +102,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns whether a pattern certainly finds no name in the folders of the shell, nor one that this command makes.
-    pub(crate) fn finds_nothing(&mut self, word: &Value) -> bool {
+    pub(crate) fn finds_nothing(&mut self, word: &ShellValue) -> bool {
         let pattern = word.shown();
         let folders = self.shell.folders.now.clone();
         folders.iter().all(|folder| self.matches(&pattern, folder).is_some_and(|matches| matches.are_none))
@@ -110,20 +110,20 @@ impl Interpreter<'_> {
 
     /// Returns the names that a pattern finds just now and that are not plain, as the shell hands them on. So what stands
     /// for the others, [`ValuePiece::Glob`], is one word and no text of another language.
-    pub(crate) fn odd_names(&mut self, word: &Value) -> Vec<Value> {
+    pub(crate) fn odd_names(&mut self, word: &ShellValue) -> Vec<ShellValue> {
         let is_pattern = word.may_be_several() && !word.has_unknown() && !word.pieces().contains(&ValuePiece::Number);
         if !is_pattern {
             return Vec::new();
         }
         let pattern = word.shown();
-        let mut odd: Vec<Value> = Vec::new();
+        let mut odd: Vec<ShellValue> = Vec::new();
         for folder in self.shell.folders.now.clone() {
             let matches = self.matches(&pattern, &folder).unwrap_or_default();
-            odd.extend(matches.odd.iter().map(|name| Value::text(name.as_str())));
+            odd.extend(matches.odd.iter().map(|name| ShellValue::text(name.as_str())));
         }
         if odd.len() > MOST_ODD {
             odd.truncate(MOST_ODD);
-            odd.push(Value::unknown());
+            odd.push(ShellValue::unknown());
         }
         odd
     }
@@ -187,11 +187,11 @@ impl Interpreter<'_> {
     }
 
     /// Returns whether a pattern finds a name that looks like a flag.
-    pub(crate) fn finds_flags(&mut self, word: &Value) -> bool {
+    pub(crate) fn finds_flags(&mut self, word: &ShellValue) -> bool {
         word.may_be_several() && !self.names_like_flags(&word.shown()).is_empty()
     }
 
-    fn names_like_flags(&mut self, pattern: &str) -> Vec<Value> {
+    fn names_like_flags(&mut self, pattern: &str) -> Vec<ShellValue> {
         let (first, rest) = pattern.split_at(pattern.find('/').unwrap_or(pattern.len()));
         let mut found = Vec::new();
         for folder in self.shell.folders.now.clone() {
@@ -209,7 +209,7 @@ impl Interpreter<'_> {
                 .iter()
                 .chain(&made)
                 .filter(|name| name.starts_with(SPECIAL_BEGINNINGS) && finds(first, name));
-            found.extend(names.map(|name| Value::text(format!("{name}{rest}"))));
+            found.extend(names.map(|name| ShellValue::text(format!("{name}{rest}"))));
         }
         found
     }
@@ -292,8 +292,8 @@ impl Interpreter<'_> {
 }
 
 /// Returns some flag of which nothing is known.
-fn some_flag() -> Value {
-    let mut flag = Value::text("-");
+fn some_flag() -> ShellValue {
+    let mut flag = ShellValue::text("-");
     flag.push(ValuePiece::Unknown);
     flag
 }

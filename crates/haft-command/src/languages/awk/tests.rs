@@ -1,6 +1,6 @@
 use super::*;
 use crate::act::NestedRun;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 fn runs(text: &str) -> Vec<String> {
     let shown = |inner: &NestedRun| match inner {
@@ -81,7 +81,7 @@ fn what_was_decoded_or_downloaded_is_not_run() {
 
 #[test]
 fn files_are_written_by_print_and_read_by_getline() {
-    let path = |deed, name: &str| vec![RawEffect::Path(deed, Value::text(name))];
+    let path = |deed, name: &str| vec![RawEffect::Path(deed, ShellValue::text(name))];
     assert_eq!(acts("{ print > \"x\" }"), path(FileOp::Replace, "x"));
     assert_eq!(acts("{ print a, b > \"x\" }"), path(FileOp::Replace, "x"));
     assert_eq!(acts("{ printf(\"%s\", $1) >> \"/etc/x\" }"), path(FileOp::Replace, "/etc/x"));

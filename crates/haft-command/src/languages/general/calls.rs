@@ -5,7 +5,7 @@ use std::ops::Range;
 use haft_contract::effect::Danger;
 
 use crate::act::{FileOp, RawEffect};
-use crate::languages::general::expression::Program;
+use crate::languages::general::expression::TokenizedProgram;
 use crate::languages::general::findings::{CodeFindings, Is, host_of_url};
 use crate::languages::general::names::CallKind;
 use crate::languages::general::{environment, leftovers, names};
@@ -13,7 +13,7 @@ use crate::languages::marks::{GAP, GLOB, is_open};
 use crate::languages::strings::StringToken;
 
 /// Adds what a program does to what is found already.
-pub(crate) fn study(program: &Program, findings: &mut CodeFindings, depth: usize) {
+pub(crate) fn study(program: &TokenizedProgram, findings: &mut CodeFindings, depth: usize) {
     let taken = vec![false; program.tokens.len()];
     let reaches = program.reaches_by_name();
     let mut reader = CallReader { program, findings, taken, depth, calls: 0, reaches };
@@ -30,7 +30,7 @@ pub(crate) fn study(program: &Program, findings: &mut CodeFindings, depth: usize
 
 /// Reads the calls of one program.
 pub(crate) struct CallReader<'a> {
-    pub(crate) program: &'a Program,
+    pub(crate) program: &'a TokenizedProgram,
     pub(crate) findings: &'a mut CodeFindings,
     /// For each token whether it is a string that a call has taken.
     pub(crate) taken: Vec<bool>,

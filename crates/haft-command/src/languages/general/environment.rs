@@ -2,12 +2,12 @@
 
 use haft_contract::guarded::is_secret_variable;
 
-use crate::languages::general::expression::Program;
+use crate::languages::general::expression::TokenizedProgram;
 use crate::languages::general::findings::CodeFindings;
 use crate::languages::strings::StringToken;
 
 /// Looks whether the word at a place is the environment, and what is taken of it.
-pub(crate) fn study(program: &Program, findings: &mut CodeFindings, at: usize) {
+pub(crate) fn study(program: &TokenizedProgram, findings: &mut CodeFindings, at: usize) {
     const ENVIRONMENTS: [&str; 8] =
         ["os.environ", "environ", "ENV", "$ENV", "process.env", "$_ENV", "os.getenv", "getenv"];
     let name = program.name(at);
@@ -36,11 +36,11 @@ pub(crate) fn study(program: &Program, findings: &mut CodeFindings, at: usize) {
     }
 }
 
-fn key_behind(program: &Program, at: usize) -> Option<usize> {
+fn key_behind(program: &TokenizedProgram, at: usize) -> Option<usize> {
     ['[', '{', '('].iter().any(|sign| program.is_sign(at + 1, *sign)).then_some(at + 2)
 }
 
-fn is_whole(program: &Program, at: usize) -> bool {
+fn is_whole(program: &TokenizedProgram, at: usize) -> bool {
     const WHOLE: [&str; 8] = ["items", "values", "copy", "to_h", "each", "to_a", "map", "inspect"];
     program.word(at + 2).is_some_and(|word| WHOLE.contains(&word))
 }

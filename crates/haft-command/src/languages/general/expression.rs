@@ -17,7 +17,7 @@ const DEEPEST: usize = 24;
 const LONGEST: usize = 4 * 1024;
 
 /// A program, cut into tokens.
-pub(crate) struct Program {
+pub(crate) struct TokenizedProgram {
     pub(crate) tokens: Vec<StringToken>,
     /// For each bracket the place of the other one of the pair, where there is one.
     partners: Vec<Option<usize>>,
@@ -30,7 +30,7 @@ pub(crate) struct Program {
     defined: HashSet<String>,
 }
 
-impl Program {
+impl TokenizedProgram {
     pub(crate) fn new(tokens: Vec<StringToken>) -> Self {
         let partners = partners(&tokens);
         let (variables, aliases, modules) = (HashMap::new(), HashMap::new(), HashMap::new());

@@ -9,7 +9,7 @@ use crate::languages::marks;
 use crate::languages::marks::{GAP, GLOB, HOME, is_open};
 use crate::programs;
 use crate::programs::address;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// What was found.
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub(crate) struct CodeFindings {
     acts: Vec<RawEffect>,
     inner: Vec<NestedRun>,
     /// Strings that may be commands.
-    suspected: Vec<Value>,
+    suspected: Vec<ShellValue>,
     /// The folder that the program has changed to.
     pub(crate) folder: Option<String>,
     /// A command is run.
@@ -92,7 +92,7 @@ impl CodeFindings {
             let quoted: Vec<String> = words.iter().map(|word| marks::quoted(word)).collect();
             return self.script(&quoted.join(" "));
         }
-        let values: Vec<Value> = words.iter().map(|word| marks::path(word)).collect();
+        let values: Vec<ShellValue> = words.iter().map(|word| marks::path(word)).collect();
         self.push(NestedRun::Words(values));
     }
 
@@ -131,7 +131,7 @@ impl CodeFindings {
     pub(crate) fn connect(&mut self, host: Option<String>) {
         self.connects = true;
         match &host {
-            Some(host) if address::is_here(&Value::text(host)) => self.connects_here = true,
+            Some(host) if address::is_here(&ShellValue::text(host)) => self.connects_here = true,
             Some(_) => self.connects_away = true,
             None => self.connects_somewhere = true,
         }

@@ -7,7 +7,7 @@
 
 use crate::act::FileOp;
 use crate::languages::general::calls::{CallReader, is_route};
-use crate::languages::general::expression::{Program, is_home};
+use crate::languages::general::expression::{TokenizedProgram, is_home};
 use crate::languages::general::findings::{Is, host_of_url};
 use crate::languages::marks::{GAP, GLOB, HOME};
 use crate::languages::strings::StringToken;
@@ -171,7 +171,7 @@ fn only_tests(name: &str) -> bool {
 }
 
 /// Returns for each token whether an unknown call gets it.
-fn given_to_calls(program: &Program) -> Vec<bool> {
+fn given_to_calls(program: &TokenizedProgram) -> Vec<bool> {
     let is_call = |at: Option<usize>| {
         let name = at.and_then(|at| program.word(at));
         name.is_some_and(|name| !HARMLESS.contains(&name) && !NO_CALLS.contains(&name) && !only_tests(name))
@@ -222,7 +222,7 @@ fn only_prints(reader: &CallReader<'_>) -> bool {
 
 /// Returns whether a string that no call has opened is handed to a call or compared, as the routes of a server are. One that
 /// is put into a variable may be opened by way of it.
-fn is_only_a_name(program: &Program, at: usize, is_given: bool) -> bool {
+fn is_only_a_name(program: &TokenizedProgram, at: usize, is_given: bool) -> bool {
     let is_sign = |at: Option<usize>, sign| at.is_some_and(|at| program.is_sign(at, sign));
     let before = |steps| at.checked_sub(steps);
     let is_compared = is_sign(before(1), '=') && (is_sign(before(2), '=') || is_sign(before(2), '!'))

@@ -227,8 +227,8 @@ impl Cutter {
             } else if let Some((inserted, length)) = inserted(rest, insertion) {
                 self.tokens.push(StringToken::Text(std::mem::take(&mut known)));
                 match inserted {
-                    Inserted::Code(code) => self.code(&code),
-                    Inserted::Variable(name) => self.tokens.push(StringToken::Inserted(name)),
+                    Interpolation::Code(code) => self.code(&code),
+                    Interpolation::Variable(name) => self.tokens.push(StringToken::Inserted(name)),
                 }
                 at += length;
             } else {
@@ -277,13 +277,14 @@ impl Cutter {
     }
 }
 
-enum Inserted {
+/// Code or a variable that a string interpolates.
+enum Interpolation {
     Code(String),
     Variable(String),
 }
 
 /// What is inserted at the beginning of the text, and how long it is.
-fn inserted(text: &[char], insertion: Insertion) -> Option<(Inserted, usize)> {
+fn inserted(text: &[char], insertion: Insertion) -> Option<(Interpolation, usize)> {
     let second = text.get(1).copied();
     let opens = match (insertion, text[0]) {
         (Insertion::Braces, '{') if second != Some('{') => 0,
@@ -294,9 +295,9 @@ fn inserted(text: &[char], insertion: Insertion) -> Option<(Inserted, usize)> {
             return match (name.as_str(), text.get(length)) {
                 ("$ENV" | "$_SERVER" | "$_ENV", Some('{' | '[')) => {
                     let end = length + text[length..].iter().position(|c| matches!(c, '}' | ']'))?;
-                    Some((Inserted::Code(text[..=end].iter().collect()), end + 1))
+                    Some((Interpolation::Code(text[..=end].iter().collect()), end + 1))
                 }
-                _ => Some((Inserted::Variable(name), length)),
+                _ => Some((Interpolation::Variable(name), length)),
             };
         }
         _ => return None,
@@ -309,7 +310,8 @@ fn inserted(text: &[char], insertion: Insertion) -> Option<(Inserted, usize)> {
                 let code: String = text[opens + 1..at].iter().collect();
                 // `${HOME}` in a string that is no template is for the shell.
                 let is_name_only = text[0] == '$' && code.chars().all(|c| is_name(c) || c.is_ascii_digit());
-                let inserted = if is_name_only { Inserted::Variable(format!("${code}")) } else { Inserted::Code(code) };
+                let inserted =
+                    if is_name_only { Interpolation::Variable(format!("${code}")) } else { Interpolation::Code(code) };
                 return Some((inserted, at + 1));
             }
             '}' => depth -= 1,

@@ -9,7 +9,7 @@ use haft_contract::guarded::{GitSetting, is_secret_git_setting};
 use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect};
 use crate::patterns;
 use crate::programs::git::{revision, settings};
-use crate::value::Value;
+use crate::value::ShellValue;
 use crate::viewers::VIEWERS;
 
 /// Keys that name a file whose lines git may show.
@@ -74,14 +74,14 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// Reads `key=value` of `git -c`.
-pub(crate) fn for_one_command(word: &Value) -> ProgramReading {
+pub(crate) fn for_one_command(word: &ShellValue) -> ProgramReading {
     let start = word.prefix();
     let (key, value) = match start.split_once('=') {
         Some((key, _)) => (key, word.strip_prefix(&format!("{key}=")).unwrap_or_default()),
         None if word.known().is_none() => {
             return one(RawEffect::Unknown("a setting of git is known only when it runs".to_owned()));
         }
-        None => (start, Value::text("true")),
+        None => (start, ShellValue::text("true")),
     };
     match GitConfigKey::of(key, &value) {
         GitConfigKey::Plain => ProgramReading::default(),
@@ -97,7 +97,7 @@ pub(crate) fn for_one_command(word: &Value) -> ProgramReading {
 }
 
 /// Reads the words of `git config`.
-pub(crate) fn read(words: &[Value]) -> ProgramReading {
+pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
     let mut given = Config::default();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -111,11 +111,11 @@ enum GitConfigKey {
     /// Nothing of the kind.
     Plain,
     /// Runs this text.
-    Run(Value),
+    Run(ShellValue),
     /// Runs what lies there.
-    RunPath(Value),
+    RunPath(ShellValue),
     /// Reads what lies there.
-    File(Value),
+    File(ShellValue),
     /// Turns to other places than those that are named.
     Turn,
     /// Something that is not known: it may fetch, write or run.
@@ -123,7 +123,7 @@ enum GitConfigKey {
 }
 
 impl GitConfigKey {
-    fn of(key: &str, value: &Value) -> Self {
+    fn of(key: &str, value: &ShellValue) -> Self {
         let key = key.to_ascii_lowercase();
         let is_one = |keys: &[&str]| keys.iter().any(|pattern| patterns::fits(pattern, &key));
         let setting = GitSetting::of(&key);
@@ -162,14 +162,14 @@ impl GitConfigKey {
 }
 
 /// Returns whether a key, whatever well-known program it may name, makes git run something or leads it elsewhere.
-fn names_what_runs(key: &str, value: &Value) -> bool {
+fn names_what_runs(key: &str, value: &ShellValue) -> bool {
     let is_key_of_programs = GitSetting::of(&key.to_ascii_lowercase()) == Some(GitSetting::Program);
     is_key_of_programs
         || !matches!(GitConfigKey::of(key, value), GitConfigKey::Plain | GitConfigKey::File(_) | GitConfigKey::Unlisted)
 }
 
 /// Returns whether it is a well-known program, perhaps with flags.
-fn is_harmless(value: &Value) -> bool {
+fn is_harmless(value: &ShellValue) -> bool {
     let Some(text) = value.known() else { return false };
     let mut words = text.split_whitespace();
     let program = words.next().unwrap_or_default();
@@ -226,12 +226,12 @@ fn whole(name: &str) -> &str {
 /// The words of `git config`, told apart.
 #[derive(Default)]
 struct Config {
-    operands: Vec<Value>,
+    operands: Vec<ShellValue>,
     is_of_account: bool,
     is_of_system: bool,
-    file: Option<Value>,
+    file: Option<ShellValue>,
     /// The files of the history that hold the settings.
-    blob: Vec<Value>,
+    blob: Vec<ShellValue>,
     reads: bool,
     removes: bool,
     is_about_sections: bool,
@@ -242,7 +242,7 @@ struct Config {
 }
 
 impl Config {
-    fn take<'a>(&mut self, word: &Value, rest: &mut impl Iterator<Item = &'a Value>) {
+    fn take<'a>(&mut self, word: &ShellValue, rest: &mut impl Iterator<Item = &'a ShellValue>) {
         let start = word.prefix();
         if start.len() > 1 && start.starts_with('-') && !start.starts_with("--") && !is_negative(start) {
             return self.take_letters(word, rest);
@@ -284,7 +284,7 @@ impl Config {
     }
 
     /// Takes letters that stand together; the rest of the word may be the value of one.
-    fn take_letters<'a>(&mut self, word: &Value, rest: &mut impl Iterator<Item = &'a Value>) {
+    fn take_letters<'a>(&mut self, word: &ShellValue, rest: &mut impl Iterator<Item = &'a ShellValue>) {
         let start = word.prefix();
         for (at, letter) in start.char_indices().skip(1) {
             let attached = word.strip_prefix(&start[..at + letter.len_utf8()]).filter(|value| !value.is_empty());
@@ -305,7 +305,7 @@ impl Config {
     /// Returns whether one key is set or taken back that makes git run nothing and leads it nowhere else.
     fn is_harmless(&self) -> bool {
         let value = self.operands.get(1).cloned().unwrap_or_default();
-        match self.operands.first().and_then(Value::known) {
+        match self.operands.first().and_then(ShellValue::known) {
             Some(key) => !self.edits && !self.is_about_sections && !names_what_runs(key, &value),
             None => false,
         }
@@ -322,7 +322,7 @@ impl Config {
             acts.push(RawEffect::Unknown("which files it reads is in another file".to_owned()));
         }
         if self.reads || only_a_key {
-            let keys = self.operands.iter().filter_map(Value::known);
+            let keys = self.operands.iter().filter_map(ShellValue::known);
             if let Some(key) = keys.into_iter().find(|key| is_secret_git_setting(key)) {
                 acts.push(RawEffect::Danger(Danger::Secret, format!("print a password or token: {key}")));
             }

@@ -3,10 +3,10 @@
 //! `git show HEAD:.env` prints that file as `cat` does, so the path in such a word is what matters. A word that may be
 //! a revision or a path is taken for a path: no revision lies outside the workspace.
 
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// Returns the paths that a word may name: behind a colon, or else all of it.
-pub(crate) fn paths(word: &Value) -> Vec<Value> {
+pub(crate) fn paths(word: &ShellValue) -> Vec<ShellValue> {
     if let Some(rest) = word.strip_prefix(":") {
         return of_magic(&rest);
     }
@@ -30,7 +30,7 @@ fn is_revision(word: &str) -> bool {
 }
 
 /// Reads what stands behind a colon at the beginning: a path in the index, or a word with a special meaning.
-fn of_magic(rest: &Value) -> Vec<Value> {
+fn of_magic(rest: &ShellValue) -> Vec<ShellValue> {
     let start = rest.prefix();
     if start.starts_with(['!', '^']) {
         return Vec::new();
@@ -48,12 +48,12 @@ fn of_magic(rest: &Value) -> Vec<Value> {
 }
 
 /// `:/` and `:(top)` are everything from the root on.
-fn or_all(path: Value) -> Value {
-    if path.is_empty() { Value::text(".") } else { path }
+fn or_all(path: ShellValue) -> ShellValue {
+    if path.is_empty() { ShellValue::text(".") } else { path }
 }
 
-fn lower(path: &Value) -> Value {
-    let mut lower = Value::default();
+fn lower(path: &ShellValue) -> ShellValue {
+    let mut lower = ShellValue::default();
     path.pieces().iter().for_each(|piece| {
         lower.push(match piece {
             ValuePiece::Text(text) => ValuePiece::Text(text.to_lowercase()),
@@ -63,10 +63,10 @@ fn lower(path: &Value) -> Value {
     lower
 }
 
-fn behind_colon(word: &Value) -> Option<Value> {
+fn behind_colon(word: &ShellValue) -> Option<ShellValue> {
     let is_text_with_colon = |piece: &ValuePiece| matches!(piece, ValuePiece::Text(text) if text.contains(':'));
     let at = word.pieces().iter().position(is_text_with_colon)?;
-    let mut path = Value::default();
+    let mut path = ShellValue::default();
     for (index, piece) in word.pieces().iter().enumerate().skip(at) {
         match piece {
             ValuePiece::Text(text) if index == at => {
@@ -79,8 +79,8 @@ fn behind_colon(word: &Value) -> Option<Value> {
 }
 
 /// git finds files by patterns itself, so those are no plain text here.
-fn with_patterns(path: &Value) -> Value {
-    let mut found = Value::default();
+fn with_patterns(path: &ShellValue) -> ShellValue {
+    let mut found = ShellValue::default();
     for piece in path.pieces() {
         let ValuePiece::Text(text) = piece else {
             found.push(piece.clone());
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     fn shown(word: &str) -> Vec<String> {
-        paths(&Value::text(word)).iter().map(Value::shown).collect()
+        paths(&ShellValue::text(word)).iter().map(ShellValue::shown).collect()
     }
 
     #[test]
@@ -114,16 +114,16 @@ mod tests {
 
     #[test]
     fn the_path_is_known_also_when_the_revision_is_not() {
-        let mut word = Value::unknown();
+        let mut word = ShellValue::unknown();
         word.push(ValuePiece::Text(":.env".to_owned()));
-        assert_eq!(paths(&word), [Value::text(".env")]);
+        assert_eq!(paths(&word), [ShellValue::text(".env")]);
     }
 
     #[test]
     fn a_plain_word_may_be_a_path_and_a_pattern_finds_more() {
         assert_eq!(shown("main"), ["main"]);
         assert_eq!(shown(":(top).en*"), [".en*"]);
-        assert_eq!(paths(&Value::text(".en*"))[0].pieces().last(), Some(&ValuePiece::Glob));
+        assert_eq!(paths(&ShellValue::text(".en*"))[0].pieces().last(), Some(&ValuePiece::Glob));
     }
 
     #[test]

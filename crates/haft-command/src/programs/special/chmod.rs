@@ -3,7 +3,7 @@
 use crate::act::{FileOp, ProgramReading, RawEffect};
 use crate::programs::meaning::ReadingDraft;
 use crate::programs::table::role::WordRole;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// Letters that are flags; all others begin a mode.
 const FLAGS: &str = "RvcfhHLP";
@@ -21,9 +21,9 @@ const LONG: &[&str] = &[
 ];
 const REFERENCE: &str = "--reference";
 
-pub(crate) fn read(words: &[Value]) -> ProgramReading {
+pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
     let mut draft = ReadingDraft::default();
-    let mut operands: Vec<&Value> = Vec::new();
+    let mut operands: Vec<&ShellValue> = Vec::new();
     let mut mode_is_known = false;
     let mut rest = words.iter();
     let mut flags_may_come = true;
@@ -61,11 +61,11 @@ pub(crate) fn read(words: &[Value]) -> ProgramReading {
 }
 
 /// Returns the mode that a word with a dash has behind its flags.
-fn mode_in(word: &Value) -> Option<Value> {
+fn mode_in(word: &ShellValue) -> Option<ShellValue> {
     let letters = &word.prefix()[1..];
     let flags = letters.len() - letters.trim_start_matches(|letter| FLAGS.contains(letter)).len();
     let mode = word.strip_prefix(&word.prefix()[..1 + flags]).unwrap_or_default();
-    let mut with_dash = Value::text("-");
+    let mut with_dash = ShellValue::text("-");
     with_dash.append(&mode);
     (!mode.is_empty()).then_some(with_dash)
 }

@@ -3,9 +3,9 @@
 use haft_contract::effect::Danger;
 
 use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect};
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
-pub(crate) fn read(words: &[Value]) -> ProgramReading {
+pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
     let mut reading = ProgramReading::default();
     let mut words = words.to_vec();
     let mut at = 0;
@@ -62,7 +62,7 @@ pub(crate) fn read(words: &[Value]) -> ProgramReading {
 }
 
 /// Adds the variables and the program behind the flags.
-fn with_program(mut reading: ProgramReading, words: &[Value]) -> ProgramReading {
+fn with_program(mut reading: ProgramReading, words: &[ShellValue]) -> ProgramReading {
     let mut rest = words;
     while let Some((name, value)) = rest.first().and_then(assignment) {
         set(&mut reading, &name, value);
@@ -77,8 +77,8 @@ fn with_program(mut reading: ProgramReading, words: &[Value]) -> ProgramReading 
 }
 
 /// Takes `a-b=c` apart: for `env`, any word with `=` in it is a variable.
-fn assignment(word: &Value) -> Option<(Value, Value)> {
-    let mut name = Value::default();
+fn assignment(word: &ShellValue) -> Option<(ShellValue, ShellValue)> {
+    let mut name = ShellValue::default();
     let mut pieces = word.pieces().iter();
     for piece in pieces.by_ref() {
         let ValuePiece::Text(text) = piece else {
@@ -90,14 +90,14 @@ fn assignment(word: &Value) -> Option<(Value, Value)> {
             continue;
         };
         name.push(ValuePiece::Text(last.to_owned()));
-        let mut value = Value::text(first);
+        let mut value = ShellValue::text(first);
         pieces.cloned().for_each(|piece| value.push(piece));
         return Some((name, value));
     }
     None
 }
 
-fn set(reading: &mut ProgramReading, name: &Value, value: Value) {
+fn set(reading: &mut ProgramReading, name: &ShellValue, value: ShellValue) {
     match name.known() {
         Some(name) => reading.inner.push(variable(name.to_owned(), value)),
         None => reading.acts.push(RawEffect::Unknown("which variable it sets is known only when it runs".to_owned())),
@@ -105,26 +105,26 @@ fn set(reading: &mut ProgramReading, name: &Value, value: Value) {
 }
 
 /// bash takes variables of a certain name for functions.
-fn variable(name: String, value: Value) -> NestedRun {
+fn variable(name: String, value: ShellValue) -> NestedRun {
     let function = name.strip_prefix("BASH_FUNC_").and_then(|rest| rest.strip_suffix("%%").or(rest.strip_suffix("()")));
     let Some(function) = function else { return NestedRun::Variable(name, value) };
-    let mut script = Value::text(function);
+    let mut script = ShellValue::text(function);
     script.append(&value);
     NestedRun::Script(script, Vec::new())
 }
 
 enum Flag {
     Plain,
-    SearchPath(Value, usize),
+    SearchPath(ShellValue, usize),
     /// The program gets another name.
     OtherName(usize),
-    Unset(Value, usize),
-    Folder(Value, usize),
-    Split(Value, usize),
+    Unset(ShellValue, usize),
+    Folder(ShellValue, usize),
+    Split(ShellValue, usize),
     Unknown,
 }
 
-fn flag(word: &Value, next: Option<&Value>) -> Flag {
+fn flag(word: &ShellValue, next: Option<&ShellValue>) -> Flag {
     let start = word.prefix();
     let value_of = |before: &str| match word.strip_prefix(before).filter(|value| !value.pieces().is_empty()) {
         Some(value) => (value, 0),
@@ -176,13 +176,13 @@ fn runs_unknown_text(mut reading: ProgramReading) -> ProgramReading {
 }
 
 /// Splits text into words as `env -S` does; none when it names variables.
-fn split(text: &str) -> Option<Vec<Value>> {
-    let mut words: Vec<Value> = Vec::new();
-    let mut word: Option<Value> = None;
+fn split(text: &str) -> Option<Vec<ShellValue>> {
+    let mut words: Vec<ShellValue> = Vec::new();
+    let mut word: Option<ShellValue> = None;
     let mut quote = None;
     let mut letters = text.chars();
     while let Some(letter) = letters.next() {
-        let add = |word: &mut Option<Value>, letter: char| {
+        let add = |word: &mut Option<ShellValue>, letter: char| {
             word.get_or_insert_default().push(ValuePiece::Text(letter.to_string()));
         };
         match (letter, quote) {

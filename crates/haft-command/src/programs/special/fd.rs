@@ -5,8 +5,8 @@ use crate::patterns;
 use crate::programs::meaning::below;
 use crate::programs::reading::{bare_name_of, names_below};
 use crate::programs::special::find::{put_in, something_below};
-use crate::programs::special::names::{Names, found_below, plain_name};
-use crate::value::{Value, ValuePiece};
+use crate::programs::special::names::{FindNames, found_below, plain_name};
+use crate::value::{ShellValue, ValuePiece};
 
 const WITH_VALUE: &[&str] = &[
     "-d",
@@ -47,35 +47,35 @@ const LETTERS_WITH_VALUE: &str = "dEteSocj";
 /// The words of `fd`, told apart.
 #[derive(Default)]
 struct FdWords {
-    operands: Vec<Value>,
-    paths: Vec<Value>,
+    operands: Vec<ShellValue>,
+    paths: Vec<ShellValue>,
     /// The folder that it works in.
-    base: Option<Value>,
-    commands: Vec<Vec<Value>>,
+    base: Option<ShellValue>,
+    commands: Vec<Vec<ShellValue>>,
     doubts: bool,
 }
 
-pub(crate) fn read(words: &[Value]) -> ProgramReading {
+pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
     let told = FdWords::of(words);
     let mut reading = ProgramReading::default();
     if told.doubts {
         reading.acts.push(RawEffect::Unknown("a word that may be a flag".to_owned()));
     }
-    let asked = told.operands.first().and_then(Value::known).and_then(|pattern| name_asked_for(pattern, words));
-    let names = Names { asked: asked.into_iter().collect(), may_be_others: true };
+    let asked = told.operands.first().and_then(ShellValue::known).and_then(|pattern| name_asked_for(pattern, words));
+    let names = FindNames { asked: asked.into_iter().collect(), may_be_others: true };
     let mut paths = told.paths;
     paths.extend(told.operands.into_iter().skip(1));
     if paths.is_empty() {
-        paths.push(Value::text("."));
+        paths.push(ShellValue::text("."));
     }
-    let from_here = |path: &Value| told.base.as_ref().map_or_else(|| path.clone(), |base| below(base, path));
+    let from_here = |path: &ShellValue| told.base.as_ref().map_or_else(|| path.clone(), |base| below(base, path));
     reading.acts.extend(told.base.iter().map(|base| RawEffect::Path(FileOp::List, base.clone())));
     reading.acts.extend(paths.iter().map(|path| RawEffect::Path(FileOp::List, from_here(path))));
     let named = found_below(&paths, &names);
     let found = if named.is_empty() { paths.iter().map(something_below).collect() } else { named.clone() };
     for (command, path) in told.commands.iter().flat_map(|command| found.iter().map(move |path| (command, path))) {
         // Without its folder a name may be that of another file, or look like a flag.
-        let bare = Value::unknown();
+        let bare = ShellValue::unknown();
         let path = if names_last_part(command) { &bare } else { path };
         let words = with_found(command, path);
         reading.inner.push(match &told.base {
@@ -89,7 +89,7 @@ pub(crate) fn read(words: &[Value]) -> ProgramReading {
 }
 
 impl FdWords {
-    fn of(words: &[Value]) -> Self {
+    fn of(words: &[ShellValue]) -> Self {
         let mut told = Self::default();
         let mut flags_may_come = true;
         let mut rest = words.iter();
@@ -109,7 +109,7 @@ impl FdWords {
         told
     }
 
-    fn long<'v>(&mut self, word: &Value, rest: &mut impl Iterator<Item = &'v Value>) {
+    fn long<'v>(&mut self, word: &ShellValue, rest: &mut impl Iterator<Item = &'v ShellValue>) {
         let name = word.prefix().split('=').next().unwrap_or_default();
         let attached = word.strip_prefix(&format!("{name}="));
         match name {
@@ -126,7 +126,7 @@ impl FdWords {
     }
 
     /// Takes letters that stand together; the rest of the word may be the value of one.
-    fn letters<'v>(&mut self, word: &Value, rest: &mut impl Iterator<Item = &'v Value>) {
+    fn letters<'v>(&mut self, word: &ShellValue, rest: &mut impl Iterator<Item = &'v ShellValue>) {
         let start = word.prefix();
         for (at, letter) in start.char_indices().skip(1) {
             let attached = word.strip_prefix(&start[..at + letter.len_utf8()]).filter(|value| !value.is_empty());
@@ -150,28 +150,28 @@ impl FdWords {
         self.doubts |= word.known().is_none();
     }
 
-    fn command<'v>(&mut self, first: Option<Value>, rest: &mut impl Iterator<Item = &'v Value>) {
+    fn command<'v>(&mut self, first: Option<ShellValue>, rest: &mut impl Iterator<Item = &'v ShellValue>) {
         let words = rest.take_while(|word| word.known() != Some(";")).cloned();
         self.commands.push(first.into_iter().chain(words).collect());
     }
 }
 
 /// Returns the name that a pattern asks for: a regular expression, unless it is told otherwise.
-fn name_asked_for(pattern: &str, words: &[Value]) -> Option<Value> {
+fn name_asked_for(pattern: &str, words: &[ShellValue]) -> Option<ShellValue> {
     let is_glob = words.iter().any(|word| matches!(word.known(), Some("-g" | "--glob")));
-    let name = if is_glob { Some(patterns::as_value(pattern)) } else { plain_name(pattern).map(Value::text) };
+    let name = if is_glob { Some(patterns::as_value(pattern)) } else { plain_name(pattern).map(ShellValue::text) };
     name.filter(|name| name.pieces() != [ValuePiece::Glob])
 }
 
 /// Returns whether a command gets the last part of the path that was found, without its folder.
-fn names_last_part(command: &[Value]) -> bool {
+fn names_last_part(command: &[ShellValue]) -> bool {
     command.iter().any(|word| ["{/}", "{/.}"].iter().any(|mark| word.shown().starts_with(mark)))
 }
 
-fn with_found(command: &[Value], found: &Value) -> Vec<Value> {
-    let has_mark = |word: &Value| MARKS.iter().any(|mark| word.shown().contains(mark));
-    let put = |word: &Value| MARKS.iter().fold(word.clone(), |word, mark| put_in(&word, mark, found));
-    let mut words: Vec<Value> = command.iter().map(put).collect();
+fn with_found(command: &[ShellValue], found: &ShellValue) -> Vec<ShellValue> {
+    let has_mark = |word: &ShellValue| MARKS.iter().any(|mark| word.shown().contains(mark));
+    let put = |word: &ShellValue| MARKS.iter().fold(word.clone(), |word, mark| put_in(&word, mark, found));
+    let mut words: Vec<ShellValue> = command.iter().map(put).collect();
     if !command.iter().any(has_mark) {
         words.push(found.clone());
     }

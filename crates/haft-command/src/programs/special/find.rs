@@ -5,7 +5,7 @@ use haft_contract::effect::Danger;
 use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect, StreamContent};
 use crate::programs::reading::names_below;
 use crate::programs::special::names::{found_below, names};
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
 /// Parts without a value that change nothing.
 const PLAIN: &[&str] = &[
@@ -104,7 +104,7 @@ const CHOOSING: &[&str] = &[
 /// More commands than this are not looked at.
 const MOST_RUNS: usize = 4_000;
 
-pub(crate) fn read(words: &[Value]) -> ProgramReading {
+pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
     let mut find = Find { words, at: 0, starts: Vec::new(), found: Vec::new(), reading: ProgramReading::default() };
     find.take_starts();
     if words.iter().any(|word| matches!(word.known(), Some("-L" | "-H" | "-follow"))) {
@@ -131,16 +131,16 @@ pub(crate) fn read(words: &[Value]) -> ProgramReading {
 }
 
 struct Find<'a> {
-    words: &'a [Value],
+    words: &'a [ShellValue],
     at: usize,
-    starts: Vec<Value>,
+    starts: Vec<ShellValue>,
     /// What is found: something below the starts, or the starts with all that is in them.
-    found: Vec<Value>,
+    found: Vec<ShellValue>,
     reading: ProgramReading,
 }
 
 impl<'a> Find<'a> {
-    fn next(&mut self) -> Option<&'a Value> {
+    fn next(&mut self) -> Option<&'a ShellValue> {
         let word = self.words.get(self.at);
         self.at += 1;
         word
@@ -179,13 +179,13 @@ impl<'a> Find<'a> {
             self.at += 1;
         }
         if self.starts.is_empty() {
-            self.starts.push(Value::text("."));
+            self.starts.push(ShellValue::text("."));
         }
         let looks = self.starts.iter().map(|start| RawEffect::Path(FileOp::List, start.clone()));
         self.reading.acts.extend(looks);
     }
 
-    fn part(&mut self, word: &Value) {
+    fn part(&mut self, word: &ShellValue) {
         match word.known() {
             Some("-exec" | "-ok") => self.run(false),
             Some("-execdir" | "-okdir") => self.run(true),
@@ -222,9 +222,9 @@ impl<'a> Find<'a> {
 
     /// Runs a command for what is found: where `find` is, or in the folder of each.
     fn run(&mut self, in_folder: bool) {
-        let mut command: Vec<Value> = Vec::new();
+        let mut command: Vec<ShellValue> = Vec::new();
         while let Some(word) = self.next() {
-            let ends_batch = word.known() == Some("+") && command.last().and_then(Value::known) == Some("{}");
+            let ends_batch = word.known() == Some("+") && command.last().and_then(ShellValue::known) == Some("{}");
             if word.known() == Some(";") || ends_batch {
                 break;
             }
@@ -233,11 +233,11 @@ impl<'a> Find<'a> {
         if self.reading.inner.len() + self.found.len() > MOST_RUNS {
             return self.refuse();
         }
-        let put = |found: &Value| command.iter().map(|word| put_in(word, "{}", found)).collect();
+        let put = |found: &ShellValue| command.iter().map(|word| put_in(word, "{}", found)).collect();
         self.reading.inner.extend(self.found.iter().map(|found| NestedRun::Words(put(found))));
         if in_folder {
             // What it does with the file itself is told already.
-            let name = Value::text("./found");
+            let name = ShellValue::text("./found");
             let runs = self.starts.iter().map(|start| NestedRun::WordsIn(something_below(start), put(&name)));
             self.reading.inner.extend(runs);
         }
@@ -245,18 +245,18 @@ impl<'a> Find<'a> {
 }
 
 /// Returns whether the expression chooses some of the files by something else than their sort.
-fn chooses(expression: &[Value]) -> bool {
+fn chooses(expression: &[ShellValue]) -> bool {
     expression.iter().enumerate().any(|(at, word)| {
         let is_turned = at > 0 && matches!(expression[at - 1].known(), Some("!" | "-not"));
         let takes_all =
-            expression.get(at + 1).and_then(Value::known).is_some_and(|value| value.trim_matches('*').is_empty());
+            expression.get(at + 1).and_then(ShellValue::known).is_some_and(|value| value.trim_matches('*').is_empty());
         let chooses = word.known().is_some_and(|part| part == "-empty" || CHOOSING.contains(&part) && !takes_all);
         chooses && !is_turned
     })
 }
 
 /// Returns a path of which it is known that it lies below a start.
-pub(crate) fn something_below(start: &Value) -> Value {
+pub(crate) fn something_below(start: &ShellValue) -> ShellValue {
     let mut path = start.clone();
     if !matches!(start.pieces().last(), Some(ValuePiece::Text(text)) if text.ends_with('/')) {
         path.push(ValuePiece::Text("/".to_owned()));
@@ -268,14 +268,14 @@ pub(crate) fn something_below(start: &Value) -> Value {
 }
 
 /// Returns whether the expression prints text of its own, in which names are some of the words.
-fn prints_text(expression: &[Value]) -> bool {
+fn prints_text(expression: &[ShellValue]) -> bool {
     let is_path = |format: Option<&str>| matches!(format, Some("%p\\n" | "%p\\0" | "%p " | "%p\n"));
     expression.windows(2).any(|pair| pair[0].known() == Some("-printf") && !is_path(pair[1].known()))
 }
 
 /// Puts a value in the place of a mark, wherever it stands in a word.
-pub(crate) fn put_in(word: &Value, mark: &str, value: &Value) -> Value {
-    let mut whole = Value::default();
+pub(crate) fn put_in(word: &ShellValue, mark: &str, value: &ShellValue) -> ShellValue {
+    let mut whole = ShellValue::default();
     for piece in word.pieces() {
         match piece {
             ValuePiece::Text(text) => {

@@ -2,16 +2,16 @@
 
 use crate::act::{ProgramReading, RawEffect};
 use crate::programs::meaning::process;
-use crate::value::Value;
+use crate::value::ShellValue;
 
-pub(crate) fn read(words: &[Value]) -> ProgramReading {
+pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
     let mut rest = words;
     let mut only_asks = false;
     if let Some((first, after)) = words.split_first() {
         match first.known() {
             Some("-l" | "-L" | "--list" | "--table") => return ProgramReading::default(),
             Some("-s" | "-n" | "-q" | "--signal" | "--queue") => {
-                only_asks = after.first().and_then(Value::known) == Some("0");
+                only_asks = after.first().and_then(ShellValue::known) == Some("0");
                 rest = after.get(1..).unwrap_or_default();
             }
             Some("--") => rest = after,

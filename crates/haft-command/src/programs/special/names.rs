@@ -2,19 +2,19 @@
 
 use crate::patterns;
 use crate::programs::special::find::something_below;
-use crate::value::{Value, ValuePiece};
+use crate::value::{ShellValue, ValuePiece};
 
-/// The names that an expression looks for, and whether it may find others.
+/// The names that a `find` or `fd` expression looks for, and whether it may find others.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Names {
-    pub(crate) asked: Vec<Value>,
+pub(crate) struct FindNames {
+    pub(crate) asked: Vec<ShellValue>,
     pub(crate) may_be_others: bool,
 }
 
 /// Returns the names that an expression of `find` looks for. Names that it turns down or leaves out are none of them.
-pub(crate) fn names(expression: &[Value]) -> Names {
-    let mut names = Names::default();
-    let is_choice = |word: &Value| matches!(word.known(), Some("-o" | "-or" | ","));
+pub(crate) fn names(expression: &[ShellValue]) -> FindNames {
+    let mut names = FindNames::default();
+    let is_choice = |word: &ShellValue| matches!(word.known(), Some("-o" | "-or" | ","));
     for alternative in expression.split(is_choice) {
         let is_left_out = alternative.iter().any(|word| word.known() == Some("-prune"));
         if !is_left_out {
@@ -26,10 +26,10 @@ pub(crate) fn names(expression: &[Value]) -> Names {
     let turns_down_several = expression.windows(2).any(
         |pair| matches!(pair, [not, open] if matches!(not.known(), Some("!" | "-not")) && open.known() == Some("(")),
     );
-    if turns_down_several { Names::default() } else { names }
+    if turns_down_several { FindNames::default() } else { names }
 }
 
-fn asked_in(alternative: &[Value]) -> Vec<Value> {
+fn asked_in(alternative: &[ShellValue]) -> Vec<ShellValue> {
     let mut asked = Vec::new();
     for (at, pair) in alternative.windows(2).enumerate() {
         let [part, pattern] = pair else { continue };
@@ -60,7 +60,7 @@ fn asked_in(alternative: &[Value]) -> Vec<Value> {
 }
 
 /// Returns the paths below some starts that have such names; nothing where no name is asked for.
-pub(crate) fn found_below(starts: &[Value], names: &Names) -> Vec<Value> {
+pub(crate) fn found_below(starts: &[ShellValue], names: &FindNames) -> Vec<ShellValue> {
     if names.asked.is_empty() {
         return Vec::new();
     }
@@ -70,14 +70,14 @@ pub(crate) fn found_below(starts: &[Value], names: &Names) -> Vec<Value> {
             found.push(in_folder(start, name));
             found.push(in_folder(&something_below(start), name));
         }
-        let is_start = |name: &Value| patterns::fits(&name.shown(), last_part(start));
+        let is_start = |name: &ShellValue| patterns::fits(&name.shown(), last_part(start));
         found.extend(Some(start.clone()).filter(|_| names.asked.iter().any(is_start)));
         found.extend(names.may_be_others.then(|| something_below(start)));
     }
     found
 }
 
-fn in_folder(folder: &Value, name: &Value) -> Value {
+fn in_folder(folder: &ShellValue, name: &ShellValue) -> ShellValue {
     let mut path = folder.clone();
     if !matches!(folder.pieces().last(), Some(ValuePiece::Text(text)) if text.ends_with('/')) {
         path.push(ValuePiece::Text("/".to_owned()));
@@ -86,7 +86,7 @@ fn in_folder(folder: &Value, name: &Value) -> Value {
     path
 }
 
-fn last_part(start: &Value) -> &str {
+fn last_part(start: &ShellValue) -> &str {
     start.known().unwrap_or_default().trim_end_matches('/').rsplit('/').next().unwrap_or_default()
 }
 
@@ -111,9 +111,9 @@ mod tests {
     use super::*;
 
     fn found(start: &str, expression: &str) -> String {
-        let words: Vec<Value> = expression.split(' ').map(Value::text).collect();
-        let found = found_below(&[Value::text(start)], &names(&words));
-        found.iter().map(Value::shown).collect::<Vec<_>>().join(" ")
+        let words: Vec<ShellValue> = expression.split(' ').map(ShellValue::text).collect();
+        let found = found_below(&[ShellValue::text(start)], &names(&words));
+        found.iter().map(ShellValue::shown).collect::<Vec<_>>().join(" ")
     }
 
     #[test]

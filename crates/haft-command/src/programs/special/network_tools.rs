@@ -7,10 +7,10 @@
 use haft_contract::effect::Danger;
 
 use crate::act::{NestedRun, ProgramReading, RawEffect, StreamContent};
-use crate::value::Value;
+use crate::value::ShellValue;
 
-/// A program, its options, and which of its words look. Words are parted by blanks.
-struct Tool {
+/// A program, its options, and the words by which it only looks. Words are separated by blanks.
+struct NetworkProgram {
     /// Options by their meaning, without dashes.
     options: &'static [(Opt, &'static str)],
     /// Objects in full. A cut one may be any that begins with it.
@@ -36,7 +36,7 @@ enum Opt {
     Secrets,
 }
 
-const IP: Tool = Tool {
+const IP: NetworkProgram = NetworkProgram {
     options: &[
         (
             Opt::Plain,
@@ -60,14 +60,14 @@ const IP: Tool = Tool {
     ],
 };
 
-const BRIDGE: Tool = Tool {
+const BRIDGE: NetworkProgram = NetworkProgram {
     objects: "fdb help link mdb monitor mst vlan vni",
     looks: "show sho sh list lis lst ls help get tunnelshow",
     more: &[("monitor", "all link fdb mdb vlan")],
     ..IP
 };
 
-const TC: Tool = Tool {
+const TC: NetworkProgram = NetworkProgram {
     options: &[
         (
             Opt::Plain,
@@ -82,7 +82,7 @@ const TC: Tool = Tool {
     more: &[],
 };
 
-const NMCLI: Tool = Tool {
+const NMCLI: NetworkProgram = NetworkProgram {
     options: &[
         (Opt::Plain, "a ask h help o overview p pretty t terse v version"),
         (Opt::Value, "c colors e escape f fields g get-values m mode w wait"),
@@ -102,24 +102,25 @@ const NMCLI: Tool = Tool {
 const CHANGES: &str = "add append attach change chg connect del delete disable disconnect down edit enable flush import link \
                        modify off on prepend reapply reload replace restore set test up";
 
-pub(crate) fn read_ip(words: &[Value]) -> ProgramReading {
+pub(crate) fn read_ip(words: &[ShellValue]) -> ProgramReading {
     read(&IP, words)
 }
 
-pub(crate) fn read_bridge(words: &[Value]) -> ProgramReading {
+pub(crate) fn read_bridge(words: &[ShellValue]) -> ProgramReading {
     read(&BRIDGE, words)
 }
 
-pub(crate) fn read_tc(words: &[Value]) -> ProgramReading {
+pub(crate) fn read_tc(words: &[ShellValue]) -> ProgramReading {
     read(&TC, words)
 }
 
-pub(crate) fn read_nmcli(words: &[Value]) -> ProgramReading {
+pub(crate) fn read_nmcli(words: &[ShellValue]) -> ProgramReading {
     read(&NMCLI, words)
 }
 
-fn read(tool: &Tool, given: &[Value]) -> ProgramReading {
-    let mut reading = ProgramReading { output: StreamContent::Text(Value::unknown()), ..ProgramReading::default() };
+fn read(tool: &NetworkProgram, given: &[ShellValue]) -> ProgramReading {
+    let mut reading =
+        ProgramReading { output: StreamContent::Text(ShellValue::unknown()), ..ProgramReading::default() };
     let mut rest = given;
     while let [word, after @ ..] = rest
         && word.prefix().starts_with('-')
@@ -140,9 +141,9 @@ fn read(tool: &Tool, given: &[Value]) -> ProgramReading {
     reading
 }
 
-impl Tool {
+impl NetworkProgram {
     /// Reads an option, and returns how many words behind it are its value.
-    fn option(&self, word: &Value, acts: &mut Vec<RawEffect>) -> usize {
+    fn option(&self, word: &ShellValue, acts: &mut Vec<RawEffect>) -> usize {
         let Some(text) = word.known() else {
             acts.push(unknown("a word that may be a flag"));
             return 0;
@@ -184,21 +185,21 @@ impl Tool {
     }
 
     /// Returns whether these are `device wifi` or `radio wifi` of nmcli.
-    fn is_wireless(&self, object: &str, verb: &Value) -> bool {
+    fn is_wireless(&self, object: &str, verb: &ShellValue) -> bool {
         let is_of_tool = listed(self.objects).any(|name| name == "radio");
         is_of_tool && ["device", "radio"].iter().any(|name| name.starts_with(object)) && verb.known() == Some("wifi")
     }
 
     /// Adds what is known of words that do not look.
-    fn change(&self, object: &str, words: &[Value], reading: &mut ProgramReading) {
+    fn change(&self, object: &str, words: &[ShellValue], reading: &mut ProgramReading) {
         // `ip netns exec NAME COMMAND`, `ip -all netns exec COMMAND`, `ip vrf exec NAME COMMAND`, `tc exec bpf … run COMMAND`.
-        let may_run = |word: &Value| word.known().is_some_and(|word| !word.is_empty() && "exec".starts_with(word));
+        let may_run = |word: &ShellValue| word.known().is_some_and(|word| !word.is_empty() && "exec".starts_with(word));
         if "exec".starts_with(object) || words.first().is_some_and(may_run) {
             reading.acts.push(in_other_network());
             (1..words.len()).for_each(|at| reading.inner.push(NestedRun::Words(words[at..].to_vec())));
             return;
         }
-        let verb = words.first().and_then(Value::known).unwrap_or_default();
+        let verb = words.first().and_then(ShellValue::known).unwrap_or_default();
         let is_change = !verb.is_empty() && listed(CHANGES).any(|change| change.starts_with(verb));
         reading.acts.push(if is_change { changes_network() } else { unknown("whether it only looks is not known") });
     }
@@ -217,8 +218,8 @@ fn unknown(why: &str) -> RawEffect {
 }
 
 /// Reads what stands behind `wifi`.
-fn wireless(words: &[Value]) -> Option<RawEffect> {
-    match words.first().map(Value::known) {
+fn wireless(words: &[ShellValue]) -> Option<RawEffect> {
+    match words.first().map(ShellValue::known) {
         None | Some(Some("list" | "lis" | "li" | "l")) => None,
         Some(Some(verb)) if verb.starts_with('s') => {
             Some(RawEffect::Danger(Danger::Secret, "print passwords of networks".to_owned()))

@@ -1,7 +1,7 @@
 //! `sh`, `bash` and their kin: text behind `-c`, a script, or the input.
 
 use crate::act::{CodeLanguage, FileOp, NestedRun, ProgramReading, RawEffect};
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// Letters that are flags; `o` and `O` take the next word.
 const LETTERS: &str = "abcefhiklmnoprstuvxBCDEHOPT";
@@ -25,7 +25,7 @@ const LONG: &[&str] = &[
     "version",
 ];
 
-pub(crate) fn read(words: &[Value]) -> ProgramReading {
+pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
     let mut shell = ShellWords::default();
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -42,7 +42,7 @@ pub(crate) fn read(words: &[Value]) -> ProgramReading {
         shell.run_what_may_be_text(words);
     }
     let rest = words.get(at..).unwrap_or_default();
-    shell.run(if rest.first().and_then(Value::known) == Some("-") { &rest[1..] } else { rest });
+    shell.run(if rest.first().and_then(ShellValue::known) == Some("-") { &rest[1..] } else { rest });
     shell.reading
 }
 
@@ -60,14 +60,14 @@ struct ShellWords {
 
 impl ShellWords {
     /// Takes a flag; returns how many further words it takes.
-    fn take(&mut self, word: &Value, next: Option<&Value>) -> usize {
+    fn take(&mut self, word: &ShellValue, next: Option<&ShellValue>) -> usize {
         let Some(flag) = word.known() else {
             self.doubt();
             return 0;
         };
         let name = flag.trim_start_matches('-');
         if let Some(file) = ["rcfile=", "init-file="].iter().find_map(|before| name.strip_prefix(before)) {
-            self.reading.acts.push(RawEffect::Path(FileOp::Run, Value::text(file)));
+            self.reading.acts.push(RawEffect::Path(FileOp::Run, ShellValue::text(file)));
             return 0;
         }
         let takes_option = flag.starts_with('-') && flag.ends_with('o');
@@ -127,15 +127,15 @@ impl ShellWords {
     }
 
     /// Where it is not sure which words are flags, whatever stands behind `-c` may be the text.
-    fn run_what_may_be_text(&mut self, words: &[Value]) {
-        let is_flag = |word: &Value| word.known().is_some_and(|flag| flag.starts_with('-') && flag.contains('c'));
+    fn run_what_may_be_text(&mut self, words: &[ShellValue]) {
+        let is_flag = |word: &ShellValue| word.known().is_some_and(|flag| flag.starts_with('-') && flag.contains('c'));
         let text = words.iter().position(is_flag).and_then(|at| words.get(at + 1..)).unwrap_or_default();
         if let Some((text, parameters)) = text.split_first() {
             self.reading.inner.push(NestedRun::Script(text.clone(), parameters.to_vec()));
         }
     }
 
-    fn run(&mut self, operands: &[Value]) {
+    fn run(&mut self, operands: &[ShellValue]) {
         match operands.split_first() {
             Some((script, _)) if script.begins_with_gap() && !self.has_text => {
                 self.doubt();
@@ -160,6 +160,6 @@ impl ShellWords {
     }
 }
 
-fn is_input(script: &Value) -> bool {
+fn is_input(script: &ShellValue) -> bool {
     matches!(script.known(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
 }

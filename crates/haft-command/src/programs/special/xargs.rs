@@ -1,7 +1,7 @@
 //! `xargs`: runs a command with words that come from its input.
 
 use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect};
-use crate::value::Value;
+use crate::value::ShellValue;
 
 const WITH_VALUE: &str = "adEILnPsJRS";
 const LONG_WITH_VALUE: &[&str] =
@@ -10,13 +10,13 @@ const LONG_WITH_VALUE: &[&str] =
 #[derive(Default)]
 struct XargsOptions {
     mark: Option<String>,
-    file: Option<Value>,
+    file: Option<ShellValue>,
     /// The variable that tells each process its number.
-    variable: Option<Value>,
+    variable: Option<ShellValue>,
     doubts: bool,
 }
 
-pub(crate) fn read(words: &[Value]) -> ProgramReading {
+pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
     let mut options = XargsOptions::default();
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -37,21 +37,21 @@ pub(crate) fn read(words: &[Value]) -> ProgramReading {
     }
     reading.acts.extend(options.file.iter().map(|file| RawEffect::Path(FileOp::Read, file.clone())));
     match options.variable.as_ref().map(|name| name.known().map(str::to_owned)) {
-        Some(Some(name)) => reading.inner.push(NestedRun::Variable(name, Value::number())),
+        Some(Some(name)) => reading.inner.push(NestedRun::Variable(name, ShellValue::number())),
         Some(None) => {
             reading.acts.push(RawEffect::Unknown("which variable it sets is known only when it runs".to_owned()))
         }
         None => {}
     }
     // Without a command it prints the words.
-    let echo = [Value::text("echo")];
+    let echo = [ShellValue::text("echo")];
     reading.inner.push(options.inner(if command.is_empty() { &echo } else { command }));
     reading
 }
 
 impl XargsOptions {
     /// Takes a flag; returns how many further words it takes.
-    fn take(&mut self, word: &Value, next: Option<&Value>) -> usize {
+    fn take(&mut self, word: &ShellValue, next: Option<&ShellValue>) -> usize {
         let start = word.prefix();
         if start.starts_with("--") {
             return self.take_long(word, next);
@@ -76,7 +76,7 @@ impl XargsOptions {
         0
     }
 
-    fn take_long(&mut self, word: &Value, next: Option<&Value>) -> usize {
+    fn take_long(&mut self, word: &ShellValue, next: Option<&ShellValue>) -> usize {
         let (name, attached) = match word.prefix().split_once('=') {
             Some((name, _)) => (name, word.strip_prefix(&format!("{name}="))),
             None => (word.prefix(), None),
@@ -96,7 +96,7 @@ impl XargsOptions {
         takes_next
     }
 
-    fn set(&mut self, letter: char, value: Option<Value>) {
+    fn set(&mut self, letter: char, value: Option<ShellValue>) {
         match letter {
             'a' => self.file = value,
             'I' | 'J' => self.mark = value.map(|mark| mark.shown()),
@@ -104,17 +104,18 @@ impl XargsOptions {
         }
     }
 
-    fn inner(&self, command: &[Value]) -> NestedRun {
+    fn inner(&self, command: &[ShellValue]) -> NestedRun {
         let mut words = command.to_vec();
         match (&self.mark, &self.file) {
             (Some(mark), None) => NestedRun::WordsAroundInput(words, mark.clone()),
             (Some(mark), Some(_)) => {
-                let put = |word: &Value| crate::programs::special::find::put_in(word, mark, &Value::unknown());
+                let put =
+                    |word: &ShellValue| crate::programs::special::find::put_in(word, mark, &ShellValue::unknown());
                 NestedRun::Words(words.iter().map(put).collect())
             }
             (None, None) => NestedRun::WordsAndInput(words),
             (None, Some(_)) => {
-                words.extend(Value::any_words());
+                words.extend(ShellValue::any_words());
                 NestedRun::Words(words)
             }
         }

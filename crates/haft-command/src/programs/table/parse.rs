@@ -5,9 +5,9 @@ use haft_contract::effect::Danger;
 use crate::act::{CodeLanguage, FileOp, LocalCode, RawEffect};
 use crate::programs::table::role::WordRole;
 use crate::programs::table::row::{
-    Condition, Fact, Here, Operands, PrintedOutput, ProgramRow, Says, Takes, Unnamed, declare,
+    Condition, Fact, Here, Operands, PrintedOutput, ProgramRow, Says, Takes, UnnamedFlags, declare,
 };
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// Reads a fact, and notes in the row which flags it names and how words are to be read.
 pub(crate) fn fact(line: &'static str, row: &mut ProgramRow) -> Result<Fact, String> {
@@ -108,8 +108,8 @@ fn operands(text: &'static str) -> Result<Operands, String> {
 fn flags(text: &'static str, row: &mut ProgramRow) -> Says {
     for name in text.split_whitespace() {
         match name {
-            "any" => row.traits.unnamed = Unnamed::Harmless,
-            "more" => row.traits.unnamed = Unnamed::Asked,
+            "any" => row.traits.unnamed = UnnamedFlags::Harmless,
+            "more" => row.traits.unnamed = UnnamedFlags::Asked,
             name => declare(&mut row.flags, name, Takes::Nothing),
         }
     }
@@ -129,7 +129,7 @@ fn value(text: &'static str, row: &mut ProgramRow, takes: Takes) -> Result<Says,
 fn does(text: &'static str) -> Result<RawEffect, String> {
     let (word, rest) = first_word(text);
     let words = || if rest.is_empty() { Err(format!("\"{word}\" says nothing")) } else { Ok(rest.to_owned()) };
-    let path = |deed| words().map(|path| RawEffect::Path(deed, Value::text(path)));
+    let path = |deed| words().map(|path| RawEffect::Path(deed, ShellValue::text(path)));
     match word {
         "connect" if rest == "elsewhere" => Ok(RawEffect::ConnectElsewhere),
         "connect" => Ok(RawEffect::Connect(None)),
@@ -143,14 +143,14 @@ fn does(text: &'static str) -> Result<RawEffect, String> {
         "unknown" => words().map(RawEffect::Unknown),
         "read" => path(FileOp::Read),
         // Its input names the files.
-        "read-unknown" if rest.is_empty() => Ok(RawEffect::Path(FileOp::Read, Value::unknown())),
+        "read-unknown" if rest.is_empty() => Ok(RawEffect::Path(FileOp::Read, ShellValue::unknown())),
         "list" => path(FileOp::List),
         "create" => path(FileOp::Create),
         "replace" => path(FileOp::Replace),
         "remove" => path(FileOp::Remove),
         "run" => path(FileOp::Run),
         "danger" => danger(rest),
-        "follow" => Ok(RawEffect::LocalCode(followed(rest)?, Value::text("."))),
+        "follow" => Ok(RawEffect::LocalCode(followed(rest)?, ShellValue::text("."))),
         _ => Err(format!("\"{word}\" is nothing that a program does")),
     }
 }

@@ -1,8 +1,8 @@
 //! What a word means to the program that gets it.
 
-use crate::act::{CodeLanguage, FileOp, Program};
+use crate::act::{CodeLanguage, FileOp, SettingsProgram};
 use crate::programs::git::revision;
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// The meaning of an operand, or of the value of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub(crate) enum WordRole {
     /// A file with a program in a language, or the standard input.
     Program(CodeLanguage),
     /// A file with settings of a program, or the standard input.
-    Settings(Program),
+    Settings(SettingsProgram),
     /// Shell text, each word for itself.
     Scripts,
     /// A program with its words, or shell text, which the input gives more words.
@@ -154,8 +154,8 @@ impl WordRole {
             "quoted" => WordRole::Quoted,
             "shell-like" => WordRole::ShellLike,
             "anything" => WordRole::Anything,
-            "curl-file" => WordRole::Settings(Program::Curl),
-            "ssh-file" => WordRole::Settings(Program::Ssh),
+            "curl-file" => WordRole::Settings(SettingsProgram::Curl),
+            "ssh-file" => WordRole::Settings(SettingsProgram::Ssh),
             name => return language(name).map(WordRole::Language),
         })
     }
@@ -169,7 +169,7 @@ impl WordRole {
     }
 
     /// Returns whether a word of this role says where something is done.
-    pub(crate) fn says_where(self, word: &Value) -> bool {
+    pub(crate) fn says_where(self, word: &ShellValue) -> bool {
         match self {
             WordRole::Path(_)
             | WordRole::Remote(_)
@@ -198,7 +198,7 @@ fn language(name: &str) -> Option<CodeLanguage> {
         "awk" => CodeLanguage::Awk,
         "sed" => CodeLanguage::Sed,
         "patch" => CodeLanguage::Patch,
-        "wget-setting" => CodeLanguage::Settings(Program::Wget),
+        "wget-setting" => CodeLanguage::Settings(SettingsProgram::Wget),
         _ => return None,
     })
 }

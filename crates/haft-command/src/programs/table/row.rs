@@ -8,7 +8,7 @@ use crate::act::{CodeLanguage, FileOp, LocalCode, RawEffect};
 use crate::programs::table::examples::{ExpectedDecision, TableExample};
 use crate::programs::table::role::WordRole;
 use crate::programs::table::{RowSource, TableFault, parse};
-use crate::value::Value;
+use crate::value::ShellValue;
 
 /// A row, taken apart.
 #[derive(Debug)]
@@ -138,7 +138,7 @@ pub(crate) enum Takes {
 #[derive(Debug, Default)]
 pub(crate) struct Traits {
     /// What flags do that are not named in the row.
-    pub(crate) unnamed: Unnamed,
+    pub(crate) unnamed: UnnamedFlags,
     /// The first operand is a subcommand.
     pub(crate) subcommands: bool,
     /// Words that begin with `+` are flags.
@@ -159,9 +159,9 @@ pub(crate) struct Traits {
     pub(crate) has_telling_flags: bool,
 }
 
-/// What flags do that a row does not name.
+/// The effect of flags that a row does not name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Unnamed {
+pub(crate) enum UnnamedFlags {
     /// Anything.
     #[default]
     Doubted,
@@ -195,12 +195,12 @@ impl ProgramRow {
             }
         }
         let tells = row.facts.iter().any(Fact::tells_of_a_flag);
-        row.traits.has_telling_flags = row.traits.unnamed == Unnamed::Doubted || tells;
+        row.traits.has_telling_flags = row.traits.unnamed == UnnamedFlags::Doubted || tells;
         Ok(row)
     }
 
     /// Returns whether these words make the program print how it is used, or which version it is, and nothing else.
-    pub(crate) fn is_usage(&self, words: &[Value]) -> bool {
+    pub(crate) fn is_usage(&self, words: &[ShellValue]) -> bool {
         // `usage none`: it loads code of the folder first, whatever it prints then. Many of those that run code of the
         // workspace do, so of these only the ones are believed whose row says when they do, or that they do not.
         let is_examined = !self.usage.is_empty() || !self.chosen.is_empty();
@@ -216,7 +216,7 @@ impl ProgramRow {
     }
 
     /// Returns whether these words do so behind a subcommand. Others than flags may be operands there.
-    pub(crate) fn is_usage_of_part(&self, words: &[Value]) -> bool {
+    pub(crate) fn is_usage_of_part(&self, words: &[ShellValue]) -> bool {
         alone(words).is_some_and(is_flag) && self.is_usage(words)
     }
 
@@ -245,7 +245,7 @@ impl ProgramRow {
     }
 }
 
-fn alone(words: &[Value]) -> Option<&str> {
+fn alone(words: &[ShellValue]) -> Option<&str> {
     if let [only] = words { only.known() } else { None }
 }
 

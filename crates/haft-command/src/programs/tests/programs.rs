@@ -1,7 +1,7 @@
 //! Names of programs, and programs with rules of their own.
 
 use crate::programs::table::ProgramTable;
-use crate::programs::table::row::Unnamed;
+use crate::programs::table::row::UnnamedFlags;
 use crate::programs::tests::{by, shipped};
 use haft_policy::decision::Decision;
 use haft_policy::examples::decision;
@@ -191,7 +191,8 @@ fn haft_may_be_asked_but_not_steered() {
 
 #[test]
 fn every_row_asks_about_a_flag_that_its_author_has_not_checked() {
-    let rows = ProgramTable::shipped().rows().filter_map(Result::ok).filter(|row| row.traits.unnamed == Unnamed::Asked);
+    let rows =
+        ProgramTable::shipped().rows().filter_map(Result::ok).filter(|row| row.traits.unnamed == UnnamedFlags::Asked);
     let commands: Vec<String> = rows
         .flat_map(|row| &row.names)
         .map(|name| format!("{} --zz-flag-that-no-program-has=x", name.replace('+', " ")))
@@ -213,7 +214,7 @@ fn a_row_with_words_behind_one_dash_knows_its_flags() {
         flag.starts_with('-') && !flag.starts_with("--") && distinct.len() > 1
     };
     for row in ProgramTable::shipped().rows().map(|row| row.unwrap_or_else(|fault| panic!("{fault}"))) {
-        let reads_words = row.traits.long || row.traits.first_letter || row.traits.unnamed != Unnamed::Harmless;
+        let reads_words = row.traits.long || row.traits.first_letter || row.traits.unnamed != UnnamedFlags::Harmless;
         let words: Vec<_> = row.flags.keys().filter(is_word).collect();
         assert!(
             reads_words || words.is_empty(),

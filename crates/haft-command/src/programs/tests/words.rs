@@ -1,7 +1,7 @@
 //! How words become flags, values and operands, and what their roles are.
 
 use crate::programs::tests::{CodeLanguage, by};
-use crate::value::Value;
+use crate::value::ShellValue;
 
 #[test]
 fn operands_have_roles_in_order_and_the_last_one_repeats() {
@@ -380,7 +380,7 @@ fn shell_text_that_the_input_gives_more_words_is_run_both_ways() {
 
 #[test]
 fn a_copy_has_the_last_name_of_its_address() {
-    let name = |address: &str| crate::programs::address::file_name(&Value::text(address)).shown();
+    let name = |address: &str| crate::programs::address::file_name(&ShellValue::text(address)).shown();
     assert_eq!(name("https://x.example/a/b.zip?c=d#e"), "b.zip");
     assert_eq!(name("https://git.example/u/tool.git"), "tool");
     assert_eq!(name("git@git.example:u/tool.git"), "tool");
@@ -388,5 +388,5 @@ fn a_copy_has_the_last_name_of_its_address() {
     assert_eq!(name("https://x.example"), "index.html");
     assert_eq!(name("https://x.example/"), "index.html");
     assert_eq!(name("x.example/Makefile"), "Makefile");
-    assert_eq!(name("https://x.example/%2e%2e"), Value::unknown().shown());
+    assert_eq!(name("https://x.example/%2e%2e"), ShellValue::unknown().shown());
 }

@@ -7,7 +7,7 @@
 use std::process::Command;
 
 use crate::require::Need;
-use crate::syntax::{Node, Operation, Parameter, Script, Word, WordPart, parse};
+use crate::syntax::{CommandList, CommandNode, ParameterExpansion, ParameterOperation, Word, WordPart, parse};
 
 const EXPRESSIONS: &[&str] = &[
     "a",
@@ -215,8 +215,8 @@ fn words_of_bash() -> Option<Vec<Vec<String>>> {
 }
 
 fn words_of_ours(expression: &str) -> Vec<String> {
-    let Script { items } = parse(&format!("show {expression}\n"));
-    let Node::Simple(_, words) = &items[0].stages[0].node else { panic!("{items:?}") };
+    let CommandList { items } = parse(&format!("show {expression}\n"));
+    let CommandNode::Simple(_, words) = &items[0].stages[0].node else { panic!("{items:?}") };
     words.iter().skip(1).map(value).collect()
 }
 
@@ -233,14 +233,16 @@ fn part(part: &WordPart) -> String {
     }
 }
 
-fn expanded(Parameter { name, operation, .. }: &Parameter) -> String {
+fn expanded(ParameterExpansion { name, operation, .. }: &ParameterExpansion) -> String {
     let known = (name == "x").then_some(X);
     match operation {
-        Operation::Plain => known.unwrap_or_default().to_owned(),
-        Operation::Default(word) | Operation::Assigned(word) => known.map_or_else(|| value(word), str::to_owned),
-        Operation::Alternative(word) => known.map_or_else(String::new, |_| value(word)),
-        Operation::Length => known.unwrap_or_default().len().to_string(),
-        Operation::Slice(from, length) => {
+        ParameterOperation::Plain => known.unwrap_or_default().to_owned(),
+        ParameterOperation::Default(word) | ParameterOperation::Assigned(word) => {
+            known.map_or_else(|| value(word), str::to_owned)
+        }
+        ParameterOperation::Alternative(word) => known.map_or_else(String::new, |_| value(word)),
+        ParameterOperation::Length => known.unwrap_or_default().len().to_string(),
+        ParameterOperation::Slice(from, length) => {
             let text = known.unwrap_or_default();
             let from = usize::try_from(*from).unwrap_or_else(|_| text.len() - from.unsigned_abs() as usize);
             let rest = text.chars().skip(from);

@@ -1,7 +1,7 @@
 //! Lists, pipes, compound commands, assignments, redirections.
 
 use crate::syntax::tests::check;
-use crate::syntax::{Node, parse};
+use crate::syntax::{CommandNode, parse};
 
 #[test]
 fn commands_of_a_list_say_when_they_run() {
@@ -181,7 +181,7 @@ fn stages_and_words_know_their_place_in_the_text() {
     let script = parse(text);
     let spans = |index: usize| {
         let stage = &script.items[index].stages[0];
-        let Node::Simple(_, words) = &stage.node else { panic!("{:?}", stage.node) };
+        let CommandNode::Simple(_, words) = &stage.node else { panic!("{:?}", stage.node) };
         let words = words.iter().map(|word| &text[word.span.clone()]).collect::<Vec<_>>();
         (&text[stage.span.clone()], words)
     };

@@ -3,11 +3,11 @@
 //! Commands stand in `<…>`, quoted text in `‹…›`, a quoted expansion has a `'` behind it.
 
 use crate::syntax::{
-    Assignment, Direction, Item, Link, Node, Operation, Parameter, Quoting, Redirect, RedirectKind, Script, Stage,
-    Word, WordPart,
+    Assignment, CommandList, CommandNode, CommandPipeline, CommandStage, Direction, Link, ParameterExpansion,
+    ParameterOperation, Quoting, Redirect, RedirectKind, Word, WordPart,
 };
 
-pub(crate) fn script(script: &Script) -> String {
+pub(crate) fn script(script: &CommandList) -> String {
     joined(&script.items, " ; ", item)
 }
 
@@ -15,7 +15,7 @@ fn joined<T>(things: &[T], between: &str, shown: impl Fn(&T) -> String) -> Strin
     things.iter().map(shown).collect::<Vec<_>>().join(between)
 }
 
-fn item(item: &Item) -> String {
+fn item(item: &CommandPipeline) -> String {
     let link = match item.link {
         Link::Always => "",
         Link::And => "&& ",
@@ -25,26 +25,26 @@ fn item(item: &Item) -> String {
     format!("{link}{}{end}", joined(&item.stages, " | ", stage))
 }
 
-fn stage(stage: &Stage) -> String {
+fn stage(stage: &CommandStage) -> String {
     let node = match &stage.node {
-        Node::Simple(assignments, all) => {
+        CommandNode::Simple(assignments, all) => {
             let space = if assignments.is_empty() || all.is_empty() { "" } else { " " };
             format!("<{}{space}{}>", joined(assignments, " ", assignment), words(all))
         }
-        Node::Group(inside) => format!("{{ {} }}", script(inside)),
-        Node::Subshell(inside) => format!("( {} )", script(inside)),
-        Node::If(scripts) => format!("if[{}]", joined(scripts, " / ", script)),
-        Node::While(condition, body) => format!("while[{} / {}]", script(condition), script(body)),
-        Node::For(name, Some(all), body) => format!("for[{name} in {} / {}]", words(all), script(body)),
-        Node::For(name, None, body) => format!("for[{name} / {}]", script(body)),
-        Node::CountingFor(all, body) => format!("count[{} / {}]", words(all), script(body)),
-        Node::Case(subject, cases) => {
-            let case = |(patterns, body): &(Vec<Word>, Script)| format!("{}) {}", words(patterns), script(body));
+        CommandNode::Group(inside) => format!("{{ {} }}", script(inside)),
+        CommandNode::Subshell(inside) => format!("( {} )", script(inside)),
+        CommandNode::If(scripts) => format!("if[{}]", joined(scripts, " / ", script)),
+        CommandNode::While(condition, body) => format!("while[{} / {}]", script(condition), script(body)),
+        CommandNode::For(name, Some(all), body) => format!("for[{name} in {} / {}]", words(all), script(body)),
+        CommandNode::For(name, None, body) => format!("for[{name} / {}]", script(body)),
+        CommandNode::CountingFor(all, body) => format!("count[{} / {}]", words(all), script(body)),
+        CommandNode::Case(subject, cases) => {
+            let case = |(patterns, body): &(Vec<Word>, CommandList)| format!("{}) {}", words(patterns), script(body));
             format!("case[{} / {}]", word(subject), joined(cases, " / ", case))
         }
-        Node::Function(name, body) => format!("function[{name} / {}]", self::stage(body)),
-        Node::Test(all) | Node::Arithmetic(all) => format!("test[{}]", words(all)),
-        Node::Opaque(why) => format!("opaque[{why}]"),
+        CommandNode::Function(name, body) => format!("function[{name} / {}]", self::stage(body)),
+        CommandNode::Test(all) | CommandNode::Arithmetic(all) => format!("test[{}]", words(all)),
+        CommandNode::Opaque(why) => format!("opaque[{why}]"),
     };
     let redirects = stage.redirects.iter().map(|one| format!(" {}", redirect(one)));
     format!("{node}{}", redirects.collect::<String>())
@@ -96,23 +96,23 @@ fn part(part: &WordPart) -> String {
     }
 }
 
-fn parameter(parameter: &Parameter) -> String {
+fn parameter(parameter: &ParameterExpansion) -> String {
     let operation = match &parameter.operation {
-        Operation::Plain => String::new(),
-        Operation::Default(default) => format!(" or {}", word(default)),
-        Operation::Assigned(default) => format!(" is {}", word(default)),
-        Operation::Alternative(other) => format!(" then {}", word(other)),
-        Operation::Required => " required".to_owned(),
-        Operation::Slice(from, None) => format!(" from {from}"),
-        Operation::Slice(from, Some(length)) => format!(" from {from} length {length}"),
-        Operation::Edited(_, all) => format!(" edited {}", words(all)),
-        Operation::Length => " length".to_owned(),
-        Operation::Elements => " elements".to_owned(),
-        Operation::Element(index) => format!(" element {}", word(index)),
-        Operation::Keys => " keys".to_owned(),
-        Operation::Indirect => " indirect".to_owned(),
-        Operation::Prompt => " prompt".to_owned(),
-        Operation::Strange(all) => format!(" strange {}", words(all)),
+        ParameterOperation::Plain => String::new(),
+        ParameterOperation::Default(default) => format!(" or {}", word(default)),
+        ParameterOperation::Assigned(default) => format!(" is {}", word(default)),
+        ParameterOperation::Alternative(other) => format!(" then {}", word(other)),
+        ParameterOperation::Required => " required".to_owned(),
+        ParameterOperation::Slice(from, None) => format!(" from {from}"),
+        ParameterOperation::Slice(from, Some(length)) => format!(" from {from} length {length}"),
+        ParameterOperation::Edited(_, all) => format!(" edited {}", words(all)),
+        ParameterOperation::Length => " length".to_owned(),
+        ParameterOperation::Elements => " elements".to_owned(),
+        ParameterOperation::Element(index) => format!(" element {}", word(index)),
+        ParameterOperation::Keys => " keys".to_owned(),
+        ParameterOperation::Indirect => " indirect".to_owned(),
+        ParameterOperation::Prompt => " prompt".to_owned(),
+        ParameterOperation::Strange(all) => format!(" strange {}", words(all)),
     };
     format!("${{{}{operation}}}", parameter.name)
 }

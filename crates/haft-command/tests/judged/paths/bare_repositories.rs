@@ -1,8 +1,8 @@
 //! Folders that git takes for a repository of its own, whatever lies behind the names in them.
 
-use haft_command::{CommandReader, CommandScene, Locate, Located};
+use haft_command::{CommandReader, CommandScene, Locate, PathLocation};
 use haft_contract::door::FileKind;
-use haft_contract::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, FileLocation, Target};
 use haft_policy::decision::Decision::{self, Allow, Ask};
 use haft_policy::effect_kind::EffectKind;
 use haft_policy::examples::{HOME, WORKSPACE, decision_beside};
@@ -18,15 +18,15 @@ struct Links<'a> {
 }
 
 impl Locate for Links<'_> {
-    fn locate(&self, path: &str) -> Located {
+    fn locate(&self, path: &str) -> PathLocation {
         let Some(inside) = path.strip_prefix(WORKSPACE).map(|rest| rest.trim_start_matches('/')) else {
-            return Located { target: Target::Outside(Place::new(path, Extent::Entry)), kind: None };
+            return PathLocation { target: Target::Outside(FileLocation::new(path, Extent::Entry)), kind: None };
         };
         let is_link = inside.strip_prefix("v3/").is_some_and(|name| self.names.contains(&name));
         let is_folder = matches!(inside, "" | "v3" | ".git");
         let kind = is_folder.then_some(FileKind::Folder);
         let path = if is_link { "v3/nowhere" } else { inside };
-        Located { target: Target::Inside(Place::new(path, Extent::Entry)), kind }
+        PathLocation { target: Target::Inside(FileLocation::new(path, Extent::Entry)), kind }
     }
 
     fn names_in(&self, folder: &str) -> Vec<String> {

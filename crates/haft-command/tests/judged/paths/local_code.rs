@@ -3,9 +3,9 @@
 //! Each row is a command that is harmless in an ordinary workspace, and files that make it run code. The table is
 //! tried in the folder itself, in a folder below, and with the files made by the same command.
 
-use haft_command::{CommandReader, CommandScene, Locate, Located};
+use haft_command::{CommandReader, CommandScene, Locate, PathLocation};
 use haft_contract::door::FileKind;
-use haft_contract::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, FileLocation, Target};
 use haft_policy::decision::Decision::{self, Allow, Ask, Deny};
 use haft_policy::effect_kind::EffectKind;
 use haft_policy::examples::{HOME, WORKSPACE, decision, decision_beside};
@@ -235,12 +235,12 @@ fn settings_beside_the_files_that_a_command_looks_at_are_followed() {
 struct OneFile<'a>(&'a str, &'a str);
 
 impl Locate for OneFile<'_> {
-    fn locate(&self, path: &str) -> Located {
+    fn locate(&self, path: &str) -> PathLocation {
         let inside = path.strip_prefix(WORKSPACE).map(|rest| rest.trim_start_matches('/'));
-        let target = |inside| Target::Inside(Place::new(inside, Extent::Entry));
-        let outside = || Target::Outside(Place::new(path, Extent::Entry));
+        let target = |inside| Target::Inside(FileLocation::new(inside, Extent::Entry));
+        let outside = || Target::Outside(FileLocation::new(path, Extent::Entry));
         let kind = inside.filter(|inside| *inside == self.0).map(|_| FileKind::File);
-        Located { target: inside.map_or_else(outside, target), kind }
+        PathLocation { target: inside.map_or_else(outside, target), kind }
     }
 
     fn text_of(&self, file: &str) -> Option<String> {

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use anyhow::Context;
 use haft_contract::door::Look;
-use haft_contract::effect::{CommandLine, Does, Effect, Exposure};
+use haft_contract::effect::{CommandLine, Effect, Exposure, StepEffect};
 use haft_contract::error::AdvanceYes;
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 use haft_policy::containment::{Containment, only_looks};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::effect_kind::EffectKind;
@@ -19,32 +19,32 @@ use haft_policy::policy::Mode;
 use haft_tools::bash::reading::{read_command, runs_typed_text, scene};
 use haft_workspace::state::{Covers, WorkspaceState};
 
-use super::super::event::Event;
-use super::super::form::Form;
+use super::super::event::GuardEvent;
+use super::super::form::GuardEventForm;
 use super::super::rewrite;
 use super::super::secrets;
-use super::{COMMANDS, Follows, Judge, Judged, said_yes};
+use super::{AgentCallJudge, AgentCallJudgement, COMMANDS, Follows, said_yes};
 
 /// Who runs a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Runner {
     /// haft, in its sandbox.
-    Haft(Undo),
+    Haft(UndoExtent),
     /// The agent, as it is written.
     Agent,
 }
 
 /// Whether haft can undo what a command changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Undo {
+enum UndoExtent {
     Whole,
     Partly,
 }
 
-impl Judge {
+impl AgentCallJudge {
     /// Judges a command that starts in this folder. haft runs none that starts outside the workspace: the sandbox has no
     /// such folder.
-    pub(super) fn command(&self, text: &str, folder: &Path) -> anyhow::Result<Judged> {
+    pub(super) fn command(&self, text: &str, folder: &Path) -> anyhow::Result<AgentCallJudgement> {
         let scene = scene(&self.workspace, folder).context("the workspace has no real path")?;
         let parts = read_command(text, &scene, &self.workspace);
         let looks = only_looks(&parts);
@@ -59,7 +59,7 @@ impl Judge {
         let contained = Containment::Contained.of_call(&effects);
         let is_undoable = effects.iter().all(|effect| can_be_undone(effect, contained));
         let runner = match self.rewrites && folder.starts_with(self.workspace.path()) {
-            true => Runner::Haft(if is_undoable { Undo::Whole } else { Undo::Partly }),
+            true => Runner::Haft(if is_undoable { UndoExtent::Whole } else { UndoExtent::Partly }),
             false => Runner::Agent,
         };
         let mut ruling = match runner {
@@ -90,14 +90,14 @@ impl Judge {
             Runner::Haft(_) => Follows::Command { text: text.to_owned(), folder: folder.to_owned(), covers },
             Runner::Agent => Follows::Nothing,
         };
-        Ok(Judged { ruling, follows })
+        Ok(AgentCallJudgement { ruling, follows })
     }
 
     /// Answers an ordinary question where the user's yes beforehand covers it. Returns which questions need no second
     /// answer when the command runs.
     fn with_yes(&self, ruling: Ruling, covers: Covers, runner: Runner) -> (Ruling, Covers) {
         match (self.yes.filter(|_| ruling.is_ordinary_question()), runner) {
-            (Some(yes @ AdvanceYes::ToUndoable), Runner::Haft(Undo::Whole)) => {
+            (Some(yes @ AdvanceYes::ToUndoable), Runner::Haft(UndoExtent::Whole)) => {
                 (said_yes(ruling, yes), Covers::Undoable)
             }
             (Some(yes @ AdvanceYes::ToAll), Runner::Haft(_)) => (said_yes(ruling, yes), Covers::All),
@@ -115,7 +115,7 @@ impl Judge {
     /// Says yes to a command only where the settings say that commands need no sandbox: here they have none, and haft cannot
     /// undo what they change.
     fn yes_to_command(&self, ruling: Ruling) -> Ruling {
-        if self.settings.surroundings.required == Level::None {
+        if self.settings.surroundings.required == ConfinementLevel::None {
             return self.answered(ruling, AdvanceYes::ToAll);
         }
         let reason =
@@ -130,15 +130,17 @@ impl Judge {
     }
 
     /// Returns the command that an agent wrote, where it asks for permission to run what haft made of it.
-    pub(super) fn own_line(&self, event: &Event, text: String) -> String {
-        let ticket = rewrite::ticket_in(&text).filter(|_| event.recipient.form == Form::Permission);
+    pub(super) fn own_line(&self, event: &GuardEvent, text: String) -> String {
+        let ticket = rewrite::ticket_in(&text).filter(|_| event.recipient.form == GuardEventForm::Permission);
         ticket.and_then(|id| self.state().judged_calls().find(id)).map_or(text, |call| call.line)
     }
 }
 
 /// Returns whether a part of a command touches or runs something that is known only when it runs.
 fn is_not_known(effect: &Effect) -> bool {
-    let is_open = |does: &Does| matches!(does, Does::Unknown(_) | Does::ReadUnknown | Does::ChangeUnknown(_));
+    let is_open = |does: &StepEffect| {
+        matches!(does, StepEffect::Unknown(_) | StepEffect::ReadUnknown | StepEffect::ChangeUnknown(_))
+    };
     matches!(effect, Effect::Step(step) if is_open(&step.does))
 }
 
@@ -170,7 +172,7 @@ pub(super) fn leaving(ruling: Ruling, leaves_sandbox: bool) -> Ruling {
 
 /// Returns whether a command reads a file outside of the workspace and the system, also through a link.
 fn reads_elsewhere(effects: &[Effect]) -> bool {
-    let is_read = |effect: &Effect| matches!(effect, Effect::Step(step) if matches!(step.does, Does::Read(_)));
+    let is_read = |effect: &Effect| matches!(effect, Effect::Step(step) if matches!(step.does, StepEffect::Read(_)));
     effects.iter().any(|effect| is_read(effect) && EffectKind::of(effect) == EffectKind::CommandReadsElsewhere)
 }
 

@@ -42,9 +42,9 @@ fn a_shell_reads_any_command_back_exactly() {
     let fixed = ["", "'", "''", "\\", "\n", here_document, long.as_str()].map(str::to_owned);
     let made_up = (1..300).map(|seed| any_text(seed, 400));
     for text in fixed.into_iter().chain(made_up) {
-        for form in [Form::Claude, Form::Codex] {
+        for form in [GuardEventForm::Claude, GuardEventForm::Codex] {
             let Some(word) = word_of(form, &text) else {
-                assert_eq!(form, Form::Codex, "only Codex needs the ticket for {text:?}");
+                assert_eq!(form, GuardEventForm::Codex, "only Codex needs the ticket for {text:?}");
                 continue;
             };
             assert_eq!(words(&word), [text.as_str()], "{form:?}");
@@ -55,24 +55,25 @@ fn a_shell_reads_any_command_back_exactly() {
 #[test]
 fn a_command_that_is_too_long_for_a_word_is_in_the_ticket_only() {
     for length in [LONGEST + 1, 128 * 1024, 1024 * 1024] {
-        assert_eq!(word_of(Form::Claude, &"x".repeat(length)), None);
+        assert_eq!(word_of(GuardEventForm::Claude, &"x".repeat(length)), None);
     }
 }
 
 #[test]
 fn the_rules_of_codex_see_one_pair_of_quotes_or_none() {
-    assert_eq!(word_of(Form::Codex, "echo hi\nls").as_deref(), Some("'echo hi\nls'"));
-    assert_eq!(word_of(Form::Codex, "echo it's").as_deref(), Some("\"echo it's\""));
-    assert_eq!(word_of(Form::Codex, "echo 'a' \"$b\""), None);
+    assert_eq!(word_of(GuardEventForm::Codex, "echo hi\nls").as_deref(), Some("'echo hi\nls'"));
+    assert_eq!(word_of(GuardEventForm::Codex, "echo it's").as_deref(), Some("\"echo it's\""));
+    assert_eq!(word_of(GuardEventForm::Codex, "echo 'a' \"$b\""), None);
 }
 
 #[test]
 fn the_shell_of_the_agent_itself_goes_to_a_folder() {
-    let split = |text: &'static str| lasting_folder(Form::Claude, text).map(|going| (going.folder, going.rest));
+    let split =
+        |text: &'static str| lasting_folder(GuardEventForm::Claude, text).map(|going| (going.folder, going.rest));
     assert_eq!(split("cd sub && make"), Some(("sub", "make")));
     assert_eq!(split("cd sub&&make 2>&1 | tail &> x"), Some(("sub", "make 2>&1 | tail &> x")));
     assert_eq!(split("cd 'a b' && make; ls"), Some(("a b", "make; ls")));
-    let going = lasting_folder(Form::Claude, "cd sub &&  make").expect("it changes the folder");
+    let going = lasting_folder(GuardEventForm::Claude, "cd sub &&  make").expect("it changes the folder");
     assert_eq!(going.before, "cd sub &&  ");
     for whole in [
         "cd $X && make",
@@ -91,10 +92,10 @@ fn the_shell_of_the_agent_itself_goes_to_a_folder() {
     ] {
         assert_eq!(split(whole), None, "{whole}");
     }
-    assert_eq!(lasting_folder(Form::Codex, "cd sub && make"), None);
+    assert_eq!(lasting_folder(GuardEventForm::Codex, "cd sub && make"), None);
     assert_eq!(joined(Path::new("/w/a"), "../b/./c"), Path::new("/w/b/c"));
     assert_eq!(joined(Path::new("/w/a"), "/usr/../etc"), Path::new("/etc"));
-    assert!(only_goes(Form::Claude, "cd src/x ") && !only_goes(Form::Claude, "cd $(rm x)"));
+    assert!(only_goes(GuardEventForm::Claude, "cd src/x ") && !only_goes(GuardEventForm::Claude, "cd $(rm x)"));
 }
 
 #[test]

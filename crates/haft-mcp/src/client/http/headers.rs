@@ -21,8 +21,8 @@ const PREFIX: &str = "mcp-param-";
 /// Deepest argument that is mirrored.
 const DEEPEST: usize = 16;
 
-/// A message on its way.
-pub(super) struct Message {
+/// A message that is about to be sent to a server.
+pub(super) struct OutboundMessage {
     pub(super) id: Option<Value>,
     pub(super) method: String,
     /// The revision that it names itself, in the new era.
@@ -33,7 +33,7 @@ pub(super) struct Message {
     pub(super) body: Bytes,
 }
 
-impl Message {
+impl OutboundMessage {
     pub(super) fn of(line: &[u8]) -> Option<Self> {
         let mut value: Value = serde_json::from_slice(line).ok()?;
         let params = &value["params"];
@@ -51,11 +51,11 @@ impl Message {
 
 /// The arguments that the tools of a server want in headers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MirroredArguments(BTreeMap<String, Vec<Mirrored>>);
+pub(crate) struct MirroredArguments(BTreeMap<String, Vec<MirroredArgument>>);
 
 /// An argument, and the header that repeats it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Mirrored {
+struct MirroredArgument {
     path: Vec<String>,
     header: String,
 }
@@ -71,10 +71,10 @@ impl MirroredArguments {
     }
 
     /// Returns the headers of a call.
-    pub(super) fn headers_of(&self, message: &Message) -> Vec<(String, String)> {
+    pub(super) fn headers_of(&self, message: &OutboundMessage) -> Vec<(String, String)> {
         let is_call = message.method == "tools/call";
         let mirrored = message.name.as_ref().filter(|_| is_call).and_then(|name| self.0.get(name));
-        let header = |mirrored: &Mirrored| {
+        let header = |mirrored: &MirroredArgument| {
             let value = mirrored.path.iter().try_fold(&message.arguments, |value, key| value.get(key))?;
             let text = match value {
                 Value::String(text) => text.clone(),
@@ -93,7 +93,7 @@ pub(crate) fn check_mirrored(schema: &Value) -> Result<(), String> {
     mirrored(schema).map(drop)
 }
 
-fn mirrored(schema: &Value) -> Result<Vec<Mirrored>, String> {
+fn mirrored(schema: &Value) -> Result<Vec<MirroredArgument>, String> {
     let mut found = Vec::new();
     below(schema, &mut Vec::new(), &mut found)?;
     let mut names = BTreeSet::new();
@@ -107,14 +107,14 @@ fn mirrored(schema: &Value) -> Result<Vec<Mirrored>, String> {
 }
 
 /// Looks at the properties of a schema, and at theirs.
-fn below(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) -> Result<(), String> {
+fn below(schema: &Value, path: &mut Vec<String>, found: &mut Vec<MirroredArgument>) -> Result<(), String> {
     if path.len() >= DEEPEST {
         return Ok(());
     }
     for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         path.push(name.clone());
         if let Some(header) = property.get(MIRRORED) {
-            found.push(Mirrored { path: path.clone(), header: checked(header, property)? });
+            found.push(MirroredArgument { path: path.clone(), header: checked(header, property)? });
         }
         below(property, path, found)?;
         path.pop();
@@ -190,7 +190,7 @@ mod tests {
             MirroredArguments(BTreeMap::from([("t".to_owned(), mirrored(&schema).expect("it is in order"))]));
         let headers = |arguments: Value| {
             let message = json!({ "id": 1, "method": "tools/call", "params": { "name": "t", "arguments": arguments } });
-            mirrored.headers_of(&Message::of(message.to_string().as_bytes()).expect("a message"))
+            mirrored.headers_of(&OutboundMessage::of(message.to_string().as_bytes()).expect("a message"))
         };
         let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(

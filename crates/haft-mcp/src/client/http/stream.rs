@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use haft_contract::net::Method;
-use haft_net::sse::{Decoder, Resumption};
+use haft_net::sse::{Resumption, SseDecoder};
 use haft_net::{Incoming, Outgoing};
 use serde_json::Value;
 
-use super::{Shared, words_of};
-use crate::lines::Line;
+use super::{RemoteTransport, words_of};
+use crate::lines::MessageLine;
 
 /// How long haft waits before it resumes a stream, if the server does not say.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -21,8 +21,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// So many attempts in a row that bring nothing are the last.
 const MOST_ATTEMPTS: u32 = 5;
 
-/// What a stream brought.
-struct Brought {
+/// Summarizes what was received on one event stream.
+struct StreamSummary {
     has_answered: bool,
     /// How many messages there were.
     messages: usize,
@@ -31,7 +31,7 @@ struct Brought {
     broken: Option<String>,
 }
 
-impl Shared {
+impl RemoteTransport {
     /// Reads the answer to a request from a stream, and from those that go on where it ended.
     pub(super) async fn streamed(&self, first: Incoming, (id, method): (&Value, &str)) -> Result<bool, String> {
         let mut brought = self.drained(first, Some((id, method))).await?;
@@ -50,7 +50,7 @@ impl Shared {
             brought = match self.opened(from.last_id.as_deref()).await {
                 Ok(Some(stream)) => self.drained(stream, Some((id, method))).await?,
                 Ok(None) => return Err("the server broke its answer off, and does not resume it".to_owned()),
-                Err(why) => Brought::nothing(why),
+                Err(why) => StreamSummary::nothing(why),
             };
         }
         Ok(true)
@@ -101,9 +101,9 @@ impl Shared {
     }
 
     /// Passes on what a stream brings, to its end. Only an event that is too long is an error.
-    async fn drained(&self, mut stream: Incoming, answered: Option<(&Value, &str)>) -> Result<Brought, String> {
-        let mut decoder = Decoder::default();
-        let mut brought = Brought::nothing(String::new());
+    async fn drained(&self, mut stream: Incoming, answered: Option<(&Value, &str)>) -> Result<StreamSummary, String> {
+        let mut decoder = SseDecoder::default();
+        let mut brought = StreamSummary::nothing(String::new());
         brought.broken = None;
         loop {
             let piece = match stream.chunk().await {
@@ -128,19 +128,19 @@ impl Shared {
         Ok(brought)
     }
 
-    async fn take(&self, message: Vec<u8>, answered: Option<(&Value, &str)>, brought: &mut Brought) {
+    async fn take(&self, message: Vec<u8>, answered: Option<(&Value, &str)>, brought: &mut StreamSummary) {
         if message.trim_ascii().is_empty() {
             return;
         }
         brought.messages += 1;
         match answered {
             Some(request) => brought.has_answered |= self.pass_on(message, request).await,
-            None => drop(self.lines.send(Line::Message(message)).await),
+            None => drop(self.lines.send(MessageLine::Message(message)).await),
         }
     }
 }
 
-impl Brought {
+impl StreamSummary {
     fn nothing(why: String) -> Self {
         Self { has_answered: false, messages: 0, resumption: Resumption::default(), broken: Some(why) }
     }

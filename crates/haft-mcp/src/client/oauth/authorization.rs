@@ -28,8 +28,8 @@ pub(super) struct Visit {
     says_issuer: bool,
 }
 
-/// What is asked for.
-pub(super) struct Wanted<'a> {
+/// The parameters of a request for authorization.
+pub(super) struct AuthorizationRequest<'a> {
     pub(super) client_id: &'a str,
     pub(super) redirect: &'a str,
     pub(super) resource: &'a str,
@@ -38,7 +38,7 @@ pub(super) struct Wanted<'a> {
 
 impl Visit {
     /// Prepares a login.
-    pub(super) fn to(issuer: &Issuer, wanted: &Wanted<'_>) -> Result<Self, String> {
+    pub(super) fn to(issuer: &Issuer, wanted: &AuthorizationRequest<'_>) -> Result<Self, String> {
         let (verifier, state) = (random()?, random()?);
         let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(&verifier));
         let scopes = wanted.scopes.iter().cloned().collect::<Vec<_>>().join(" ");
@@ -119,8 +119,12 @@ mod tests {
         }))
         .expect("it is one");
         let scopes = ["a", "b"].map(str::to_owned).into();
-        let wanted =
-            Wanted { client_id: "c", redirect: "http://127.0.0.1:1/callback", resource: "https://m", scopes: &scopes };
+        let wanted = AuthorizationRequest {
+            client_id: "c",
+            redirect: "http://127.0.0.1:1/callback",
+            resource: "https://m",
+            scopes: &scopes,
+        };
         Visit::to(&issuer, &wanted).expect("there are random numbers")
     }
 

@@ -18,8 +18,8 @@ const PATH: &str = "/callback";
 /// What the browser shows then.
 const SEEN: &str = "haft has the answer. You can close this page and go back to the terminal.\n";
 
-/// An answer of the browser: names and values.
-pub(super) type Returned = Vec<(String, String)>;
+/// The names and values that the browser brings back.
+pub(super) type CallbackParameters = Vec<(String, String)>;
 
 /// A port that waits for the browser.
 pub(super) struct Callback {
@@ -33,7 +33,7 @@ struct Taker {
     place: String,
     /// What tells the answer to this login from any other.
     state: String,
-    returned: Mutex<Option<oneshot::Sender<Returned>>>,
+    returned: Mutex<Option<oneshot::Sender<CallbackParameters>>>,
 }
 
 impl Callback {
@@ -47,7 +47,7 @@ impl Callback {
     }
 
     /// Waits until the browser comes back from the login of this state.
-    pub(super) async fn returned(self, state: &str) -> Result<Returned, String> {
+    pub(super) async fn returned(self, state: &str) -> Result<CallbackParameters, String> {
         let (sender, returned) = oneshot::channel();
         let taker = Taker { place: self.place, state: state.to_owned(), returned: Mutex::new(Some(sender)) };
         let (end, ended) = oneshot::channel::<()>();
@@ -91,7 +91,8 @@ impl RequestHandler for Taker {
     async fn answer(&self, request: Request<Bytes>) -> Response<Full<Bytes>> {
         let query = request.uri().query().unwrap_or_default();
         let pairs = Address::parse(&format!("http://{}{PATH}?{query}", self.place)).map(|address| address.query());
-        let is_answer = |pairs: &Returned| pairs.iter().any(|(name, value)| name == "state" && *value == self.state);
+        let is_answer =
+            |pairs: &CallbackParameters| pairs.iter().any(|(name, value)| name == "state" && *value == self.state);
         let Some(pairs) = pairs.ok().filter(is_answer) else {
             return page(StatusCode::BAD_REQUEST, "There is no answer of a login here.\n");
         };

@@ -9,8 +9,8 @@ use haft_net::Outgoing;
 use serde_json::json;
 
 use super::Login;
-use super::authorization::{Visit, Wanted};
-use super::callback::{Callback, Returned};
+use super::authorization::{AuthorizationRequest, Visit};
+use super::callback::{Callback, CallbackParameters};
 use super::challenge::Challenge;
 use super::discovery::{Issuer, Resource, issuer_of, resource_of};
 use super::record::{LoginRecord, Registration};
@@ -57,7 +57,12 @@ pub(crate) async fn log_in(login: &Login, browser: &dyn Browser) -> Result<Strin
     remember_client(login, (&issuer, &client))?;
     let scopes = scopes_of(login, (&record, &challenge), (&resource, &issuer));
     let redirect = callback.redirect.clone();
-    let asked = Wanted { client_id: &client.client_id, redirect: &redirect, resource: &resource.name, scopes: &scopes };
+    let asked = AuthorizationRequest {
+        client_id: &client.client_id,
+        redirect: &redirect,
+        resource: &resource.name,
+        scopes: &scopes,
+    };
     let visit = Visit::to(&issuer, &asked)?;
     browser.show(&ShownVisit { address: visit.address.as_str(), issuer: &issuer.issuer, scopes: &scopes });
     let returned = match browser.pasted() {
@@ -159,7 +164,7 @@ fn scopes_of(
     scopes
 }
 
-fn read_pasted(text: &str) -> Result<Returned, String> {
+fn read_pasted(text: &str) -> Result<CallbackParameters, String> {
     let address = haft_net::Address::parse(text.trim());
     address.map(|address| address.query()).map_err(|_| "This is no address; nothing was done.".to_owned())
 }

@@ -17,7 +17,7 @@ use super::record::{ClientProof, LoginRecord, Registration};
 const LONGEST: usize = 4 * 1024;
 
 #[derive(Deserialize)]
-struct Registered {
+struct RegistrationResponse {
     client_id: String,
     #[serde(default)]
     client_secret: Option<String>,
@@ -114,9 +114,9 @@ async fn register(
     if !(200..300).contains(&answer.status) {
         return Err(format!("{place} does not register haft: HTTP status {}", answer.status));
     }
-    let registered: Registered = serde_json::from_slice(&answer.body)
+    let registered: RegistrationResponse = serde_json::from_slice(&answer.body)
         .map_err(|_| format!("{place} answered the registration with something that is no client"))?;
-    let Registered { client_id, client_secret: secret, token_endpoint_auth_method } = registered;
+    let RegistrationResponse { client_id, client_secret: secret, token_endpoint_auth_method } = registered;
     if client_id.is_empty() || client_id.len() > LONGEST || secret.as_ref().is_some_and(|secret| secret.len() > LONGEST)
     {
         return Err(format!("{place} answered the registration with something that is no client"));

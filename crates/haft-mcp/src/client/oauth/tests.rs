@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::flow::{Browser, ShownVisit, log_in};
 use super::record::LoginPlace;
-use super::{AfterRefusal, Login, Refusal};
+use super::{AfterRefusal, Login, ServerRefusal};
 
 /// How the server behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,8 +220,8 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-fn refused(key: Option<&str>) -> Refusal<'_> {
-    Refusal { status: 401, header: Some("Bearer"), key }
+fn refused(key: Option<&str>) -> ServerRefusal<'_> {
+    ServerRefusal { status: 401, header: Some("Bearer"), key }
 }
 
 async fn logged_in(behaviour: Behaviour, folder: &tempfile::TempDir) -> (Arc<Authority>, Login) {
@@ -322,7 +322,7 @@ async fn more_rights_are_asked_for_with_those_of_before_and_the_same_ones_not_ag
     let folder = folder();
     let (_authority, login) = logged_in(Behaviour::Well, &folder).await;
     let header = r#"Bearer error="insufficient_scope", scope="b""#;
-    let missing = || Refusal { status: 403, header: Some(header), key: Some("key-1") };
+    let missing = || ServerRefusal { status: 403, header: Some(header), key: Some("key-1") };
     let answer = login.after(missing()).await;
     let expected = "it needs a login with more rights (b); run \"haft mcp login web\"";
     assert_eq!(answer, AfterRefusal::Ask(expected.to_owned()));

@@ -33,7 +33,7 @@ pub(super) struct TokenRequest<'a> {
 }
 
 #[derive(Deserialize)]
-struct Given {
+struct TokenResponse {
     access_token: String,
     #[serde(default)]
     token_type: Option<String>,
@@ -44,7 +44,7 @@ struct Given {
 }
 
 #[derive(Deserialize)]
-struct Refused {
+struct TokenErrorResponse {
     error: String,
     #[serde(default)]
     error_description: Option<String>,
@@ -78,13 +78,13 @@ impl TokenRequest<'_> {
         if answer.status != 200 {
             return Err(refusal(&address, (answer.status, &answer.body)));
         }
-        let given: Given = serde_json::from_slice(&answer.body)
+        let given: TokenResponse = serde_json::from_slice(&answer.body)
             .map_err(|_| failed(format!("{} answered with something that is no key", address.place())))?;
         self.grant(given).map_err(|why| failed(format!("{} {why}", address.place())))
     }
 
-    fn grant(&self, given: Given) -> Result<Grant, String> {
-        let Given { access_token, token_type, expires_in, refresh_token } = given;
+    fn grant(&self, given: TokenResponse) -> Result<Grant, String> {
+        let TokenResponse { access_token, token_type, expires_in, refresh_token } = given;
         let is_bearer = token_type.as_deref().is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
         if !is_bearer {
             return Err("gave a key of a kind that haft does not know".to_owned());
@@ -125,7 +125,7 @@ fn refusal(address: &Address, (status, body): (u16, &[u8])) -> NoToken {
         let what = format!("{place} redirects haft (HTTP status {status}), and haft follows no redirect");
         return NoToken { what, is_over: false };
     }
-    let refused: Option<Refused> = serde_json::from_slice(body).ok();
+    let refused: Option<TokenErrorResponse> = serde_json::from_slice(body).ok();
     let words = refused.as_ref().map_or_else(
         || format!("HTTP status {status}"),
         |refused| {
@@ -141,7 +141,7 @@ fn refusal(address: &Address, (status, body): (u16, &[u8])) -> NoToken {
 mod tests {
     use super::*;
 
-    fn request(resource: &str) -> Given {
+    fn request(resource: &str) -> TokenResponse {
         serde_json::from_str(resource).expect("it is one")
     }
 

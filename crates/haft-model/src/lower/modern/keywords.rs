@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::super::Refusal;
+use super::super::SchemaRefusal;
 use super::wrong;
 
 const TYPES: [&str; 7] = ["null", "boolean", "object", "array", "number", "integer", "string"];
 
 /// Returns the value of a keyword when it has the form JSON Schema gives it. Keywords that JSON
 /// Schema does not know pass.
-pub(super) fn checked(keyword: &str, value: &Value, at: &str) -> Result<Value, Refusal> {
+pub(super) fn checked(keyword: &str, value: &Value, at: &str) -> Result<Value, SchemaRefusal> {
     let rule = match keyword {
         "type" => return types(value, at),
         "required" if !is_strings(value) => "it has to be a list of property names",
@@ -58,7 +58,7 @@ pub(super) fn modernise(schema: &mut Map<String, Value>) {
     }
 }
 
-fn types(value: &Value, at: &str) -> Result<Value, Refusal> {
+fn types(value: &Value, at: &str) -> Result<Value, SchemaRefusal> {
     let known = |value: &Value| value.as_str().is_some_and(|name| TYPES.contains(&name));
     let rule = "a type is one of null, boolean, object, array, number, integer and string";
     match value {

@@ -6,7 +6,7 @@ use super::{NOTES, Simple};
 
 /// A type of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Kind {
+pub(in super::super) enum SchemaType {
     Null,
     Boolean,
     Integer,
@@ -46,54 +46,61 @@ const OBJECT_KEYWORDS: [&str; 10] = [
 const OTHER_RESTRICTIONS: [&str; 11] =
     ["type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 
-impl Kind {
-    const ALL: [Kind; 7] =
-        [Kind::Null, Kind::Boolean, Kind::Integer, Kind::Number, Kind::Text, Kind::List, Kind::Object];
+impl SchemaType {
+    const ALL: [SchemaType; 7] = [
+        SchemaType::Null,
+        SchemaType::Boolean,
+        SchemaType::Integer,
+        SchemaType::Number,
+        SchemaType::Text,
+        SchemaType::List,
+        SchemaType::Object,
+    ];
 
     /// Returns the value of `type`.
     pub(in super::super) fn name(self) -> &'static str {
         match self {
-            Kind::Null => "null",
-            Kind::Boolean => "boolean",
-            Kind::Integer => "integer",
-            Kind::Number => "number",
-            Kind::Text => "string",
-            Kind::List => "array",
-            Kind::Object => "object",
+            SchemaType::Null => "null",
+            SchemaType::Boolean => "boolean",
+            SchemaType::Integer => "integer",
+            SchemaType::Number => "number",
+            SchemaType::Text => "string",
+            SchemaType::List => "array",
+            SchemaType::Object => "object",
         }
     }
 
-    fn named(name: &Value) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| name == kind.name())
+    fn named(name: &Value) -> Option<SchemaType> {
+        SchemaType::ALL.into_iter().find(|kind| name == kind.name())
     }
 
     /// Returns the keywords that restrict values of this type and no other.
     fn keywords(self) -> &'static [&'static str] {
         match self {
-            Kind::Null | Kind::Boolean => &[],
-            Kind::Integer | Kind::Number => &NUMBER_KEYWORDS,
-            Kind::Text => &STRING_KEYWORDS,
-            Kind::List => &LIST_KEYWORDS,
-            Kind::Object => &OBJECT_KEYWORDS,
+            SchemaType::Null | SchemaType::Boolean => &[],
+            SchemaType::Integer | SchemaType::Number => &NUMBER_KEYWORDS,
+            SchemaType::Text => &STRING_KEYWORDS,
+            SchemaType::List => &LIST_KEYWORDS,
+            SchemaType::Object => &OBJECT_KEYWORDS,
         }
     }
 
     fn admits(self, value: &Value) -> bool {
         match self {
-            Kind::Null => value.is_null(),
-            Kind::Boolean => value.is_boolean(),
-            Kind::Integer => value.as_f64().is_some_and(|number| number.fract() == 0.0),
-            Kind::Number => value.is_number(),
-            Kind::Text => value.is_string(),
-            Kind::List => value.is_array(),
-            Kind::Object => value.is_object(),
+            SchemaType::Null => value.is_null(),
+            SchemaType::Boolean => value.is_boolean(),
+            SchemaType::Integer => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+            SchemaType::Number => value.is_number(),
+            SchemaType::Text => value.is_string(),
+            SchemaType::List => value.is_array(),
+            SchemaType::Object => value.is_object(),
         }
     }
 }
 
 /// Returns whether a keyword restricts which values are valid.
 pub(super) fn is_restriction(keyword: &str) -> bool {
-    Kind::ALL.iter().any(|kind| kind.keywords().contains(&keyword)) || OTHER_RESTRICTIONS.contains(&keyword)
+    SchemaType::ALL.iter().any(|kind| kind.keywords().contains(&keyword)) || OTHER_RESTRICTIONS.contains(&keyword)
 }
 
 /// Returns whether a value is neither a list nor an object.
@@ -128,19 +135,19 @@ pub(super) fn typed(mut schema: Map<String, Value>) -> Simple {
     }
 }
 
-fn by_values(mut schema: Map<String, Value>, values: Vec<Value>, said: &[Kind]) -> Simple {
+fn by_values(mut schema: Map<String, Value>, values: Vec<Value>, said: &[SchemaType]) -> Simple {
     for keyword in ["type", "const", "enum"] {
         schema.shift_remove(keyword);
     }
     if !values.iter().all(is_scalar) {
         return Simple::Constants(values, schema);
     }
-    let mut groups: Vec<(Kind, Vec<Value>)> = Vec::new();
+    let mut groups: Vec<(SchemaType, Vec<Value>)> = Vec::new();
     for value in values {
         // Whole numbers among fractions are one group, or the union would split an enum for nothing.
         let kind = match said.iter().find(|kind| kind.admits(&value)) {
             Some(kind) => *kind,
-            None => Kind::ALL.into_iter().find(|kind| kind.admits(&value)).unwrap_or(Kind::Null),
+            None => SchemaType::ALL.into_iter().find(|kind| kind.admits(&value)).unwrap_or(SchemaType::Null),
         };
         match groups.iter_mut().find(|(other, _)| *other == kind) {
             Some((_, group)) if !group.contains(&value) => group.push(value),
@@ -158,7 +165,7 @@ fn by_values(mut schema: Map<String, Value>, values: Vec<Value>, said: &[Kind]) 
         0 => Simple::Nothing,
         1 => {
             let (kind, values) = groups.remove(0);
-            if kind != Kind::Null {
+            if kind != SchemaType::Null {
                 with_values(&mut schema, values);
             }
             Simple::Typed(kind, schema)
@@ -178,14 +185,14 @@ fn by_values(mut schema: Map<String, Value>, values: Vec<Value>, said: &[Kind]) 
 }
 
 /// Makes a list of types a union, every alternative with the keywords of its type.
-fn split(schema: Map<String, Value>, kinds: &[Kind]) -> Simple {
+fn split(schema: Map<String, Value>, kinds: &[SchemaType]) -> Simple {
     let mut notes = Map::new();
     let mut rest = Map::new();
     for (keyword, value) in schema {
         if keyword == "type" {
             continue;
         }
-        if Kind::ALL.iter().any(|kind| kind.keywords().contains(&keyword.as_str())) {
+        if SchemaType::ALL.iter().any(|kind| kind.keywords().contains(&keyword.as_str())) {
             rest.insert(keyword, value);
         } else {
             notes.insert(keyword, value);
@@ -206,27 +213,27 @@ fn split(schema: Map<String, Value>, kinds: &[Kind]) -> Simple {
     Simple::Union(branches, notes)
 }
 
-fn said_kinds(schema: &Map<String, Value>) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = match schema.get("type") {
-        Some(Value::Array(names)) => names.iter().filter_map(Kind::named).collect(),
-        Some(name) => Kind::named(name).into_iter().collect(),
+fn said_kinds(schema: &Map<String, Value>) -> Vec<SchemaType> {
+    let mut kinds: Vec<SchemaType> = match schema.get("type") {
+        Some(Value::Array(names)) => names.iter().filter_map(SchemaType::named).collect(),
+        Some(name) => SchemaType::named(name).into_iter().collect(),
         None => Vec::new(),
     };
-    if kinds.contains(&Kind::Number) {
-        kinds.retain(|kind| *kind != Kind::Integer);
+    if kinds.contains(&SchemaType::Number) {
+        kinds.retain(|kind| *kind != SchemaType::Integer);
     }
     kinds
 }
 
 /// Returns the types a schema without `type` is about, by its keywords. Strictly read it admits
 /// every other type too; nobody means that.
-fn implied_kinds(schema: &Map<String, Value>) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = [Kind::Object, Kind::List, Kind::Text, Kind::Number]
+fn implied_kinds(schema: &Map<String, Value>) -> Vec<SchemaType> {
+    let mut kinds: Vec<SchemaType> = [SchemaType::Object, SchemaType::List, SchemaType::Text, SchemaType::Number]
         .into_iter()
         .filter(|kind| schema.keys().any(|key| key != "format" && kind.keywords().contains(&key.as_str())))
         .collect();
     if kinds.is_empty() && schema.contains_key("format") {
-        kinds.push(Kind::Text);
+        kinds.push(SchemaType::Text);
     }
     debug_assert!(NOTES.iter().all(|note| !is_restriction(note)));
     kinds

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::Refusal;
+use super::super::SchemaRefusal;
 
 const MOST_PROPERTIES: usize = 5_000;
 const MOST_LEVELS: usize = 10;
@@ -17,7 +17,7 @@ const LONG_ENUM: usize = 250;
 const MOST_LONG_ENUM_CHARACTERS: usize = 15_000;
 
 /// Refuses a lowered schema that is over a limit.
-pub(super) fn check(schema: &Map<String, Value>) -> Result<(), Refusal> {
+pub(super) fn check(schema: &Map<String, Value>) -> Result<(), SchemaRefusal> {
     let mut count = Count::default();
     count.schema(schema, 0);
     for (what, counted, limit) in [
@@ -28,7 +28,7 @@ pub(super) fn check(schema: &Map<String, Value>) -> Result<(), Refusal> {
         ("characters in one long enum", count.long_enum, MOST_LONG_ENUM_CHARACTERS),
     ] {
         if counted > limit {
-            return Err(Refusal(format!(
+            return Err(SchemaRefusal(format!(
                 "the schema has {counted} {what}, and strict mode takes {limit}. Next: offer it without strict mode, or make the schema smaller"
             )));
         }

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use haft_contract::lift::{Field, Null, Place, Rule};
+use haft_contract::lift::{Field, LiftRule, Null, PropertyPlace};
 use serde_json::{Map, Value, json};
 
-use super::super::Refusal;
+use super::super::SchemaRefusal;
 use super::super::receipt::say;
-use super::super::simplify::{Kind, Simple};
-use super::super::spot::Spot;
-use super::{Piece, Strict, nullable, shapes, typed};
+use super::super::simplify::{SchemaType, Simple};
+use super::super::spot::SchemaPosition;
+use super::{Strict, StrictSchema, nullable, shapes, typed};
 
-/// Where an object stands.
+/// The position of an object in the arguments.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Role {
+pub(super) enum ObjectRole {
     /// It is the arguments themselves and has to stay an object.
     Arguments,
     /// It is a part of them.
@@ -26,18 +26,23 @@ struct Extra {
     key: Map<String, Value>,
     /// Schema of the values.
     value: Value,
-    spot: Spot,
+    spot: SchemaPosition,
 }
 
 impl Strict<'_> {
     /// Lowers an object schema: a closed object, a list of entries, or JSON as text.
-    pub(super) fn object(&mut self, mut schema: Map<String, Value>, spot: &Spot, role: Role) -> Result<Piece, Refusal> {
+    pub(super) fn object(
+        &mut self,
+        mut schema: Map<String, Value>,
+        spot: &SchemaPosition,
+        role: ObjectRole,
+    ) -> Result<StrictSchema, SchemaRefusal> {
         let properties = match schema.shift_remove("properties") {
             Some(Value::Object(properties)) => properties,
             _ => Map::new(),
         };
         let open = is_open(&schema);
-        if properties.is_empty() && open && role == Role::Part && !requires(&schema) {
+        if properties.is_empty() && open && role == ObjectRole::Part && !requires(&schema) {
             for keyword in ["additionalProperties", "unevaluatedProperties"] {
                 schema.shift_remove(keyword);
             }
@@ -45,7 +50,9 @@ impl Strict<'_> {
         }
         let extra = self.extra(&mut schema, &properties, spot)?;
         match (extra, role) {
-            (Some(extra), Role::Part) if properties.is_empty() && !requires(&schema) => self.entries(extra, schema),
+            (Some(extra), ObjectRole::Part) if properties.is_empty() && !requires(&schema) => {
+                self.entries(extra, schema)
+            }
             (extra, _) => self.record(properties, extra, schema, spot),
         }
     }
@@ -56,8 +63,8 @@ impl Strict<'_> {
         mut properties: Map<String, Value>,
         extra: Option<Extra>,
         mut schema: Map<String, Value>,
-        spot: &Spot,
-    ) -> Result<Piece, Refusal> {
+        spot: &SchemaPosition,
+    ) -> Result<StrictSchema, SchemaRefusal> {
         let required = schema.shift_remove("required").unwrap_or_default();
         let required: Vec<&str> = required.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         for name in &required {
@@ -81,7 +88,7 @@ impl Strict<'_> {
                 }
             }
             lowered.insert(name.clone(), Value::Object(piece.schema));
-            let place = Place::Property(name.clone());
+            let place = PropertyPlace::Property(name.clone());
             fields.insert(name.clone(), Field { place, null, rule: piece.rule });
         }
         if let Some(extra) = extra {
@@ -93,20 +100,20 @@ impl Strict<'_> {
             let notes = Map::from_iter([("description".to_owned(), json!(words))]);
             let piece = self.entries(extra, notes)?;
             lowered.insert(name.clone(), Value::Object(piece.schema));
-            let place = Place::Spread;
+            let place = PropertyPlace::Spread;
             fields.insert(name, Field { place, null: Null::Absent, rule: piece.rule });
         }
-        let mut object = typed(Kind::Object, schema);
+        let mut object = typed(SchemaType::Object, schema);
         let names: Vec<String> = lowered.keys().cloned().collect();
         object.insert("properties".to_owned(), Value::Object(lowered));
         object.insert("required".to_owned(), json!(names));
         object.insert("additionalProperties".to_owned(), json!(false));
-        let rule = simplified(Rule::Fields(fields));
-        Ok(Piece { schema: object, rule })
+        let rule = simplified(LiftRule::Fields(fields));
+        Ok(StrictSchema { schema: object, rule })
     }
 
     /// A map as a list of `{"key", "value"}`.
-    fn entries(&mut self, extra: Extra, mut schema: Map<String, Value>) -> Result<Piece, Refusal> {
+    fn entries(&mut self, extra: Extra, mut schema: Map<String, Value>) -> Result<StrictSchema, SchemaRefusal> {
         for (from, to) in [("minProperties", "minItems"), ("maxProperties", "maxItems")] {
             if let Some(count) = schema.shift_remove(from) {
                 schema.insert(to.to_owned(), count);
@@ -118,11 +125,11 @@ impl Strict<'_> {
         if !value.schema.contains_key("$ref") && !value.schema.contains_key("description") {
             say(&mut value.schema, "The value of this entry.");
         }
-        let mut key = typed(Kind::Text, extra.key);
+        let mut key = typed(SchemaType::Text, extra.key);
         if !key.contains_key("description") {
             say(&mut key, "The name of this entry.");
         }
-        let mut list = typed(Kind::List, schema);
+        let mut list = typed(SchemaType::List, schema);
         list.insert(
             "items".to_owned(),
             json!({
@@ -132,7 +139,7 @@ impl Strict<'_> {
                 "additionalProperties": false,
             }),
         );
-        Ok(Piece { schema: list, rule: Rule::Entries(Box::new(value.rule)) })
+        Ok(StrictSchema { schema: list, rule: LiftRule::Entries(Box::new(value.rule)) })
     }
 
     /// Takes what says which further properties an object has.
@@ -140,8 +147,8 @@ impl Strict<'_> {
         &mut self,
         schema: &mut Map<String, Value>,
         properties: &Map<String, Value>,
-        spot: &Spot,
-    ) -> Result<Option<Extra>, Refusal> {
+        spot: &SchemaPosition,
+    ) -> Result<Option<Extra>, SchemaRefusal> {
         let unevaluated = schema.shift_remove("unevaluatedProperties");
         let additional = schema.shift_remove("additionalProperties").or(unevaluated);
         let patterns = match schema.shift_remove("patternProperties") {
@@ -185,11 +192,11 @@ impl Strict<'_> {
     }
 
     /// Lowers the schema of property names.
-    fn key(&mut self, names: &Value, spot: &Spot) -> Result<Map<String, Value>, Refusal> {
+    fn key(&mut self, names: &Value, spot: &SchemaPosition) -> Result<Map<String, Value>, SchemaRefusal> {
         let here = spot.under("propertyNames");
         match self.simplifier.simple(names, &here.at)? {
-            Simple::Typed(Kind::Text, schema) => {
-                let mut piece = self.scalar(Kind::Text, schema, &here.at);
+            Simple::Typed(SchemaType::Text, schema) => {
+                let mut piece = self.scalar(SchemaType::Text, schema, &here.at);
                 piece.schema.shift_remove("type");
                 Ok(piece.schema)
             }
@@ -202,7 +209,11 @@ impl Strict<'_> {
     }
 
     /// Lowers a list; positions of a tuple keep their rules and lose their order in the schema.
-    pub(super) fn list(&mut self, mut schema: Map<String, Value>, spot: &Spot) -> Result<Piece, Refusal> {
+    pub(super) fn list(
+        &mut self,
+        mut schema: Map<String, Value>,
+        spot: &SchemaPosition,
+    ) -> Result<StrictSchema, SchemaRefusal> {
         let rest = schema.shift_remove("items");
         let positions = match schema.shift_remove("prefixItems") {
             Some(Value::Array(positions)) => positions,
@@ -245,17 +256,17 @@ impl Strict<'_> {
             1 => items.remove(0),
             _ => json!({ "anyOf": items }),
         };
-        let mut list = typed(Kind::List, schema);
+        let mut list = typed(SchemaType::List, schema);
         list.insert("items".to_owned(), items);
-        let rule = Rule::Items {
+        let rule = LiftRule::Items {
             first: first.into_iter().map(|piece| piece.rule).collect(),
             rest: Box::new(rest.map(|piece| piece.rule).unwrap_or_default()),
         };
-        Ok(Piece { schema: list, rule: simplified(rule) })
+        Ok(StrictSchema { schema: list, rule: simplified(rule) })
     }
 
     /// Returns whether a lowered schema admits null, also behind a reference.
-    fn admits_null(&mut self, schema: &Map<String, Value>) -> Result<bool, Refusal> {
+    fn admits_null(&mut self, schema: &Map<String, Value>) -> Result<bool, SchemaRefusal> {
         if shapes::admits_null(schema) {
             return Ok(true);
         }
@@ -271,24 +282,24 @@ impl Strict<'_> {
         Ok(false)
     }
 
-    fn definition_admits_null(&mut self, target: usize) -> Result<bool, Refusal> {
+    fn definition_admits_null(&mut self, target: usize) -> Result<bool, SchemaRefusal> {
         if let Some(known) = self.nullable.get(&target) {
             return Ok(*known);
         }
         let def = &self.simplifier.document.defs[target];
-        let admits = self.source_admits_null(&def.schema, &Spot::start(&def.origin))?;
+        let admits = self.source_admits_null(&def.schema, &SchemaPosition::start(&def.origin))?;
         self.nullable.insert(target, admits);
         Ok(admits)
     }
 
     /// Returns whether a schema will admit null once it is lowered.
-    fn source_admits_null(&mut self, schema: &Value, spot: &Spot) -> Result<bool, Refusal> {
+    fn source_admits_null(&mut self, schema: &Value, spot: &SchemaPosition) -> Result<bool, SchemaRefusal> {
         spot.refuse_abyss()?;
         if self.as_text.contains(&spot.at) {
             return Ok(false);
         }
         match self.simplifier.simple(schema, &spot.at)? {
-            Simple::Typed(kind, _) => Ok(kind == Kind::Null),
+            Simple::Typed(kind, _) => Ok(kind == SchemaType::Null),
             Simple::Reference(target, _) => self.definition_admits_null(target),
             Simple::Union(branches, _) => {
                 for (i, branch) in branches.iter().enumerate() {
@@ -318,23 +329,27 @@ fn requires(schema: &Map<String, Value>) -> bool {
 }
 
 /// Returns a rule without the parts that change nothing.
-fn simplified(rule: Rule) -> Rule {
+fn simplified(rule: LiftRule) -> LiftRule {
     match rule {
-        Rule::Fields(mut fields) => {
+        LiftRule::Fields(mut fields) => {
             fields.retain(|wire, field| {
-                field.rule != Rule::Same || field.null == Null::Absent || field.place != Place::Property(wire.clone())
+                field.rule != LiftRule::Same
+                    || field.null == Null::Absent
+                    || field.place != PropertyPlace::Property(wire.clone())
             });
-            if fields.is_empty() { Rule::Same } else { Rule::Fields(fields) }
+            if fields.is_empty() { LiftRule::Same } else { LiftRule::Fields(fields) }
         }
-        Rule::Items { first, rest } if *rest == Rule::Same && first.iter().all(|rule| *rule == Rule::Same) => {
-            Rule::Same
+        LiftRule::Items { first, rest }
+            if *rest == LiftRule::Same && first.iter().all(|rule| *rule == LiftRule::Same) =>
+        {
+            LiftRule::Same
         }
         rule => rule,
     }
 }
 
 /// Says what stands at which position of a tuple.
-fn ordered(positions: &[Piece]) -> String {
+fn ordered(positions: &[StrictSchema]) -> String {
     let words: Vec<String> = positions
         .iter()
         .enumerate()

@@ -6,10 +6,10 @@
 
 use std::cell::Cell;
 
-use haft_contract::lift::{Named, Rule, Shape};
+use haft_contract::lift::{LiftRule, NamedRule, ValueShape};
 use serde_json::{Map, Value};
 
-use super::super::modern::Document;
+use super::super::modern::SchemaDocument;
 use super::Alternatives;
 
 /// Beyond this many alternatives pairs are not compared.
@@ -20,10 +20,10 @@ const DEEPEST_COMPARED: usize = 12;
 const MOST_COMPARISONS: usize = 1_000_000;
 
 /// Returns the places of unions that cannot be undone.
-pub(super) fn clashes(unions: &[Alternatives], named: &[Named]) -> Vec<String> {
+pub(super) fn clashes(unions: &[Alternatives], named: &[NamedRule]) -> Vec<String> {
     let lifting = lifting(named);
-    let comparison = Comparison { named, left: Cell::new(MOST_COMPARISONS) };
-    let clash = |branches: &[(Shape, Rule)]| {
+    let comparison = ShapeComparison { named, left: Cell::new(MOST_COMPARISONS) };
+    let clash = |branches: &[(ValueShape, LiftRule)]| {
         if branches.len() > MOST_COMPARED {
             return true;
         }
@@ -38,41 +38,41 @@ pub(super) fn clashes(unions: &[Alternatives], named: &[Named]) -> Vec<String> {
 }
 
 /// Returns the shape of values of a lowered schema.
-pub(super) fn shape(schema: &Map<String, Value>, document: &Document) -> Shape {
+pub(super) fn shape(schema: &Map<String, Value>, document: &SchemaDocument) -> ValueShape {
     let inner = |value: &Value| match value {
         Value::Object(schema) => shape(schema, document),
-        _ => Shape::Anything,
+        _ => ValueShape::Anything,
     };
     if let Some(index) = document.target(schema) {
-        return Shape::Named(index);
+        return ValueShape::Named(index);
     }
     if let Some(Value::Array(branches)) = schema.get("anyOf") {
-        return Shape::AnyOf(branches.iter().map(inner).collect());
+        return ValueShape::AnyOf(branches.iter().map(inner).collect());
     }
     if let Some(value) = schema.get("const") {
-        return Shape::OneOf(vec![value.clone()]);
+        return ValueShape::OneOf(vec![value.clone()]);
     }
     if let Some(Value::Array(values)) = schema.get("enum") {
-        return Shape::OneOf(values.clone());
+        return ValueShape::OneOf(values.clone());
     }
     let of_type = |name: &Value| match name.as_str() {
-        Some("null") => Shape::Null,
-        Some("boolean") => Shape::Boolean,
-        Some("integer") => Shape::Integer,
-        Some("number") => Shape::Number,
-        Some("string") => Shape::Text,
-        Some("array") => Shape::List(Box::new(schema.get("items").map_or(Shape::Anything, inner))),
+        Some("null") => ValueShape::Null,
+        Some("boolean") => ValueShape::Boolean,
+        Some("integer") => ValueShape::Integer,
+        Some("number") => ValueShape::Number,
+        Some("string") => ValueShape::Text,
+        Some("array") => ValueShape::List(Box::new(schema.get("items").map_or(ValueShape::Anything, inner))),
         Some("object") => {
             let properties = schema.get("properties").and_then(Value::as_object);
             let members = properties.into_iter().flatten();
-            Shape::Record(members.map(|(name, value)| (name.clone(), inner(value))).collect())
+            ValueShape::Record(members.map(|(name, value)| (name.clone(), inner(value))).collect())
         }
-        _ => Shape::Anything,
+        _ => ValueShape::Anything,
     };
     match schema.get("type") {
-        Some(Value::Array(names)) => Shape::AnyOf(names.iter().map(of_type).collect()),
+        Some(Value::Array(names)) => ValueShape::AnyOf(names.iter().map(of_type).collect()),
         Some(name) => of_type(name),
-        None => Shape::Anything,
+        None => ValueShape::Anything,
     }
 }
 
@@ -91,7 +91,7 @@ pub(super) fn admits_null(schema: &Map<String, Value>) -> bool {
 }
 
 /// Returns which named rules change anything, themselves or through others.
-fn lifting(named: &[Named]) -> Vec<bool> {
+fn lifting(named: &[NamedRule]) -> Vec<bool> {
     let mut lifting: Vec<bool> = named.iter().map(|entry| entry.rule.changes()).collect();
     loop {
         let before = lifting.iter().filter(|lifts| **lifts).count();
@@ -104,50 +104,50 @@ fn lifting(named: &[Named]) -> Vec<bool> {
     }
 }
 
-fn lifts(rule: &Rule, lifting: &[bool]) -> bool {
+fn lifts(rule: &LiftRule, lifting: &[bool]) -> bool {
     match rule {
-        Rule::Same => false,
-        Rule::Text | Rule::Entries(_) => true,
-        Rule::Named(index) => lifting.get(*index).copied().unwrap_or(true),
-        Rule::Fields(fields) => rule.changes() || fields.values().any(|field| lifts(&field.rule, lifting)),
-        Rule::Items { first, rest } => lifts(rest, lifting) || first.iter().any(|rule| lifts(rule, lifting)),
-        Rule::Choice(branches) => branches.iter().any(|(_, rule)| lifts(rule, lifting)),
+        LiftRule::Same => false,
+        LiftRule::Text | LiftRule::Entries(_) => true,
+        LiftRule::Named(index) => lifting.get(*index).copied().unwrap_or(true),
+        LiftRule::Fields(fields) => rule.changes() || fields.values().any(|field| lifts(&field.rule, lifting)),
+        LiftRule::Items { first, rest } => lifts(rest, lifting) || first.iter().any(|rule| lifts(rule, lifting)),
+        LiftRule::Choice(branches) => branches.iter().any(|(_, rule)| lifts(rule, lifting)),
     }
 }
 
-/// Compares shapes with a budget: unions of unions have exponentially many pairs.
-struct Comparison<'a> {
-    named: &'a [Named],
+/// Compares shapes within a budget: unions of unions have exponentially many pairs.
+struct ShapeComparison<'a> {
+    named: &'a [NamedRule],
     left: Cell<usize>,
 }
 
-impl Comparison<'_> {
+impl ShapeComparison<'_> {
     /// Returns whether one value can have both shapes.
-    fn overlap(&self, a: &Shape, b: &Shape, depth: usize) -> bool {
+    fn overlap(&self, a: &ValueShape, b: &ValueShape, depth: usize) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
         if left == 0 || depth > DEEPEST_COMPARED {
             return true;
         }
-        let inner = |a: &Shape, b: &Shape| self.overlap(a, b, depth + 1);
+        let inner = |a: &ValueShape, b: &ValueShape| self.overlap(a, b, depth + 1);
         match (a, b) {
-            (Shape::Anything, _) | (_, Shape::Anything) => true,
-            (Shape::Named(index), other) | (other, Shape::Named(index)) => {
+            (ValueShape::Anything, _) | (_, ValueShape::Anything) => true,
+            (ValueShape::Named(index), other) | (other, ValueShape::Named(index)) => {
                 self.named.get(*index).is_none_or(|entry| inner(&entry.shape, other))
             }
-            (Shape::AnyOf(shapes), other) | (other, Shape::AnyOf(shapes)) => {
+            (ValueShape::AnyOf(shapes), other) | (other, ValueShape::AnyOf(shapes)) => {
                 shapes.iter().any(|shape| inner(shape, other))
             }
-            (Shape::OneOf(values), Shape::OneOf(others)) => values.iter().any(|value| others.contains(value)),
-            (Shape::OneOf(values), other) | (other, Shape::OneOf(values)) => {
+            (ValueShape::OneOf(values), ValueShape::OneOf(others)) => values.iter().any(|value| others.contains(value)),
+            (ValueShape::OneOf(values), other) | (other, ValueShape::OneOf(values)) => {
                 values.iter().any(|value| is_of(value, other))
             }
-            (Shape::Integer | Shape::Number, Shape::Integer | Shape::Number) => true,
+            (ValueShape::Integer | ValueShape::Number, ValueShape::Integer | ValueShape::Number) => true,
             // Both can be the empty list.
-            (Shape::List(_), Shape::List(_)) => true,
-            (Shape::Record(ours), Shape::Record(theirs)) => {
+            (ValueShape::List(_), ValueShape::List(_)) => true,
+            (ValueShape::Record(ours), ValueShape::Record(theirs)) => {
                 let alike =
-                    |(name, shape): (&String, &Shape)| theirs.get(name).is_some_and(|other| inner(shape, other));
+                    |(name, shape): (&String, &ValueShape)| theirs.get(name).is_some_and(|other| inner(shape, other));
                 ours.len() == theirs.len() && ours.iter().all(alike)
             }
             (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
@@ -156,13 +156,13 @@ impl Comparison<'_> {
 }
 
 /// Returns whether a constant has a shape; lists and objects are no constants here.
-fn is_of(value: &Value, shape: &Shape) -> bool {
+fn is_of(value: &Value, shape: &ValueShape) -> bool {
     match shape {
-        Shape::Null => value.is_null(),
-        Shape::Boolean => value.is_boolean(),
-        Shape::Integer | Shape::Number => value.is_number(),
-        Shape::Text => value.is_string(),
-        Shape::List(_) | Shape::Record(_) => false,
-        Shape::Anything | Shape::OneOf(_) | Shape::AnyOf(_) | Shape::Named(_) => true,
+        ValueShape::Null => value.is_null(),
+        ValueShape::Boolean => value.is_boolean(),
+        ValueShape::Integer | ValueShape::Number => value.is_number(),
+        ValueShape::Text => value.is_string(),
+        ValueShape::List(_) | ValueShape::Record(_) => false,
+        ValueShape::Anything | ValueShape::OneOf(_) | ValueShape::AnyOf(_) | ValueShape::Named(_) => true,
     }
 }

@@ -18,10 +18,10 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// A gigabyte in a megabyte: a thousand members of a megabyte of zeros.
-pub(super) fn gzip_bomb(scene: Scene) -> Scene {
+pub(super) fn gzip_bomb(scene: FetchScene) -> FetchScene {
     let member = chunk(&gzip(&vec![0; 1 << 20]));
     let head = Bytes::from(chunked("content-encoding: gzip\r\n"));
-    scene.script(Script { pieces: vec![head, member.into()], again: 1_000, pause: Duration::ZERO })
+    scene.script(ServerScript { pieces: vec![head, member.into()], again: 1_000, pause: Duration::ZERO })
 }
 
 /// 64 MB of zeros in 106 bytes: meta-blocks of brotli that each copy 16 MB from one byte.
@@ -29,15 +29,15 @@ const BROTLI_BOMB: &str = "cbffff3ff82700e2b14020f7fe8fffff7ff04f00c4611180eefd1
                            7ffcffff837f02200e0b0074effff8ffff07ff04401c1600e8defff1ffff0ffe0980382c00d0bdffe3ffff1ffc1300715800\
                            a07bff37";
 
-pub(super) fn brotli_bomb(scene: Scene) -> Scene {
+pub(super) fn brotli_bomb(scene: FetchScene) -> FetchScene {
     let digits = BROTLI_BOMB.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap());
     let bomb: Vec<u8> = digits.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect();
     scene.sends(&[chunked("content-encoding: br\r\n").as_bytes(), &chunk(&bomb), b"0\r\n\r\n"])
 }
 
-pub(super) fn endless_chunks(scene: Scene) -> Scene {
+pub(super) fn endless_chunks(scene: FetchScene) -> FetchScene {
     let head = Bytes::from(chunked("content-type: text/plain\r\n"));
-    scene.script(Script {
+    scene.script(ServerScript {
         pieces: vec![head, chunk(b"more and more ").into()],
         again: 1_000_000,
         pause: Duration::ZERO,
@@ -45,14 +45,14 @@ pub(super) fn endless_chunks(scene: Scene) -> Scene {
 }
 
 /// A byte every nine seconds: never silent for long enough, never at an end.
-pub(super) fn slow_drip(scene: Scene) -> Scene {
+pub(super) fn slow_drip(scene: FetchScene) -> FetchScene {
     let head = Bytes::from(chunked("content-type: text/plain\r\n"));
-    scene.script(Script { pieces: vec![head, chunk(b"x").into()], again: 1_000, pause: Duration::from_secs(9) })
+    scene.script(ServerScript { pieces: vec![head, chunk(b"x").into()], again: 1_000, pause: Duration::from_secs(9) })
 }
 
 #[tokio::test]
 async fn a_bomb_is_cut_at_the_limit_of_decoded_bytes() {
-    for bomb in [gzip_bomb(Scene::new()), brotli_bomb(Scene::new())] {
+    for bomb in [gzip_bomb(FetchScene::new()), brotli_bomb(FetchScene::new())] {
         let fetched = bomb.fetch("http://good.example/").await.unwrap();
         assert_eq!((fetched.body.len(), fetched.is_cut), (SMALL, true));
     }
@@ -60,7 +60,7 @@ async fn a_bomb_is_cut_at_the_limit_of_decoded_bytes() {
 
 #[tokio::test]
 async fn chunks_without_end_are_cut_at_the_limit() {
-    let fetched = endless_chunks(Scene::new()).fetch("http://good.example/").await.unwrap();
+    let fetched = endless_chunks(FetchScene::new()).fetch("http://good.example/").await.unwrap();
     assert_eq!((fetched.body.len(), fetched.is_cut), (SMALL, true));
 }
 
@@ -68,22 +68,25 @@ async fn chunks_without_end_are_cut_at_the_limit() {
 async fn compressed_nothing_without_end_is_cut_too() {
     let head = Bytes::from(chunked("content-encoding: gzip\r\n"));
     let nothing = chunk(&gzip(b"").repeat(50));
-    let scene =
-        Scene::new().script(Script { pieces: vec![head, nothing.into()], again: 10_000, pause: Duration::ZERO });
+    let scene = FetchScene::new().script(ServerScript {
+        pieces: vec![head, nothing.into()],
+        again: 10_000,
+        pause: Duration::ZERO,
+    });
     let fetched = scene.fetch("http://good.example/").await.unwrap();
     assert_eq!((fetched.body.len(), fetched.is_cut), (0, true));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_drip_ends_when_the_time_is_up() {
-    let told = slow_drip(Scene::new()).told("http://good.example/").await;
+    let told = slow_drip(FetchScene::new()).told("http://good.example/").await;
     assert_eq!(told, "timed_out: good.example did not send the whole document within 30 s.");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_falls_silent_is_left() {
     let head = Bytes::from(chunked(""));
-    let scene = Scene::new().script(Script {
+    let scene = FetchScene::new().script(ServerScript {
         pieces: vec![head, chunk(b"x").into()],
         again: 1,
         pause: Duration::from_secs(99),
@@ -114,7 +117,7 @@ async fn bodies_are_read_in_each_encoding_that_is_asked_for() {
         let mut all: Vec<&[u8]> = vec![head.as_bytes()];
         all.extend(pieces.iter().map(Vec::as_slice));
         all.push(b"0\r\n\r\n");
-        let told = Scene::new().sends(&all).told("http://good.example/").await;
+        let told = FetchScene::new().sends(&all).told("http://good.example/").await;
         assert!(told == format!("200 {expected}"), "{encoding}: {}", &told[..told.len().min(200)]);
     }
 }
@@ -135,11 +138,11 @@ async fn a_body_that_breaks_off_or_is_damaged_is_an_error() {
         ("gzip, gzip", b"anything"),
     ] {
         let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\ncontent-encoding: {encoding}\r\n\r\n", body.len());
-        let told = Scene::new().sends(&[head.as_bytes(), body]).told("http://good.example/").await;
+        let told = FetchScene::new().sends(&[head.as_bytes(), body]).told("http://good.example/").await;
         assert!(told.starts_with("failed: The document of good.example cannot be read: "), "{encoding}: {told}");
         assert!(!told.contains("previous"), "{told}");
     }
-    let scene = Scene::new().sends(&[b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort"]);
+    let scene = FetchScene::new().sends(&[b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort"]);
     assert!(scene.told("http://good.example/").await.starts_with("failed: good.example cannot be reached: "));
 }
 
@@ -147,13 +150,13 @@ async fn a_body_that_breaks_off_or_is_damaged_is_an_error() {
 async fn a_head_without_end_is_refused() {
     let field = format!("x-field: {}\r\n", "a".repeat(1_000)).repeat(200);
     let head = format!("HTTP/1.1 200 OK\r\n{field}");
-    let scene = Scene::new().sends(&[head.as_bytes(), b"\r\n"]);
+    let scene = FetchScene::new().sends(&[head.as_bytes(), b"\r\n"]);
     assert!(scene.told("http://good.example/").await.starts_with("failed: good.example cannot be reached: "));
 }
 
 #[tokio::test]
 async fn a_stopped_call_stops_its_fetch() {
-    let scene = slow_drip(Scene::new());
+    let scene = slow_drip(FetchScene::new());
     let stop = scene.stop.clone();
     let (told, ()) = tokio::join!(scene.told("http://good.example/"), async { stop.cancel() });
     assert!(told.starts_with("cancelled: "), "{told}");

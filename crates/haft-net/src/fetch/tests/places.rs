@@ -4,11 +4,12 @@ use super::*;
 
 #[tokio::test]
 async fn every_address_of_a_name_is_judged_and_only_judged_ones_are_dialled() {
-    let mixed = Scene::new().name("mixed.example", &["10.0.0.1", "93.184.215.14", "169.254.169.254"]).page("", "fine");
+    let mixed =
+        FetchScene::new().name("mixed.example", &["10.0.0.1", "93.184.215.14", "169.254.169.254"]).page("", "fine");
     assert_eq!(mixed.told("http://mixed.example/").await, "200 fine");
     assert_eq!(mixed.dialled(), ["93.184.215.14"]);
 
-    let flipping = Scene::new().name("flip.example", &["93.184.215.14"]).name("flip.example", &["10.0.0.1"]);
+    let flipping = FetchScene::new().name("flip.example", &["93.184.215.14"]).name("flip.example", &["10.0.0.1"]);
     let flipping = flipping.page("", "fine");
     assert_eq!(flipping.told("http://flip.example/").await, "200 fine");
     assert!(flipping.told("http://flip.example/").await.starts_with("denied: flip.example was not contacted"));
@@ -17,8 +18,8 @@ async fn every_address_of_a_name_is_judged_and_only_judged_ones_are_dialled() {
 
 #[tokio::test]
 async fn a_private_host_is_fetched_from_only_where_the_settings_name_it() {
-    let scene = || Listed { allow: vec!["wiki.corp.example", "10.0.0.9", "localhost"], deny: vec![] };
-    let scene = |name: &str, address: &str| Scene::ruled(scene()).name(name, &[address]).page("", "fine");
+    let scene = || ListedHosts { allow: vec!["wiki.corp.example", "10.0.0.9", "localhost"], deny: vec![] };
+    let scene = |name: &str, address: &str| FetchScene::ruled(scene()).name(name, &[address]).page("", "fine");
     assert_eq!(scene("wiki.corp.example", "10.1.1.1").told("http://wiki.corp.example/").await, "200 fine");
     assert_eq!(scene("localhost", "127.0.0.1").told("http://localhost:3000/").await, "200 fine");
     assert_eq!(scene("x", "10.0.0.9").told("http://10.0.0.9/").await, "200 fine");
@@ -38,9 +39,9 @@ async fn a_private_host_is_fetched_from_only_where_the_settings_name_it() {
 #[tokio::test]
 async fn a_redirect_to_another_host_is_decided_about_before_it_is_reached() {
     let scene = |person| {
-        let scene = Scene::ruled(Listed { allow: vec!["granted.example"], deny: vec!["denied.example"] });
+        let scene = FetchScene::ruled(ListedHosts { allow: vec!["granted.example"], deny: vec!["denied.example"] });
         let scene = scene.name("other.example", &["93.184.215.14"]).name("granted.example", &["93.184.215.14"]);
-        Scene { person, ..scene.name("denied.example", &["93.184.215.14"]) }
+        FetchScene { person, ..scene.name("denied.example", &["93.184.215.14"]) }
     };
     let allow = || Some(Decision::Allow { raw: false, private: false });
     let refuse = || Some(Decision::Refuse { why: "The user said no.".into() });
@@ -68,14 +69,14 @@ async fn a_redirect_to_another_host_is_decided_about_before_it_is_reached() {
 
 #[tokio::test]
 async fn a_redirect_from_https_to_http_is_not_followed() {
-    let scene = Scene::new().redirect("http://good.example/plain").page("", "fine");
+    let scene = FetchScene::new().redirect("http://good.example/plain").page("", "fine");
     let told = scene.told("https://good.example/").await;
     assert_eq!(told, "denied: A redirect of good.example was not followed: it leads from https to http.");
 }
 
 #[tokio::test]
 async fn redirects_end() {
-    let scene = (1..=6).fold(Scene::new(), |scene, number| scene.redirect(&format!("/{number}")));
+    let scene = (1..=6).fold(FetchScene::new(), |scene, number| scene.redirect(&format!("/{number}")));
     let told = scene.told("http://good.example/0").await;
     assert!(told.ends_with("it is redirected more than 5 times."), "{told}");
     assert_eq!(scene.dialled().len(), 6);
@@ -84,7 +85,7 @@ async fn redirects_end() {
 #[tokio::test]
 async fn no_hop_sends_a_cookie_a_user_or_a_referrer() {
     let head = "HTTP/1.1 302 Found\r\nlocation: /next\r\nset-cookie: id=1\r\ncontent-length: 0\r\n\r\n";
-    let scene = Scene::new().sends(&[head.as_bytes()]).page("", "fine");
+    let scene = FetchScene::new().sends(&[head.as_bytes()]).page("", "fine");
     assert_eq!(scene.told("http://good.example/first?q=1#part").await, "200 fine");
     let asked = scene.asked();
     assert!(asked[0].starts_with("GET /first?q=1 HTTP/1.1\r\nhost: good.example\r\n"), "{}", asked[0]);
@@ -96,18 +97,18 @@ async fn no_hop_sends_a_cookie_a_user_or_a_referrer() {
 
 #[tokio::test]
 async fn a_fresh_answer_is_used_again_and_a_stale_one_is_asked_about() {
-    let scene = Scene::new().page("cache-control: max-age=60\r\n", "one").page("", "two");
+    let scene = FetchScene::new().page("cache-control: max-age=60\r\n", "one").page("", "two");
     assert_eq!(scene.told("http://good.example/").await, "200 one");
     assert!(scene.fetch("http://good.example/").await.unwrap().is_kept);
     assert_eq!(scene.asked().len(), 1);
 
     let unchanged = b"HTTP/1.1 304 Not Modified\r\netag: \"1\"\r\n\r\n";
-    let scene = Scene::new().page("etag: \"1\"\r\ncache-control: no-cache\r\n", "one").sends(&[unchanged]);
+    let scene = FetchScene::new().page("etag: \"1\"\r\ncache-control: no-cache\r\n", "one").sends(&[unchanged]);
     assert_eq!(scene.told("http://good.example/").await, "200 one");
     assert_eq!(scene.told("http://good.example/").await, "200 one");
     assert!(scene.asked()[1].contains("if-none-match: \"1\""));
 
-    let scene = Scene::new().page("cache-control: no-store\r\netag: \"1\"\r\n", "one").page("", "two");
+    let scene = FetchScene::new().page("cache-control: no-store\r\netag: \"1\"\r\n", "one").page("", "two");
     assert_eq!(scene.told("http://good.example/").await, "200 one");
     assert_eq!(scene.told("http://good.example/").await, "200 two");
     assert!(!scene.asked()[1].contains("if-none-match"));
@@ -115,10 +116,10 @@ async fn a_fresh_answer_is_used_again_and_a_stale_one_is_asked_about() {
 
 #[tokio::test]
 async fn what_is_kept_is_not_a_way_around_the_rules() {
-    let world = Scene::ruled(Listed { allow: vec![], deny: vec!["other.example"] });
+    let world = FetchScene::ruled(ListedHosts { allow: vec![], deny: vec!["other.example"] });
     let world = world.name("other.example", &["93.184.215.14"]).page("cache-control: max-age=60\r\n", "one");
     assert_eq!(world.told("http://other.example/").await, "200 one");
-    let redirecting = Scene { person: None, ..world };
+    let redirecting = FetchScene { person: None, ..world };
     redirecting.world.scripts.lock().unwrap().clear();
     let redirecting = redirecting.redirect("http://other.example/");
     assert!(redirecting.told("http://good.example/").await.starts_with("denied: "));

@@ -6,8 +6,8 @@ use super::*;
 
 const CASES: &str = include_str!("../../../../../tests/cases/urls.jsonl");
 
-fn scene(case: &Value) -> Scene {
-    let mut scene = Scene::new();
+fn scene(case: &Value) -> FetchScene {
+    let mut scene = FetchScene::new();
     for (name, answers) in case["dns"].as_object().into_iter().flatten() {
         scene.world.names.lock().unwrap().remove(name);
         for answer in answers.as_array().into_iter().flatten() {

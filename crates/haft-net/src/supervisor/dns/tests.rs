@@ -15,11 +15,11 @@ fn message(labels: &[&[u8]], kind: u16) -> Vec<u8> {
     message
 }
 
-fn asked(message: &[u8]) -> Option<Question> {
+fn asked(message: &[u8]) -> Option<DnsQuestion> {
     let mut seen = None;
     answer(message, |question| {
         seen = Some(question.clone());
-        Answer::Empty
+        DnsAnswer::Empty
     });
     seen
 }
@@ -30,7 +30,7 @@ fn an_address_is_answered_with_the_question_as_it_was_sent() {
     let reply = answer(&message, |question| {
         assert_eq!(question.name.as_deref(), Some("api.example.com"));
         assert_eq!(question.kind, RecordKind::A);
-        Answer::Address(Ipv4Addr::new(198, 18, 0, 7))
+        DnsAnswer::Address(Ipv4Addr::new(198, 18, 0, 7))
     });
     let mut expected = vec![0x12, 0x34, 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0];
     expected.extend(&message[HEADER..]);
@@ -45,14 +45,14 @@ fn what_follows_a_question_is_not_repeated() {
     // EDNS: one additional record, as glibc sends it with `options edns0`.
     extended[11] = 1;
     extended.extend([0, 0, 41, 4, 0xb0, 0, 0, 0, 0, 0, 0]);
-    let decide = |_: &Question| Answer::Address(Ipv4Addr::new(198, 18, 0, 1));
+    let decide = |_: &DnsQuestion| DnsAnswer::Address(Ipv4Addr::new(198, 18, 0, 1));
     assert_eq!(answer(&extended, decide), answer(&plain, decide));
 }
 
 #[test]
 fn each_answer_has_its_code_and_no_records() {
     let message = message(&[b"a", b"test"], 28);
-    let table = [(Answer::Empty, 0), (Answer::Failed, 2), (Answer::NoSuchName, 3), (Answer::Refused, 5)];
+    let table = [(DnsAnswer::Empty, 0), (DnsAnswer::Failed, 2), (DnsAnswer::NoSuchName, 3), (DnsAnswer::Refused, 5)];
     for (decided, code) in table {
         let reply = answer(&message, |_| decided).unwrap();
         assert_eq!((reply[3] & 0xf, reply[7], reply.len()), (code, 0, message.len()), "{decided:?}");
@@ -118,7 +118,7 @@ fn a_message_that_is_no_question_gets_no_answer_or_its_fault() {
 proptest! {
     #[test]
     fn no_message_makes_it_panic_or_answer_more_than_was_asked(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
-        if let Some(reply) = answer(&bytes, |_| Answer::Address(Ipv4Addr::LOCALHOST)) {
+        if let Some(reply) = answer(&bytes, |_| DnsAnswer::Address(Ipv4Addr::LOCALHOST)) {
             prop_assert!(reply.len() <= bytes.len() + 16 && reply[2] & 0x80 != 0 && reply[..2] == bytes[..2]);
         }
     }
@@ -130,7 +130,7 @@ proptest! {
             *place = byte;
         }
         bytes.truncate(cut);
-        answer(&bytes, |_| Answer::NoSuchName);
+        answer(&bytes, |_| DnsAnswer::NoSuchName);
     }
 
     #[test]

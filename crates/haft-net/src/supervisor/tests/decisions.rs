@@ -4,14 +4,14 @@ use std::net::IpAddr;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::namespace::Request;
-use super::scene::{ALLOW, ALLOW_PRIVATE, Scene, Server, exchange, rest, scene, until, within};
-use crate::supervisor::{Decision, Outcome};
+use super::namespace::NamespaceRequest;
+use super::scene::{ALLOW, ALLOW_PRIVATE, LoopbackServer, SupervisorScene, exchange, rest, scene, until, within};
+use crate::supervisor::{ConnectionOutcome, Decision};
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";
 
 /// Sends the request to a.test and returns the status of the answer, or what an echo sends back.
-async fn request(scene: &Scene) -> String {
+async fn request(scene: &SupervisorScene) -> String {
     let mut client = scene.connect("a.test", 80).await;
     client.write_all(REQUEST).await.unwrap();
     client.shutdown().await.unwrap();
@@ -22,7 +22,7 @@ async fn request(scene: &Scene) -> String {
 #[tokio::test]
 async fn connections_to_an_undecided_host_wait_for_one_answer() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     let answer = scene.judge.hold("a.test");
     let mut clients = Vec::new();
@@ -32,7 +32,7 @@ async fn connections_to_an_undecided_host_wait_for_one_answer() {
         clients.push(client);
     }
     until(|| scene.flow("a.test", 80).connections == 5).await;
-    assert_eq!((scene.flow("a.test", 80).outcome, server.accepted()), (Outcome::Waiting, 0));
+    assert_eq!((scene.flow("a.test", 80).outcome, server.accepted()), (ConnectionOutcome::Waiting, 0));
     answer.send_replace(Some(ALLOW));
     for client in &mut clients {
         within(client.read_exact(&mut [0; 10])).await.unwrap();
@@ -41,7 +41,7 @@ async fn connections_to_an_undecided_host_wait_for_one_answer() {
 }
 
 /// A client of a.test gives up, then a person allows the connection once: the judge would ask again.
-async fn allow_after_giving_up(scene: &Scene) {
+async fn allow_after_giving_up(scene: &SupervisorScene) {
     let answer = scene.judge.hold("a.test");
     let mut client = scene.connect("a.test", 80).await;
     client.write_all(REQUEST).await.unwrap();
@@ -50,7 +50,7 @@ async fn allow_after_giving_up(scene: &Scene) {
     client.write_all(&[b'x'; 20_000]).await.unwrap();
     drop(client);
     until(|| scene.flow("a.test", 80).gave_up == 1).await;
-    assert_eq!(scene.flow("a.test", 80).outcome, Outcome::GaveUp);
+    assert_eq!(scene.flow("a.test", 80).outcome, ConnectionOutcome::GaveUp);
     answer.send_replace(Some(ALLOW));
     // Only the script has a receiver: the question has ended.
     until(|| answer.receiver_count() == 1).await;
@@ -60,7 +60,7 @@ async fn allow_after_giving_up(scene: &Scene) {
 #[tokio::test]
 async fn an_answer_that_comes_after_the_client_gave_up_applies_to_the_retry() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     allow_after_giving_up(&scene).await;
     let first = request(&scene).await;
@@ -71,7 +71,7 @@ async fn an_answer_that_comes_after_the_client_gave_up_applies_to_the_retry() {
 #[tokio::test]
 async fn an_answer_that_no_connection_has_used_is_forgotten_when_its_host_is_revoked() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     allow_after_giving_up(&scene).await;
     scene.supervisor.revoke("a.test");
@@ -81,7 +81,7 @@ async fn an_answer_that_no_connection_has_used_is_forgotten_when_its_host_is_rev
 #[tokio::test]
 async fn a_client_that_ended_its_direction_waits_for_a_moment() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     let answer = scene.judge.hold("a.test");
     let (answered, ()) = tokio::join!(request(&scene), async {
@@ -98,7 +98,7 @@ async fn a_client_that_ended_its_direction_waits_for_a_moment() {
 #[tokio::test]
 async fn a_client_that_ended_its_direction_is_served_when_the_decision_is_quick() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     assert_eq!(request(&scene).await, "GET / HTTP/1");
 }
@@ -106,7 +106,7 @@ async fn a_client_that_ended_its_direction_is_served_when_the_decision_is_quick(
 #[tokio::test]
 async fn each_connection_is_decided_about_by_itself() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     request(&scene).await;
     scene.judge.script("a.test", Decision::Refuse { why: "Changed.".into() });
@@ -117,7 +117,7 @@ async fn each_connection_is_decided_about_by_itself() {
 #[tokio::test]
 async fn a_revoked_host_loses_its_open_connections_and_no_other_does() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     let mut clients = Vec::new();
     for host in ["a.test", "b.test"] {
         scene.host(host, &server, ALLOW);
@@ -144,7 +144,7 @@ async fn a_revoked_host_loses_its_open_connections_and_no_other_does() {
 #[tokio::test]
 async fn the_end_of_the_supervisor_ends_its_connections() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     let mut open = scene.connect("a.test", 80).await;
     open.write_all(REQUEST).await.unwrap();
@@ -153,14 +153,14 @@ async fn the_end_of_the_supervisor_ends_its_connections() {
     let mut waiting = scene.connect("b.test", 80).await;
     waiting.write_all(b"GET / HTTP/1.1\r\nHost: b.test\r\n\r\n").await.unwrap();
     until(|| scene.judge.asked().len() == 2).await;
-    let Scene { namespace, supervisor, .. } = scene;
+    let SupervisorScene { namespace, supervisor, .. } = scene;
 
     drop(supervisor);
     rest(&mut open).await;
     rest(&mut waiting).await;
     // Only the script has a receiver.
     until(|| question.receiver_count() == 1).await;
-    let socket = namespace.sockets(Request::Clients(1)).pop().unwrap();
+    let socket = namespace.sockets(NamespaceRequest::Clients(1)).pop().unwrap();
     let answer = super::scene::connect(socket, "198.18.0.1:80".parse().unwrap()).await;
     assert_eq!(answer.err().map(|error| error.kind()), Some(std::io::ErrorKind::ConnectionRefused));
 }
@@ -168,7 +168,7 @@ async fn the_end_of_the_supervisor_ends_its_connections() {
 #[tokio::test]
 async fn a_connection_to_an_address_without_a_name_is_closed_and_reported() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     scene.connect("a.test", 80).await;
     let table =
@@ -188,10 +188,10 @@ async fn a_connection_to_an_address_without_a_name_is_closed_and_reported() {
 #[tokio::test]
 async fn there_is_no_way_out_by_datagrams() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     let address = scene.look_up("a.test", 1).await.1.unwrap();
-    let socket = std::net::UdpSocket::from(scene.one(Request::Datagrams));
+    let socket = std::net::UdpSocket::from(scene.one(NamespaceRequest::Datagrams));
     // Resolvers that a program knows itself, QUIC to a name, and the metadata of a provider.
     for outside in ["8.8.8.8:53", "1.1.1.1:443", "169.254.169.254:80", "10.0.0.1:53"] {
         let error = socket.send_to(b"data", outside).err().map(|error| error.kind());
@@ -208,8 +208,8 @@ async fn there_is_no_way_out_by_datagrams() {
 #[tokio::test]
 async fn an_address_that_was_granted_can_be_reached_without_a_name() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
-    scene.namespace.sockets(Request::AddressLocal);
+    let server = LoopbackServer::echo().await;
+    scene.namespace.sockets(NamespaceRequest::AddressLocal);
     scene.dialler.lead("10.1.2.3", server.address);
     let request = b"GET / HTTP/1.1\r\nHost: 10.1.2.3\r\n\r\n";
     let address = "10.1.2.3:80".parse().unwrap();
@@ -227,7 +227,7 @@ async fn an_address_that_was_granted_can_be_reached_without_a_name() {
 #[tokio::test]
 async fn a_name_that_leads_into_the_own_network_is_refused_unless_it_may_be_there() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     let private = scene.dialler.lead("10.7.7.7", server.address);
     scene.dialler.place("a.test", &[private]);
     scene.judge.script("a.test", ALLOW);
@@ -245,7 +245,7 @@ async fn a_name_that_leads_into_the_own_network_is_refused_unless_it_may_be_ther
 #[tokio::test]
 async fn exactly_the_addresses_that_were_checked_are_dialled() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     let public = scene.dialler.address_for(server.address);
     let [metadata, private] = ["169.254.169.254", "192.168.0.1"].map(|text| text.parse::<IpAddr>().unwrap());
     // Public while a person was asked, private at the second look-up.
@@ -264,7 +264,7 @@ async fn exactly_the_addresses_that_were_checked_are_dialled() {
 #[tokio::test]
 async fn when_an_address_does_not_answer_the_next_one_is_dialled() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     let dead = "93.184.217.1".parse().unwrap();
     let closed = scene.dialler.address_for("127.0.0.1:1".parse().unwrap());
     let good = scene.dialler.address_for(server.address);
@@ -296,17 +296,17 @@ async fn a_host_that_is_not_reached_is_told_with_the_reason() {
 #[tokio::test]
 async fn a_port_that_was_granted_later_is_accepted_then() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     let address = scene.look_up("a.test", 1).await.1.unwrap();
     let refused = scene.connect_to((address, 8443).into()).await;
     assert_eq!(refused.err().map(|error| error.kind()), Some(std::io::ErrorKind::ConnectionRefused));
-    let wrong = scene.supervisor.listen(8444, scene.one(Request::Listener(8443)));
+    let wrong = scene.supervisor.listen(8444, scene.one(NamespaceRequest::Listener(8443)));
     assert!(wrong.is_err() && !scene.supervisor.listens_on(8444));
-    scene.supervisor.listen(8443, scene.one(Request::Listener(8443))).unwrap();
+    scene.supervisor.listen(8443, scene.one(NamespaceRequest::Listener(8443))).unwrap();
     assert!(scene.supervisor.listens_on(8443));
     let mut client = scene.connect("a.test", 8443).await;
     client.write_all(REQUEST).await.unwrap();
     within(client.read_exact(&mut [0; 10])).await.unwrap();
-    assert_eq!(scene.flow("a.test", 8443).outcome, Outcome::Reached);
+    assert_eq!(scene.flow("a.test", 8443).outcome, ConnectionOutcome::Reached);
 }

@@ -2,9 +2,9 @@
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::scene::{ALLOW, ALLOW_RAW, Scene, Server, exchange, rest, scene, until, within};
+use super::scene::{ALLOW, ALLOW_RAW, LoopbackServer, SupervisorScene, exchange, rest, scene, until, within};
 use crate::supervisor::client_hello::tests::{hello, server_name};
-use crate::supervisor::{Outcome, Speaks};
+use crate::supervisor::{ConnectionOutcome, Speaks};
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";
 
@@ -13,18 +13,22 @@ fn greeting(name: &[u8]) -> Vec<u8> {
 }
 
 /// Sends first bytes to a.test and expects that they reach it unchanged.
-async fn assert_passes(scene: &Scene, server: &Server, (port, bytes): (u16, &[u8])) {
+async fn assert_passes(scene: &SupervisorScene, server: &LoopbackServer, (port, bytes): (u16, &[u8])) {
     let before = server.received().len();
     let mut client = scene.connect("a.test", port).await;
     client.write_all(bytes).await.unwrap();
     let mut answer = vec![0; bytes.len()];
     within(client.read_exact(&mut answer)).await.unwrap();
     assert_eq!((answer.as_slice(), &server.received()[before..]), (bytes, bytes));
-    assert_eq!(scene.flow("a.test", port).outcome, Outcome::Reached);
+    assert_eq!(scene.flow("a.test", port).outcome, ConnectionOutcome::Reached);
 }
 
 /// Sends first bytes to a.test and expects that the connection ends, with a reason, and that nothing reaches a host.
-async fn assert_refused(scene: &Scene, server: &Server, (port, bytes, why): (u16, &[u8], &str)) -> Vec<u8> {
+async fn assert_refused(
+    scene: &SupervisorScene,
+    server: &LoopbackServer,
+    (port, bytes, why): (u16, &[u8], &str),
+) -> Vec<u8> {
     let mut client = scene.connect("a.test", port).await;
     let answer = exchange(&mut client, bytes).await;
     let outcome = scene.outcome("a.test", port);
@@ -36,7 +40,7 @@ async fn assert_refused(scene: &Scene, server: &Server, (port, bytes, why): (u16
 #[tokio::test]
 async fn first_bytes_that_name_the_host_pass_unchanged() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     let table: [(u16, &[u8]); 6] = [
         (443, &greeting(b"a.test")),
@@ -54,7 +58,7 @@ async fn first_bytes_that_name_the_host_pass_unchanged() {
 #[tokio::test]
 async fn first_bytes_that_name_another_host_or_none_never_leave() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     let encrypted = hello(&[(0xfe0d, vec![1; 200])]);
     let table: [(u16, &[u8], &str); 14] = [
@@ -81,7 +85,7 @@ async fn first_bytes_that_name_another_host_or_none_never_leave() {
 #[tokio::test]
 async fn a_refused_client_learns_why_in_its_own_protocol() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     let told = assert_refused(&scene, &server, (80, REQUEST, "No grant.")).await;
     let told = String::from_utf8(told).unwrap();
     assert!(told.starts_with("HTTP/1.1 403 Forbidden\r\n") && told.ends_with("\r\n\r\nhaft: a.test:80: No grant.\n"));
@@ -94,7 +98,7 @@ async fn a_refused_client_learns_why_in_its_own_protocol() {
 #[tokio::test]
 async fn a_greeting_may_arrive_byte_by_byte() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     for bytes in [greeting(b"a.test"), REQUEST.to_vec()] {
         let mut client = scene.connect("a.test", 443).await;
@@ -112,7 +116,7 @@ async fn a_greeting_may_arrive_byte_by_byte() {
 #[tokio::test]
 async fn with_a_raw_grant_everything_passes_that_does_not_name_another_host() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW_RAW);
     let table: [(u16, &[u8]); 6] = [
         (5432, b"\0\0\0\x08\x04\xd2\x16\x2f"),
@@ -133,7 +137,7 @@ async fn with_a_raw_grant_everything_passes_that_does_not_name_another_host() {
 #[tokio::test]
 async fn a_server_that_speaks_first_is_heard_with_a_raw_grant() {
     let Some(scene) = scene() else { return };
-    let server = Server::greeting(b"SSH-2.0-server\r\n").await;
+    let server = LoopbackServer::greeting(b"SSH-2.0-server\r\n").await;
     scene.host("git.test", &server, ALLOW_RAW);
     let mut client = scene.connect("git.test", 22).await;
     let mut line = vec![0; 16];
@@ -146,7 +150,7 @@ async fn a_server_that_speaks_first_is_heard_with_a_raw_grant() {
 #[tokio::test]
 async fn a_client_that_is_slow_to_speak_is_not_taken_for_a_silent_one() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     let mut client = scene.connect("a.test", 5432).await;
     // The question about the silent client has been answered: TLS and HTTP only.
@@ -160,7 +164,7 @@ async fn a_client_that_is_slow_to_speak_is_not_taken_for_a_silent_one() {
 #[tokio::test]
 async fn a_silent_client_that_speaks_while_a_person_is_asked_is_asked_about_by_what_it_speaks() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     let answer = scene.judge.hold("a.test");
     let mut client = scene.connect("a.test", 5432).await;
@@ -183,7 +187,7 @@ async fn a_silent_client_of_a_host_that_is_not_granted_is_refused() {
 #[tokio::test]
 async fn a_greeting_without_an_end_is_given_up_and_held_in_bounded_memory() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     let endless = [b"GET /".to_vec(), vec![b'x'; 1 << 20]].concat();
     assert_refused(&scene, &server, (80, &endless, "too long")).await;
@@ -192,7 +196,7 @@ async fn a_greeting_without_an_end_is_given_up_and_held_in_bounded_memory() {
 #[tokio::test]
 async fn no_first_bytes_stop_the_supervisor() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     let whole = greeting(b"a.test");
     for at in 0..whole.len() {

@@ -98,7 +98,7 @@ async fn names_are_looked_up_over_tcp_too_and_several_over_one_connection() {
 #[tokio::test]
 async fn garbage_does_not_keep_the_resolver_from_answering() {
     let Some(scene) = scene() else { return };
-    let socket = std::net::UdpSocket::from(scene.one(super::namespace::Request::Datagrams));
+    let socket = std::net::UdpSocket::from(scene.one(super::namespace::NamespaceRequest::Datagrams));
     for length in 0..200 {
         let garbage: Vec<u8> = (0..length).map(|at: usize| u8::try_from(at * 37 % 251).unwrap()).collect();
         let _ = socket.send_to(&garbage, "127.0.0.1:53");

@@ -35,9 +35,9 @@ pub(super) struct Namespace {
     _files: tempfile::TempDir,
 }
 
-/// What the process inside is asked for.
+/// A request to the process inside the namespace.
 #[derive(Clone, Copy)]
-pub(super) enum Request {
+pub(super) enum NamespaceRequest {
     /// NetworkSockets of clients by TCP.
     Clients(u8),
     /// A socket of a client by UDP.
@@ -77,12 +77,12 @@ impl Namespace {
     }
 
     /// Returns sockets that were made inside.
-    pub(super) fn sockets(&self, request: Request) -> Vec<OwnedFd> {
+    pub(super) fn sockets(&self, request: NamespaceRequest) -> Vec<OwnedFd> {
         let words = match request {
-            Request::Clients(count) => [b'c', count, 0],
-            Request::Datagrams => [b'd', 0, 0],
-            Request::AddressLocal => [b'a', 0, 0],
-            Request::Listener(port) => [b'l', port.to_be_bytes()[0], port.to_be_bytes()[1]],
+            NamespaceRequest::Clients(count) => [b'c', count, 0],
+            NamespaceRequest::Datagrams => [b'd', 0, 0],
+            NamespaceRequest::AddressLocal => [b'a', 0, 0],
+            NamespaceRequest::Listener(port) => [b'l', port.to_be_bytes()[0], port.to_be_bytes()[1]],
         };
         let requests = self.requests.lock().unwrap();
         rustix::net::send(&*requests, &words, SendFlags::NOSIGNAL).unwrap();

@@ -7,13 +7,13 @@ use std::process::{Child, Command, Output, Stdio};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use super::scene::{ALLOW, ALLOW_RAW, Scene, Server, scene};
+use super::scene::{ALLOW, ALLOW_RAW, LoopbackServer, SupervisorScene, scene};
 use crate::require::Need;
-use crate::supervisor::{Decision, Outcome};
+use crate::supervisor::{ConnectionOutcome, Decision};
 
 /// Returns a session if the system has these programs.
 #[track_caller]
-fn scene_with(programs: &[&str]) -> Option<Scene> {
+fn scene_with(programs: &[&str]) -> Option<SupervisorScene> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_there = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
     programs.iter().all(|name| Need::of_program(name).met(is_there(name))).then(scene).flatten()
@@ -29,7 +29,7 @@ async fn run(mut command: Command) -> (bool, String) {
     (status.success(), String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned())
 }
 
-impl Scene {
+impl SupervisorScene {
     async fn run(&self, words: &[&str]) -> (bool, String) {
         let mut command = self.namespace.program(words[0]);
         command.args(&words[1..]);
@@ -130,7 +130,7 @@ async fn curl_reaches_a_granted_host() {
     let certificate = server.certificate();
     let page = scene.run_ok(&["curl", "-sS", "--cacert", certificate.to_str().unwrap(), "https://b.test/"]).await;
     assert!(page.contains("TLSv1"), "{page}");
-    assert_eq!(scene.flow("b.test", 443).outcome, Outcome::Reached);
+    assert_eq!(scene.flow("b.test", 443).outcome, ConnectionOutcome::Reached);
 }
 
 #[tokio::test]
@@ -219,7 +219,7 @@ async fn java_reaches_a_granted_host() {
 #[tokio::test]
 async fn ssh_reaches_a_host_with_a_raw_grant_alone() {
     let Some(scene) = scene_with(&["ssh"]) else { return };
-    let server = Server::greeting(b"SSH-2.0-server\r\n").await;
+    let server = LoopbackServer::greeting(b"SSH-2.0-server\r\n").await;
     let words = ["ssh", "-F", "none", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "git@git.test", "true"];
     scene.host("git.test", &server, Decision::Refuse { why: "No.".into() });
     scene.run(&words).await;
@@ -230,14 +230,14 @@ async fn ssh_reaches_a_host_with_a_raw_grant_alone() {
     assert!(received.starts_with(b"SSH-2.0-OpenSSH"), "{}", received.escape_ascii());
 }
 
-/// A folder that a web server on the loopback offers.
-struct Files {
+/// A web server on the loopback that offers the files of a folder.
+struct FileServer {
     process: Child,
     folder: tempfile::TempDir,
 }
 
-impl Files {
-    fn offered(scene: &Scene, name: &str) -> Self {
+impl FileServer {
+    fn offered(scene: &SupervisorScene, name: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let code = "import functools, http.server as h, sys\n\
             handler = functools.partial(h.SimpleHTTPRequestHandler, directory=sys.argv[1])\n\
@@ -266,7 +266,7 @@ impl Files {
     }
 }
 
-impl Drop for Files {
+impl Drop for FileServer {
     fn drop(&mut self) {
         let _ = (self.process.kill(), self.process.wait());
     }
@@ -279,7 +279,7 @@ async fn pip_downloads_from_an_index_and_its_other_host() {
     if !Need::Python.met(is_there) {
         return;
     }
-    let (index, files) = (Files::offered(&scene, "index.test"), Files::offered(&scene, "files.test"));
+    let (index, files) = (FileServer::offered(&scene, "index.test"), FileServer::offered(&scene, "files.test"));
     let wheel = "tiny-1.0-py3-none-any.whl";
     index.write("simple/tiny/index.html", format!("<a href=\"http://files.test/{wheel}\">{wheel}</a>"));
     let make = "import sys, zipfile\n\
@@ -305,7 +305,7 @@ async fn pip_downloads_from_an_index_and_its_other_host() {
 #[tokio::test]
 async fn npm_reads_from_a_registry() {
     let Some(scene) = scene_with(&["npm", "python3"]) else { return };
-    let registry = Files::offered(&scene, "registry.test");
+    let registry = FileServer::offered(&scene, "registry.test");
     let package = r#"{"name":"tiny","dist-tags":{"latest":"1.2.3"},"versions":{"1.2.3":{"name":"tiny","version":"1.2.3",
         "dist":{"tarball":"http://registry.test/tiny.tgz","shasum":"0"}}}}"#;
     registry.write("tiny", package);

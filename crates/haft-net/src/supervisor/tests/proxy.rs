@@ -7,25 +7,25 @@ use base64::Engine;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::scene::{ALLOW, ALLOW_PRIVATE, LoopbackDial, ScriptedJudge, Server, exchange, rest, within};
+use super::scene::{ALLOW, ALLOW_PRIVATE, LoopbackDial, LoopbackServer, ScriptedJudge, exchange, rest, within};
 use crate::supervisor::client_hello::tests::{hello, server_name};
-use crate::supervisor::{Decision, Flow, Outcome, ProxyAddress, Speaks, Supervisor};
+use crate::supervisor::{ConnectionOutcome, Decision, Flow, ProxyAddress, Speaks, Supervisor};
 
-struct Scene {
+struct ProxyScene {
     supervisor: Supervisor,
     address: ProxyAddress,
     judge: Arc<ScriptedJudge>,
     dialler: Arc<LoopbackDial>,
 }
 
-impl Scene {
+impl ProxyScene {
     async fn new() -> Self {
         let (judge, dialler) = (Arc::new(ScriptedJudge::default()), Arc::new(LoopbackDial::default()));
         let (supervisor, address) = Supervisor::as_proxy(judge.clone(), dialler.clone()).await.unwrap();
         Self { supervisor, address, judge, dialler }
     }
 
-    fn host(&self, name: &str, server: &Server, decision: Decision) {
+    fn host(&self, name: &str, server: &LoopbackServer, decision: Decision) {
         self.dialler.place(name, &[self.dialler.address_for(server.address)]);
         self.judge.script(name, decision);
     }
@@ -87,7 +87,7 @@ async fn echoes(mut client: TcpStream, bytes: &[u8]) {
 
 #[tokio::test]
 async fn a_tunnel_leads_to_the_host_that_was_decided_about_and_its_bytes_are_counted() {
-    let (scene, server) = (Scene::new().await, Server::echo().await);
+    let (scene, server) = (ProxyScene::new().await, LoopbackServer::echo().await);
     scene.host("a.test", &server, ALLOW);
     let greeting = hello(&[server_name(b"a.test")]);
     echoes(scene.tunnel("a.test:443").await.unwrap(), &greeting).await;
@@ -95,7 +95,10 @@ async fn a_tunnel_leads_to_the_host_that_was_decided_about_and_its_bytes_are_cou
     echoes(scene.socks(&key, "A.test", 443).await.unwrap(), &greeting).await;
     let flow = scene.flow("a.test", 443);
     let bytes = 2 * greeting.len() as u64;
-    assert_eq!((flow.connections, flow.bytes_out, flow.bytes_in, flow.outcome), (2, bytes, bytes, Outcome::Reached));
+    assert_eq!(
+        (flow.connections, flow.bytes_out, flow.bytes_in, flow.outcome),
+        (2, bytes, bytes, ConnectionOutcome::Reached)
+    );
     let asked = scene.judge.asked();
     assert!(
         asked.iter().all(|wanted| (wanted.host.as_str(), wanted.port, wanted.speaks) == ("a.test", 443, Speaks::Tls))
@@ -104,7 +107,7 @@ async fn a_tunnel_leads_to_the_host_that_was_decided_about_and_its_bytes_are_cou
 
 #[tokio::test]
 async fn a_request_is_forwarded_without_the_key_and_for_its_host_alone() {
-    let (scene, server) = (Scene::new().await, Server::echo().await);
+    let (scene, server) = (ProxyScene::new().await, LoopbackServer::echo().await);
     scene.host("a.test", &server, ALLOW);
     let mut client = scene.client().await;
     let request = format!("GET http://a.test/x HTTP/1.1\r\nHost: a.test\r\n{}Accept: */*\r\n\r\n", scene.key());
@@ -117,7 +120,7 @@ async fn a_request_is_forwarded_without_the_key_and_for_its_host_alone() {
 
 #[tokio::test]
 async fn who_does_not_know_the_key_gets_nowhere() {
-    let (scene, server) = (Scene::new().await, Server::echo().await);
+    let (scene, server) = (ProxyScene::new().await, LoopbackServer::echo().await);
     scene.host("a.test", &server, ALLOW);
     for request in ["CONNECT a.test:443 HTTP/1.1\r\n\r\n", "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n"] {
         let answer = exchange(&mut scene.client().await, request.as_bytes()).await;
@@ -131,7 +134,7 @@ async fn who_does_not_know_the_key_gets_nowhere() {
 
 #[tokio::test]
 async fn what_is_no_host_of_the_world_is_refused_with_its_reason() {
-    let (scene, server) = (Scene::new().await, Server::echo().await);
+    let (scene, server) = (ProxyScene::new().await, LoopbackServer::echo().await);
     scene.host("denied.test", &server, ALLOW);
     scene.judge.deny("denied.test");
     for (place, why) in [
@@ -154,19 +157,19 @@ async fn what_is_no_host_of_the_world_is_refused_with_its_reason() {
 
 #[tokio::test]
 async fn first_bytes_for_another_host_never_leave_a_tunnel() {
-    let (scene, server) = (Scene::new().await, Server::echo().await);
+    let (scene, server) = (ProxyScene::new().await, LoopbackServer::echo().await);
     scene.host("a.test", &server, ALLOW);
     scene.host("other.test", &server, ALLOW);
     for bytes in [hello(&[server_name(b"other.test")]), b"GET / HTTP/1.1\r\nHost: other.test\r\n\r\n".to_vec()] {
         exchange(&mut scene.tunnel("a.test:443").await.unwrap(), &bytes).await;
-        assert!(matches!(scene.flow("a.test", 443).outcome, Outcome::Refused(_)));
+        assert!(matches!(scene.flow("a.test", 443).outcome, ConnectionOutcome::Refused(_)));
     }
     assert_eq!(server.accepted(), 0);
 }
 
 #[tokio::test]
 async fn a_name_of_the_users_own_network_needs_the_users_own_settings() {
-    let (scene, server) = (Scene::new().await, Server::echo().await);
+    let (scene, server) = (ProxyScene::new().await, LoopbackServer::echo().await);
     let private = scene.dialler.lead("10.1.2.3", server.address);
     for (name, decision) in [("inner.test", ALLOW), ("own.test", ALLOW_PRIVATE)] {
         scene.dialler.place(name, &[private]);

@@ -8,16 +8,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use super::namespace::Request;
-use super::scene::{ALLOW, ALLOW_RAW, Scene, Server, connect, rest, scene, until, within};
+use super::namespace::NamespaceRequest;
+use super::scene::{ALLOW, ALLOW_RAW, LoopbackServer, SupervisorScene, connect, rest, scene, until, within};
 use crate::require::Need;
-use crate::supervisor::Outcome;
+use crate::supervisor::ConnectionOutcome;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";
 const MANY: usize = 1000;
 
 /// A host a.test on a port of its own, where this is done with each connection.
-async fn host_that<F>(scene: &Scene, serve: impl Fn(TcpStream) -> F + Send + 'static)
+async fn host_that<F>(scene: &SupervisorScene, serve: impl Fn(TcpStream) -> F + Send + 'static)
 where
     F: Future<Output = std::io::Result<()>> + Send + 'static,
 {
@@ -38,7 +38,7 @@ fn pattern(length: usize) -> Vec<u8> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_bytes_arrive_in_order_and_are_counted() {
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     let before = scene.supervisor.traffic();
     let sent = [REQUEST, &pattern(5_000_000)].concat();
@@ -55,7 +55,7 @@ async fn all_bytes_arrive_in_order_and_are_counted() {
     until(|| scene.flow("a.test", 80).bytes_in == sent.len() as u64).await;
     let flow = scene.supervisor.traffic().since(&before).flows[&("a.test".to_owned(), 80)].clone();
     assert_eq!((flow.connections, flow.bytes_out, flow.gave_up), (1, sent.len() as u64, 0));
-    assert!(flow.first >= before.taken && flow.last >= flow.first && flow.outcome == Outcome::Reached);
+    assert!(flow.first >= before.taken && flow.last >= flow.first && flow.outcome == ConnectionOutcome::Reached);
 }
 
 #[tokio::test]
@@ -147,13 +147,13 @@ async fn a_thousand_connections_wait_for_one_answer_and_then_all_work_together()
         return;
     }
     let Some(scene) = scene() else { return };
-    let server = Server::echo().await;
+    let server = LoopbackServer::echo().await;
     scene.host("a.test", &server, ALLOW);
     let answer = scene.judge.hold("a.test");
     let address = (scene.look_up("a.test", 1).await.1.unwrap(), 80).into();
     let mut clients = Vec::new();
     while clients.len() < MANY {
-        for socket in scene.namespace.sockets(Request::Clients(200)) {
+        for socket in scene.namespace.sockets(NamespaceRequest::Clients(200)) {
             let mut client = within(connect(socket, address)).await.unwrap();
             client.write_all(REQUEST).await.unwrap();
             clients.push(client);

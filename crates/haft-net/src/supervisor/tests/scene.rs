@@ -12,16 +12,18 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream, UdpSocket};
 use tokio::sync::watch;
 
-use super::namespace::{Namespace, Request};
+use super::namespace::{Namespace, NamespaceRequest};
 use crate::require::Need;
-use crate::supervisor::{Decision, Dial, DialError, Flow, Judge, Outcome, Supervisor, Wanted};
+use crate::supervisor::{
+    ConnectionJudge, ConnectionOutcome, ConnectionRequest, Decision, Dial, DialError, Flow, Supervisor,
+};
 
 const PORTS: [u16; 4] = [22, 80, 443, 5432];
 pub(super) const ALLOW: Decision = Decision::Allow { raw: false, private: false };
 pub(super) const ALLOW_RAW: Decision = Decision::Allow { raw: true, private: false };
 pub(super) const ALLOW_PRIVATE: Decision = Decision::Allow { raw: false, private: true };
 
-pub(super) struct Scene {
+pub(super) struct SupervisorScene {
     pub(super) namespace: Namespace,
     pub(super) supervisor: Supervisor,
     pub(super) judge: Arc<ScriptedJudge>,
@@ -30,16 +32,16 @@ pub(super) struct Scene {
 
 /// Returns a session; nothing where the system has no namespaces.
 #[track_caller]
-pub(super) fn scene() -> Option<Scene> {
+pub(super) fn scene() -> Option<SupervisorScene> {
     let (namespace, sockets) = Need::Mounts.found(Namespace::new(&PORTS))?;
     let (judge, dialler) = (Arc::new(ScriptedJudge::default()), Arc::new(LoopbackDial::default()));
     let supervisor = Supervisor::start(sockets, judge.clone(), dialler.clone()).unwrap();
-    Some(Scene { namespace, supervisor, judge, dialler })
+    Some(SupervisorScene { namespace, supervisor, judge, dialler })
 }
 
-impl Scene {
+impl SupervisorScene {
     /// A host that exists, and that is decided about in this way.
-    pub(super) fn host(&self, name: &str, server: &Server, decision: Decision) {
+    pub(super) fn host(&self, name: &str, server: &LoopbackServer, decision: Decision) {
         self.dialler.place(name, &[self.dialler.address_for(server.address)]);
         self.judge.script(name, decision);
     }
@@ -50,7 +52,7 @@ impl Scene {
     }
 
     pub(super) async fn ask(&self, question: &[u8]) -> (u8, Option<Ipv4Addr>) {
-        let socket = std::net::UdpSocket::from(self.one(Request::Datagrams));
+        let socket = std::net::UdpSocket::from(self.one(NamespaceRequest::Datagrams));
         let socket = UdpSocket::from_std(socket).unwrap();
         socket.connect("127.0.0.1:53").await.unwrap();
         socket.send(question).await.unwrap();
@@ -67,10 +69,10 @@ impl Scene {
     }
 
     pub(super) async fn connect_to(&self, address: SocketAddr) -> io::Result<TcpStream> {
-        connect(self.one(Request::Clients(1)), address).await
+        connect(self.one(NamespaceRequest::Clients(1)), address).await
     }
 
-    pub(super) fn one(&self, request: Request) -> OwnedFd {
+    pub(super) fn one(&self, request: NamespaceRequest) -> OwnedFd {
         self.namespace.sockets(request).pop().unwrap()
     }
 
@@ -84,7 +86,7 @@ impl Scene {
             gave_up: 0,
             first: traffic.taken,
             last: traffic.taken,
-            outcome: Outcome::Waiting,
+            outcome: ConnectionOutcome::Waiting,
         })
     }
 
@@ -150,7 +152,7 @@ pub(super) struct ScriptedJudge {
     script: Mutex<HashMap<String, watch::Receiver<Option<Decision>>>>,
     denied: Mutex<HashSet<String>>,
     granted: Mutex<HashSet<IpAddr>>,
-    asked: Mutex<Vec<Wanted>>,
+    asked: Mutex<Vec<ConnectionRequest>>,
 }
 
 impl ScriptedJudge {
@@ -173,17 +175,17 @@ impl ScriptedJudge {
         self.granted.lock().unwrap().insert(address.parse().unwrap());
     }
 
-    pub(super) fn asked(&self) -> Vec<Wanted> {
+    pub(super) fn asked(&self) -> Vec<ConnectionRequest> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-impl Judge for ScriptedJudge {
+impl ConnectionJudge for ScriptedJudge {
     fn may_look_up(&self, host: &str) -> bool {
         !self.denied.lock().unwrap().contains(host)
     }
 
-    fn decide<'a>(&'a self, wanted: &'a Wanted) -> BoxFuture<'a, Decision> {
+    fn decide<'a>(&'a self, wanted: &'a ConnectionRequest) -> BoxFuture<'a, Decision> {
         self.asked.lock().unwrap().push(wanted.clone());
         let script = self.script.lock().unwrap().get(&wanted.host).cloned();
         Box::pin(async move {
@@ -258,13 +260,13 @@ impl Dial for LoopbackDial {
 }
 
 /// A server on the loopback that keeps what it receives.
-pub(super) struct Server {
+pub(super) struct LoopbackServer {
     pub(super) address: SocketAddr,
     received: Arc<Mutex<Vec<u8>>>,
     accepted: watch::Receiver<usize>,
 }
 
-impl Server {
+impl LoopbackServer {
     /// Sends everything back.
     pub(super) async fn echo() -> Self {
         Self::greeting(b"").await

@@ -23,28 +23,28 @@ fn any_target() -> impl Strategy<Value = Target> {
     let extent = prop_oneof![Just(Extent::Entry), Just(Extent::Tree)];
     (proptest::sample::select(&PATHS), extent, any::<bool>()).prop_map(|(path, extent, is_inside)| {
         if is_inside {
-            Target::Inside(Place::new(path, extent))
+            Target::Inside(FileLocation::new(path, extent))
         } else {
-            Target::Outside(Place::new(format!("/home/me/{path}"), extent))
+            Target::Outside(FileLocation::new(format!("/home/me/{path}"), extent))
         }
     })
 }
 
-fn any_does() -> impl Strategy<Value = Does> {
+fn any_does() -> impl Strategy<Value = StepEffect> {
     let change = prop_oneof![Just(Change::Create), Just(Change::Replace), Just(Change::Remove)];
     prop_oneof![
-        Just(Does::Nothing),
-        Just(Does::ReadUnknown),
-        Just(Does::Connect(None)),
-        Just(Does::Connect(Some(Host("api.example.com".into())))),
-        Just(Does::Publish("push".into())),
-        Just(Does::Code("test".into())),
-        Just(Does::Unknown("why".into())),
-        Just(Does::Danger(haft_contract::effect::Danger::HistoryLost, "lose history".into())),
-        any_target().prop_map(Does::Read),
-        any_target().prop_map(Does::List),
-        (any_target(), change.clone()).prop_map(|(target, change)| Does::Change(target, change)),
-        change.prop_map(Does::ChangeUnknown),
+        Just(StepEffect::Nothing),
+        Just(StepEffect::ReadUnknown),
+        Just(StepEffect::Connect(None)),
+        Just(StepEffect::Connect(Some(Host("api.example.com".into())))),
+        Just(StepEffect::Publish("push".into())),
+        Just(StepEffect::Code("test".into())),
+        Just(StepEffect::Unknown("why".into())),
+        Just(StepEffect::Danger(haft_contract::effect::Danger::HistoryLost, "lose history".into())),
+        any_target().prop_map(StepEffect::Read),
+        any_target().prop_map(StepEffect::List),
+        (any_target(), change.clone()).prop_map(|(target, change)| StepEffect::Change(target, change)),
+        change.prop_map(StepEffect::ChangeUnknown),
     ]
 }
 
@@ -76,7 +76,7 @@ fn any_rule(decisions: &'static [&'static str]) -> impl Strategy<Value = Rule> {
         |(decision, (tool, effect, program, flag, path, host, (text, argument)), dangerous)| {
             let some = |text: Option<&str>| text.map(Patterns::from);
             let words = [program, flag, text].into_iter().flatten().collect::<Vec<&str>>();
-            let draft = Draft {
+            let draft = RuleDraft {
                 tool: some(tool),
                 effect: some(effect),
                 program: some(program),
@@ -91,8 +91,11 @@ fn any_rule(decisions: &'static [&'static str]) -> impl Strategy<Value = Rule> {
             };
             let tools = known();
             let roots = Roots { home: "/home/me".into(), workspace: Some("/home/me/work".into()) };
-            let known =
-                Known { tools: &tools, roots: &roots, reader: Reader { roots: &roots, read: &does_everything } };
+            let known = RuleCheckContext {
+                tools: &tools,
+                roots: &roots,
+                reader: ExampleReader { roots: &roots, read: &does_everything },
+            };
             draft.check(known).ok().map(|written| written.rule)
         },
     )
@@ -101,10 +104,10 @@ fn any_rule(decisions: &'static [&'static str]) -> impl Strategy<Value = Rule> {
 /// A command that does so much that nearly every rule about its words has something to match.
 fn does_everything(command: &str) -> Vec<Effect> {
     let targets = PATHS.map(|path| inside(path, Extent::Entry));
-    let host = Does::Connect(Some(Host("api.example.com".into())));
-    let rest = [Does::Nothing, host, Does::Publish("push".into()), Does::Code("test".into())];
-    let replaced = targets.clone().map(|target| Does::Change(target, Change::Replace));
-    let all = targets.map(Does::Read).into_iter().chain(replaced).chain(rest);
+    let host = StepEffect::Connect(Some(Host("api.example.com".into())));
+    let rest = [StepEffect::Nothing, host, StepEffect::Publish("push".into()), StepEffect::Code("test".into())];
+    let replaced = targets.clone().map(|target| StepEffect::Change(target, Change::Replace));
+    let all = targets.map(StepEffect::Read).into_iter().chain(replaced).chain(rest);
     all.map(|does| step(command, does)).collect()
 }
 
@@ -153,7 +156,7 @@ proptest! {
         rules in proptest::collection::vec(any_rule(&["allow"]), 0..6),
         words in proptest::sample::select(&COMMANDS),
     ) {
-        let effects = [step(words, Does::Unknown("why".into()))];
+        let effects = [step(words, StepEffect::Unknown("why".into()))];
         prop_assert_eq!(strictness(&rules, &effects, Mode::Normal).0, Decision::Ask);
     }
 }

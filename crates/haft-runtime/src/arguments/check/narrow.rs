@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::super::fault::{Fault, Step, UnknownKey, shown, written_path};
+use super::super::fault::{Fault, UnknownKey, ValuePathStep, shown, written_path};
 use super::super::outline::{Outline, item_schema, parts, property_schema};
 use super::wanted::wanted;
 
@@ -136,15 +136,19 @@ pub(super) fn one_fault<'s>(outline: &Outline<'s>, schema: &'s Value, value: &Va
 }
 
 /// The first part of a value that its schema does not admit.
-fn misfit<'s, 'v>(outline: &Outline<'s>, schema: &'s Value, value: &'v Value) -> Option<(Step, &'v Value, &'s Value)> {
+fn misfit<'s, 'v>(
+    outline: &Outline<'s>,
+    schema: &'s Value,
+    value: &'v Value,
+) -> Option<(ValuePathStep, &'v Value, &'s Value)> {
     outline.layers(schema).into_iter().find_map(|layer| match value {
         Value::Object(entries) => entries.iter().find_map(|(key, entry)| {
             let property = property_schema(layer, key)?;
-            (!outline.admits(entry, property)).then(|| (Step::Key(key.clone()), entry, property))
+            (!outline.admits(entry, property)).then(|| (ValuePathStep::Key(key.clone()), entry, property))
         }),
         Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
             let schema = item_schema(layer, index)?;
-            (!outline.admits(item, schema)).then_some((Step::Index(index), item, schema))
+            (!outline.admits(item, schema)).then_some((ValuePathStep::Index(index), item, schema))
         }),
         _ => None,
     })

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::super::fault::{Fault, UnknownKey, key_path, push_index, push_key, shown, shown_text};
 use super::super::outline::{Outline, item_schema, property_schema, types};
 use super::shortened;
-use super::union::{Telling, choices_of, worth_telling};
+use super::union::{UnionMismatch, choices_of, worth_telling};
 use super::unknown::{Hint, Unknown, names};
 use super::wanted::{choices, listed, wanted};
 use haft_contract::closest::closest;
@@ -19,7 +19,7 @@ const DEEPEST_UNION: usize = 6;
 const MOST_KEPT: usize = 64;
 
 /// The faults found so far.
-pub(super) struct Report<'s> {
+pub(super) struct FaultReport<'s> {
     schema: &'s Value,
     outline: Outline<'s>,
     value: &'s Value,
@@ -31,10 +31,10 @@ pub(super) struct Report<'s> {
     is_open: bool,
 }
 
-impl<'s> Report<'s> {
+impl<'s> FaultReport<'s> {
     pub(super) fn new(schema: &'s Value, value: &'s Value) -> Self {
         let outline = Outline::new(schema);
-        Report { schema, outline, value, missing: Vec::new(), others: Vec::new(), beyond: 0, is_open: false }
+        FaultReport { schema, outline, value, missing: Vec::new(), others: Vec::new(), beyond: 0, is_open: false }
     }
 
     /// Notes that there are more errors than are looked at.
@@ -67,11 +67,11 @@ impl<'s> Report<'s> {
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } if depth < DEEPEST_UNION => {
                 let branches = self.branches_at(error);
                 match worth_telling(&self.outline, branches, error, context) {
-                    Telling::Branch(errors) => {
+                    UnionMismatch::Branch(errors) => {
                         errors.iter().for_each(|inner| self.add_at(inner, depth + 1));
                     }
-                    Telling::Tag(name, names) => self.add_tag(error, &place, name, &names),
-                    Telling::Whole => self.add_plain(error, place),
+                    UnionMismatch::Tag(name, names) => self.add_tag(error, &place, name, &names),
+                    UnionMismatch::Whole => self.add_plain(error, place),
                 }
             }
             _ => self.add_plain(error, place),

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::super::outline::{Outline, parts, property_schema};
 
-/// What to say about a value that fits no branch.
-pub(super) enum Telling<'e, 's> {
+/// The errors to report about a value that fits no branch of a union.
+pub(super) enum UnionMismatch<'e, 's> {
     /// The errors of the branch that was meant.
     Branch(&'e [ValidationError<'static>]),
     /// The property that names the branch is missing or names none; these are the names.
@@ -26,11 +26,11 @@ pub(super) fn worth_telling<'e, 's>(
     branches: &'s [Value],
     error: &ValidationError<'_>,
     context: &'e [Vec<ValidationError<'static>>],
-) -> Telling<'e, 's> {
+) -> UnionMismatch<'e, 's> {
     let outside = error.instance_path().as_str();
     let possible = |errors: &&'e Vec<ValidationError<'static>>| !is_another_kind(errors, outside);
     let Some(tag) = Tag::of(outline, branches).filter(|_| error.instance().is_object()) else {
-        return closest(context.iter().filter(possible)).map_or(Telling::Whole, Telling::Branch);
+        return closest(context.iter().filter(possible)).map_or(UnionMismatch::Whole, UnionMismatch::Branch);
     };
     let named = error.instance().get(tag.name);
     let meant = tag.schemas.iter().zip(context).filter_map(|(schema, errors)| {
@@ -38,8 +38,8 @@ pub(super) fn worth_telling<'e, 's>(
         is_meant.then_some(errors)
     });
     match closest(meant) {
-        Some(errors) => Telling::Branch(errors),
-        None => Telling::Tag(tag.name, tag.names(outline)),
+        Some(errors) => UnionMismatch::Branch(errors),
+        None => UnionMismatch::Tag(tag.name, tag.names(outline)),
     }
 }
 

@@ -13,9 +13,9 @@ use super::Fitting;
 use super::site::Site;
 use haft_contract::closest::folded;
 
-/// Names of properties a schema speaks of.
+/// The names of the properties that a schema mentions.
 #[derive(Default)]
-pub(super) struct Names<'s> {
+pub(super) struct PropertyNames<'s> {
     /// Those a key may be renamed to: they apply whatever else the object holds.
     pub(super) targets: Vec<&'s str>,
     /// All of them, also those of branches that may not apply.
@@ -74,8 +74,8 @@ impl<'s> Fitting<'_, 's> {
     }
 
     /// Collects the names of the properties of a schema.
-    pub(super) fn names(&self, schema: &'s Value) -> Names<'s> {
-        let mut names = Names::default();
+    pub(super) fn names(&self, schema: &'s Value) -> PropertyNames<'s> {
+        let mut names = PropertyNames::default();
         let layers = self.outline.layers(schema);
         names.is_open = layers.len() >= MOST_LAYERS;
         for layer in layers {
@@ -86,7 +86,7 @@ impl<'s> Fitting<'_, 's> {
         names
     }
 
-    fn add_known(&self, schema: &'s Value, depth: usize, names: &mut Names<'s>) {
+    fn add_known(&self, schema: &'s Value, depth: usize, names: &mut PropertyNames<'s>) {
         names.branches += 1;
         // Nobody can say any more which names are known, so none is renamed.
         if depth > 4 || names.branches > MOST_BRANCHES {
@@ -129,7 +129,7 @@ pub(super) struct Spellings<'s> {
 }
 
 impl<'s> Spellings<'s> {
-    pub(super) fn new(names: &Names<'s>, aliases: &[(String, String)]) -> Self {
+    pub(super) fn new(names: &PropertyNames<'s>, aliases: &[(String, String)]) -> Self {
         let meant = |name: &String| names.targets.iter().copied().find(|target| target == name);
         let aliases: Vec<_> = aliases.iter().map(|(alias, name)| (folded(alias), meant(name))).collect();
         let targets: Vec<_> = names.targets.iter().map(|target| (folded(target), *target)).collect();

@@ -7,7 +7,7 @@ use super::super::fault::{push_index, push_key};
 /// A place in the value.
 pub(super) struct Site<'p, 's> {
     parent: Option<&'p Site<'p, 's>>,
-    step: Step<'p>,
+    step: SiteStep<'p>,
     /// How many places, branches and trials lie around this one.
     pub(super) depth: usize,
     /// Names of properties that the schemas around a union know for the same object.
@@ -15,7 +15,7 @@ pub(super) struct Site<'p, 's> {
 }
 
 #[derive(Clone, Copy)]
-enum Step<'p> {
+enum SiteStep<'p> {
     /// The value itself.
     Same,
     Key(&'p str),
@@ -24,31 +24,31 @@ enum Step<'p> {
 
 impl<'p, 's> Site<'p, 's> {
     /// The whole value.
-    pub(super) const ROOT: Site<'static, 'static> = Site { parent: None, step: Step::Same, depth: 0, known: &[] };
+    pub(super) const ROOT: Site<'static, 'static> = Site { parent: None, step: SiteStep::Same, depth: 0, known: &[] };
 
     pub(super) fn at_key(&'p self, key: &'p str) -> Self {
-        self.inner(Step::Key(key), &[])
+        self.inner(SiteStep::Key(key), &[])
     }
 
     pub(super) fn at_index(&'p self, index: usize) -> Self {
-        self.inner(Step::Index(index), &[])
+        self.inner(SiteStep::Index(index), &[])
     }
 
     /// The same value, looked at by one branch of a union or as another reading.
     pub(super) fn in_branch(&'p self, known: &'p [&'s str]) -> Self {
-        self.inner(Step::Same, known)
+        self.inner(SiteStep::Same, known)
     }
 
-    fn inner(&'p self, step: Step<'p>, known: &'p [&'s str]) -> Self {
+    fn inner(&'p self, step: SiteStep<'p>, known: &'p [&'s str]) -> Self {
         Site { parent: Some(self), step, depth: self.depth + 1, known }
     }
 
     /// Whether the value is an item of a list.
     pub(super) fn is_item(&self) -> bool {
         match (self.step, self.parent) {
-            (Step::Index(_), _) => true,
-            (Step::Key(_), _) | (Step::Same, None) => false,
-            (Step::Same, Some(around)) => around.is_item(),
+            (SiteStep::Index(_), _) => true,
+            (SiteStep::Key(_), _) | (SiteStep::Same, None) => false,
+            (SiteStep::Same, Some(around)) => around.is_item(),
         }
     }
 
@@ -63,9 +63,9 @@ impl<'p, 's> Site<'p, 's> {
         let mut path = "$".to_owned();
         for step in chain.iter().rev() {
             match step {
-                Step::Same => {}
-                Step::Key(key) => push_key(&mut path, key),
-                Step::Index(index) => push_index(&mut path, *index),
+                SiteStep::Same => {}
+                SiteStep::Key(key) => push_key(&mut path, key),
+                SiteStep::Index(index) => push_index(&mut path, *index),
             }
         }
         path

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::fault::{Fault, Step, UnknownKey, push_key, written_path};
+use super::super::fault::{Fault, UnknownKey, ValuePathStep, push_key, written_path};
 use super::super::strict::{DEEPEST, duplicate_fault};
 use super::{excerpt, position};
 
@@ -29,7 +29,7 @@ pub(super) struct Parser<'t> {
     /// The whole text the model sent, for telling line and column.
     whole: &'t str,
     /// The keys and indexes that lead here.
-    path: Vec<Step>,
+    path: Vec<ValuePathStep>,
     depth: usize,
     repairs: Vec<&'static str>,
     /// Brackets that were closed because the text ended.
@@ -87,9 +87,9 @@ impl<'t> Parser<'t> {
                 push_key(&mut path, &key);
                 return Err(duplicate_fault(path, &key));
             }
-            self.path.push(Step::Key(key));
+            self.path.push(ValuePathStep::Key(key));
             let value = self.value()?;
-            if let Some(Step::Key(key)) = self.path.pop() {
+            if let Some(ValuePathStep::Key(key)) = self.path.pop() {
                 map.insert(key, value);
             }
             if !self.goes_on(b'}')? {
@@ -109,7 +109,7 @@ impl<'t> Parser<'t> {
             return Ok(Value::Array(list));
         }
         loop {
-            self.path.push(Step::Index(list.len()));
+            self.path.push(ValuePathStep::Index(list.len()));
             list.push(self.value()?);
             self.path.pop();
             if !self.goes_on(b']')? {

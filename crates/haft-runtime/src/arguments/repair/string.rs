@@ -29,9 +29,9 @@ impl Quote {
     }
 }
 
-/// A string while it is read.
+/// A string while it is being read.
 #[derive(Default)]
-struct Draft {
+struct StringDraft {
     text: String,
     /// Where the first backslash stands that starts no JSON escape.
     kept_backslash: Option<usize>,
@@ -61,7 +61,7 @@ impl Parser<'_> {
             }
         }
         let text = self.text;
-        let mut draft = Draft::default();
+        let mut draft = StringDraft::default();
         self.at += text[self.at..].chars().next().map_or(0, char::len_utf8);
         while let Some(c) = text[self.at..].chars().next() {
             if quote.closes_with(c) {
@@ -85,7 +85,7 @@ impl Parser<'_> {
         Err(self.cut_off("inside a string"))
     }
 
-    fn finish(&mut self, draft: Draft) -> Result<String, Fault> {
+    fn finish(&mut self, draft: StringDraft) -> Result<String, Fault> {
         match draft.kept_backslash {
             Some(at) if draft.has_escape => {
                 Err(self.fault(at, "backslashes that are all escaped or all not", DOUBLE_BACKSLASHES))
@@ -99,7 +99,7 @@ impl Parser<'_> {
     }
 
     /// Reads a backslash and what belongs to it.
-    fn escape(&mut self, quote: Quote, draft: &mut Draft) -> Result<(), Fault> {
+    fn escape(&mut self, quote: Quote, draft: &mut StringDraft) -> Result<(), Fault> {
         let start = self.at;
         let Some(c) = self.text[start + 1..].chars().next() else {
             return Err(self.cut_off("inside a string"));

@@ -2,11 +2,11 @@
 
 use super::readings::without_entities;
 
-/// A value and its name.
-pub(super) type Named = (String, String);
+/// A name and its value.
+pub(super) type NamedValue = (String, String);
 
 /// Returns the values of a text in XML, those of property lists and of settings too.
-pub(super) fn values(text: &str) -> Vec<Named> {
+pub(super) fn values(text: &str) -> Vec<NamedValue> {
     let mut found = Vec::new();
     // The name that the last `<key>` has said, or an attribute of the element that is open.
     let (mut key, mut element) = (None, String::new());
@@ -32,7 +32,7 @@ pub(super) fn values(text: &str) -> Vec<Named> {
     found
 }
 
-fn content(text: &str, (element, key): (&str, &mut Option<String>), found: &mut Vec<Named>) {
+fn content(text: &str, (element, key): (&str, &mut Option<String>), found: &mut Vec<NamedValue>) {
     let text = text.trim();
     if text.is_empty() {
         return;
@@ -46,7 +46,7 @@ fn content(text: &str, (element, key): (&str, &mut Option<String>), found: &mut 
     found.push((name, without_entities(text)));
 }
 
-fn opened(tag: &str, (element, key): (&mut String, &mut Option<String>), found: &mut Vec<Named>) {
+fn opened(tag: &str, (element, key): (&mut String, &mut Option<String>), found: &mut Vec<NamedValue>) {
     if let Some(closed) = tag.strip_prefix('/') {
         if !closed.trim().eq_ignore_ascii_case("key") && !closed.trim().eq_ignore_ascii_case("name") {
             *key = None;
@@ -69,7 +69,7 @@ fn opened(tag: &str, (element, key): (&mut String, &mut Option<String>), found: 
     }
 }
 
-fn attributes(tag: &str) -> Vec<Named> {
+fn attributes(tag: &str) -> Vec<NamedValue> {
     let mut found = Vec::new();
     let mut rest = tag;
     while let Some((before, after)) = rest.split_once('=') {

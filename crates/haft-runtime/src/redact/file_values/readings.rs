@@ -19,9 +19,10 @@ pub(super) fn readings(value: &str, next: &[&str]) -> Vec<String> {
     } else if let Some(quote) = value.chars().next().filter(|first| matches!(first, '"' | '\'' | '`')) {
         let inner = &value[1..];
         let closes = |text: &str, inside| end_of(text, quote, inside);
-        let is_closed = Inside::ALL.iter().any(|inside| closes(inner, *inside).is_some());
+        let is_closed = QuoteEscape::ALL.iter().any(|inside| closes(inner, *inside).is_some());
         let next = if is_closed { &[] } else { next };
-        readings.extend(Inside::ALL.iter().filter_map(|inside| closed(inner, next, &|text| closes(text, *inside))));
+        readings
+            .extend(QuoteEscape::ALL.iter().filter_map(|inside| closed(inner, next, &|text| closes(text, *inside))));
         if readings.is_empty() {
             readings.push(inner.to_owned());
         }
@@ -55,9 +56,9 @@ fn closed(first: &str, next: &[&str], end: &dyn Fn(&str) -> Option<usize>) -> Op
     None
 }
 
-/// What does not end a quoted text.
+/// How a quote is written inside a quoted text so that it does not end the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Inside {
+enum QuoteEscape {
     /// A quote behind a backslash.
     Backslash,
     /// Two quotes.
@@ -65,15 +66,15 @@ enum Inside {
     Nothing,
 }
 
-impl Inside {
+impl QuoteEscape {
     const ALL: [Self; 3] = [Self::Backslash, Self::Doubled, Self::Nothing];
 }
 
-fn end_of(text: &str, quote: char, inside: Inside) -> Option<usize> {
+fn end_of(text: &str, quote: char, inside: QuoteEscape) -> Option<usize> {
     let mut letters = text.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
         let is_doubled = letter == quote && letters.peek().is_some_and(|(_, next)| *next == quote);
-        if inside == Inside::Backslash && letter == '\\' || inside == Inside::Doubled && is_doubled {
+        if inside == QuoteEscape::Backslash && letter == '\\' || inside == QuoteEscape::Doubled && is_doubled {
             letters.next();
         } else if letter == quote {
             return Some(at);

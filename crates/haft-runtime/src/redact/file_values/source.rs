@@ -4,11 +4,11 @@
 
 use haft_contract::guarded::is_secret_variable;
 
-use super::markup::Named;
+use super::markup::NamedValue;
 use super::readings::{decoded, readings};
 
 /// Returns the values in a text of source code.
-pub(super) fn values(text: &str) -> Vec<Named> {
+pub(super) fn values(text: &str) -> Vec<NamedValue> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
     for (index, line) in lines.iter().enumerate() {

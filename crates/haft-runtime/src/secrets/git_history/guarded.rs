@@ -8,24 +8,24 @@ use std::path::{Path, PathBuf};
 
 use haft_contract::path::one_line;
 
-use super::{IndexThen, Version, When};
+use super::{IndexThen, LookTiming, SecretVersion};
 
 /// Most names in one line.
 const MOST_NAMED: usize = 5;
 
 /// The protected names that the indexes of each repository list.
 #[derive(Debug, Default)]
-pub(super) struct Guarded {
-    staged: HashMap<PathBuf, BTreeMap<PathBuf, BTreeSet<Version>>>,
+pub(super) struct ProtectedIndexNames {
+    staged: HashMap<PathBuf, BTreeMap<PathBuf, BTreeSet<SecretVersion>>>,
 }
 
-impl Guarded {
+impl ProtectedIndexNames {
     /// Returns the protected names that indexes list in another version than at the last look, and remembers this one.
     pub(super) fn staged_since(&mut self, git_dir: &Path, indexes: &BTreeMap<PathBuf, IndexThen>) -> BTreeSet<String> {
         let now: BTreeMap<_, _> = indexes.iter().map(|(path, index)| (path.clone(), index.guarded.clone())).collect();
         let before = self.staged.insert(git_dir.to_owned(), now).unwrap_or_default();
-        let elsewhere: BTreeSet<&Version> = before.values().flatten().collect();
-        let is_new = |path: &PathBuf, version: &&Version| match before.get(path) {
+        let elsewhere: BTreeSet<&SecretVersion> = before.values().flatten().collect();
+        let is_new = |path: &PathBuf, version: &&SecretVersion| match before.get(path) {
             Some(then) => !then.contains(*version),
             // A new worktree begins with what another one has.
             None => !elsewhere.contains(*version),
@@ -35,9 +35,9 @@ impl Guarded {
     }
 }
 
-/// The protected names that came since the last look.
+/// The protected names that were added since the last look.
 #[derive(Debug, Default)]
-pub(super) struct Arrived {
+pub(super) struct NewProtectedNames {
     /// In commits, and in trees that references name.
     pub(super) committed: BTreeSet<String>,
     /// In indexes.
@@ -48,7 +48,7 @@ pub(super) struct Arrived {
     pub(super) is_whole: bool,
 }
 
-impl Arrived {
+impl NewProtectedNames {
     pub(super) fn nothing() -> Self {
         Self { is_whole: true, ..Self::default() }
     }
@@ -61,8 +61,8 @@ impl Arrived {
     }
 
     /// Adds the names in a tree, but for those that an index has in the same version.
-    pub(super) fn of_tree(&mut self, files: Vec<Version>, indexes: &BTreeMap<PathBuf, IndexThen>) {
-        let is_new = |file: &Version| indexes.values().all(|index| !index.guarded.contains(file));
+    pub(super) fn of_tree(&mut self, files: Vec<SecretVersion>, indexes: &BTreeMap<PathBuf, IndexThen>) {
+        let is_new = |file: &SecretVersion| indexes.values().all(|index| !index.guarded.contains(file));
         self.committed.extend(files.into_iter().filter(is_new).map(|(_, name)| name));
     }
 
@@ -73,7 +73,7 @@ impl Arrived {
     }
 
     /// Returns what to say of it.
-    pub(super) fn words(&self, when: When) -> Vec<String> {
+    pub(super) fn words(&self, when: LookTiming) -> Vec<String> {
         let staged: BTreeSet<String> = self.staged.difference(&self.committed).cloned().collect();
         let mut words = Vec::new();
         words.extend(listed(&self.committed).map(|names| {
@@ -94,7 +94,7 @@ impl Arrived {
                  \"git replace -d\" removes them."
             )
         }));
-        if !self.is_whole && when == When::After {
+        if !self.is_whole && when == LookTiming::After {
             words.push(
                 "haft could not look at everything that the command left in git; there may be protected names in it."
                     .to_owned(),

@@ -3,21 +3,21 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-use haft_contract::door::{FileKind, SecretFile, Staged};
+use haft_contract::door::{FileKind, SecretFile, StagedEntries};
 use haft_contract::guarded::{refused_from_commands, secret_kind};
 
-use super::Version;
+use super::SecretVersion;
 
-/// What `git log -c --raw -z` lists, as it comes: a record of modes and objects, then the path.
+/// The output of `git log -c --raw -z`, read as it arrives: modes and objects, then the path.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct GitLogListing {
     held: Vec<u8>,
     objects: Vec<String>,
-    versions: Vec<Version>,
+    versions: Vec<SecretVersion>,
     protected: BTreeSet<String>,
 }
 
-impl Listed {
+impl GitLogListing {
     pub(super) fn take(&mut self, piece: &[u8]) {
         for part in piece.split_inclusive(|byte| *byte == 0) {
             self.held.extend_from_slice(part);
@@ -52,7 +52,7 @@ impl Listed {
     }
 
     /// Returns the versions of secret files, and the protected names that were added or changed.
-    pub(super) fn end(mut self) -> (Vec<Version>, BTreeSet<String>) {
+    pub(super) fn end(mut self) -> (Vec<SecretVersion>, BTreeSet<String>) {
         // The newest come first, and are the ones that are read where there are too many.
         let mut seen = HashSet::new();
         self.versions.retain(|(object, _)| seen.insert(object.clone()));
@@ -68,7 +68,7 @@ pub(super) struct Refs {
     /// Trees that a tag names.
     pub(super) trees: Vec<String>,
     /// Files that a tag names, each under a name by which it is read as a secret.
-    pub(super) blobs: Vec<Version>,
+    pub(super) blobs: Vec<SecretVersion>,
     /// References that put a tree or a file in the place of another one, with what they name.
     pub(super) replaced: BTreeSet<String>,
 }
@@ -95,21 +95,21 @@ impl Refs {
 }
 
 /// Returns the files whose names mean something in what `git ls-tree -r -z` lists.
-pub(super) fn tree_files(text: &[u8]) -> Staged {
+pub(super) fn tree_files(text: &[u8]) -> StagedEntries {
     // A mode, the kind and the name of the content.
     entries_of(text, 2)
 }
 
 /// Returns the files whose names mean something in what `git ls-files -s -z` lists.
-pub(super) fn staged_by_git(text: &[u8]) -> Staged {
+pub(super) fn staged_by_git(text: &[u8]) -> StagedEntries {
     // A mode, the name of the content and a stage.
     entries_of(text, 1)
 }
 
 /// Reads entries whose first field is a mode, and which have the name of the content in another one.
-fn entries_of(text: &[u8], object_at: usize) -> Staged {
+fn entries_of(text: &[u8], object_at: usize) -> StagedEntries {
     let text = String::from_utf8_lossy(text);
-    let mut staged = Staged::default();
+    let mut staged = StagedEntries::default();
     for (facts, path) in text.split('\0').filter_map(|entry| entry.split_once('\t')) {
         let field = |at: usize| facts.split(' ').nth(at).unwrap_or_default().to_owned();
         // The mode as an index writes it.
@@ -120,7 +120,7 @@ fn entries_of(text: &[u8], object_at: usize) -> Staged {
 }
 
 /// Parts what `git cat-file --batch` printed into the files.
-pub(super) fn parted(content: &[u8], versions: &[Version]) -> Vec<SecretFile> {
+pub(super) fn parted(content: &[u8], versions: &[SecretVersion]) -> Vec<SecretFile> {
     let mut files = Vec::new();
     let mut rest = content;
     for (_, path) in versions {
@@ -150,7 +150,7 @@ mod tests {
             ":000000 100755 {none} {a} A\0.husky/post-checkout\0:100644 000000 {b} {none} D\0.husky/pre-push\0\
              :100644 100644 {a} {b} M\0src/main.rs\0:100644 100644 {a} {b} M\0.vscode/tasks.json\0"
         );
-        let mut listed = Listed::default();
+        let mut listed = GitLogListing::default();
         listed.take(raw.as_bytes());
         assert_eq!(Vec::from_iter(listed.end().1), [".husky/post-checkout", ".vscode/tasks.json"]);
     }
@@ -162,7 +162,7 @@ mod tests {
             ":000000 100644 {none} {a} A\0.env\0\n:100644 100644 {a} {b} M\0.env\0:000000 100644 {none} {b} A\0x.rs\0\
              ::100644 100644 100644 {a} {b} {c} MM\0deep/.env\0"
         );
-        let mut listed = Listed::default();
+        let mut listed = GitLogListing::default();
         raw.as_bytes().chunks(7).for_each(|piece| listed.take(piece));
         let (versions, _) = listed.end();
         let version = |object: &String, path: &str| (object.clone(), path.to_owned());

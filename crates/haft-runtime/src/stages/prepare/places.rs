@@ -10,20 +10,20 @@ use std::path::Path;
 
 use haft_contract::door::Look;
 use haft_contract::path::{Extent, RawPath, Target};
-use haft_contract::shape::{Given, Meaning, folder_and_glob};
+use haft_contract::shape::{ArgumentLookup, Meaning, folder_and_glob};
 use haft_contract::spec::Spec;
 use serde_json::{Map, Value};
 
-use crate::arguments::{Literal, Reading, is_empty, is_word_for_nothing, key_path, read_literal, set, shown};
+use crate::arguments::{ArgumentReading, Literal, is_empty, is_word_for_nothing, key_path, read_literal, set, shown};
 
 /// Folders that workspaces have in the containers of other agents.
 const ELSEWHERE: [&str; 8] =
     ["/workspace", "/workspaces", "/repo", "/project", "/app", "/testbed", "/code", "/mnt/workspace"];
 
 /// Puts the paths that are meant in the place of those that name nothing.
-pub(super) fn placed(arguments: Value, spec: &Spec, look: &dyn Look) -> Reading {
+pub(super) fn placed(arguments: Value, spec: &Spec, look: &dyn Look) -> ArgumentReading {
     let mut repairs = Vec::new();
-    let Value::Object(mut fields) = arguments else { return Reading { value: arguments, repairs } };
+    let Value::Object(mut fields) = arguments else { return ArgumentReading { value: arguments, repairs } };
     leave_out_unmeant(&mut fields, (spec, look), &mut repairs);
     for shape in spec.shapes.0 {
         let Some(text) = fields.get(shape.written).and_then(Value::as_str) else { continue };
@@ -33,14 +33,14 @@ pub(super) fn placed(arguments: Value, spec: &Spec, look: &dyn Look) -> Reading 
             _ => continue,
         };
         let Some(written) = written else { continue };
-        let meant = convert(&written, &Given(&fields));
+        let meant = convert(&written, &ArgumentLookup(&fields));
         repairs.extend(meant.and_then(|meant| set(&mut fields, shape.written, meant)));
     }
     for argument in spec.paths {
         let steps: Vec<&str> = argument.split('.').collect();
         place_in(&mut fields, ("$", &steps), &mut |path| meant_by(path, look), &mut repairs);
     }
-    Reading { value: Value::Object(fields), repairs }
+    ArgumentReading { value: Value::Object(fields), repairs }
 }
 
 /// Leaves out optional paths that name nothing because there is nothing in them, or only a word for that.

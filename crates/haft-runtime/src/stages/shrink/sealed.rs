@@ -4,7 +4,7 @@
 //! apart field by field, without `..`: whoever adds a field decides here what it may say.
 
 use haft_contract::connection::{HostOutcome, ReachedHost};
-use haft_contract::error::{About, Recovery, ToolError};
+use haft_contract::error::{ErrorContext, Recovery, ToolError};
 use haft_contract::output::Content;
 use haft_contract::process::Conflict;
 use haft_contract::result::{Did, ToolResult};
@@ -80,7 +80,7 @@ fn seal_error(redactor: &Redactor, error: &mut ToolError) {
     }
     error.rule.iter_mut().for_each(hide);
     error.detail.iter_mut().for_each(hide);
-    let About { path, argument, note, own_type, exception, recovery, operation: _, allowed_by: _, is_defect: _ } =
+    let ErrorContext { path, argument, note, own_type, exception, recovery, operation: _, allowed_by: _, is_defect: _ } =
         &mut error.about;
     path.iter_mut().chain(argument).chain(note).chain(own_type).chain(exception).for_each(hide);
     for recovery in recovery {

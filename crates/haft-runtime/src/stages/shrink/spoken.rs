@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use haft_contract::dialect::{Dialect, Outcome};
-use haft_contract::error::{Next, Recovery, ToolError, Way, WayArgument, any_of};
+use haft_contract::dialect::{CallOutcome, Dialect};
+use haft_contract::error::{CallFix, Next, Recovery, ToolError, WayArgument, any_of};
 use haft_contract::kinds::ErrorKind;
 use haft_contract::output::{Content, ToolOutput};
 use haft_contract::result::ToolResult;
@@ -14,21 +14,21 @@ use serde_json::{Map, Value};
 
 use crate::call_context::CallContext;
 use crate::catalog::Catalog;
-use crate::entry::Entry;
+use crate::entry::CatalogEntry;
 
-/// One call, as its dialect speaks of it.
-pub(super) struct Spoken<'a> {
+/// One call in the words of its dialect.
+pub(super) struct DialectCall<'a> {
     dialect: &'a dyn Dialect,
     catalog: &'a Catalog,
     cx: &'a CallContext<'a>,
     tool: String,
     native: Option<String>,
-    entry: Option<Arc<Entry>>,
+    entry: Option<Arc<CatalogEntry>>,
     arguments: Value,
     said: String,
 }
 
-impl<'a> Spoken<'a> {
+impl<'a> DialectCall<'a> {
     /// Returns how the call is told; nothing where no dialect is spoken.
     pub(super) fn of(cx: &'a CallContext<'_>, catalog: &'a Catalog) -> Option<Self> {
         let dialect = cx.dialect()?;
@@ -72,7 +72,7 @@ impl<'a> Spoken<'a> {
         let (Next::AnyOf(ways), Some(way_in)) = (&next, self.entry.as_ref().and_then(|entry| entry.way_in())) else {
             return next;
         };
-        let shown = |way: &Way| match way.argument() {
+        let shown = |way: &CallFix| match way.argument() {
             None => Some(way.to_string()),
             Some(WayArgument { name, values }) if values.is_empty() => {
                 way_in.foreign.outward_name(name).map(|name| way.told_with(name))
@@ -126,13 +126,13 @@ impl<'a> Spoken<'a> {
         self.dialect.object(content, &self.outcome(text, result))
     }
 
-    fn outcome<'o>(&'o self, text: &'o str, result: &'o ToolResult) -> Outcome<'o> {
+    fn outcome<'o>(&'o self, text: &'o str, result: &'o ToolResult) -> CallOutcome<'o> {
         let (data, error, exit_code) = (result.data.as_ref(), result.error.as_ref(), result.exit_code);
-        Outcome { text, said: &self.said, data, error, exit_code, ..self.nothing_yet() }
+        CallOutcome { text, said: &self.said, data, error, exit_code, ..self.nothing_yet() }
     }
 
-    fn nothing_yet(&self) -> Outcome<'_> {
-        Outcome {
+    fn nothing_yet(&self) -> CallOutcome<'_> {
+        CallOutcome {
             call: &self.cx.id,
             tool: &self.tool,
             native: self.native.as_deref(),

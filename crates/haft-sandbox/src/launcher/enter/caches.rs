@@ -13,9 +13,9 @@ use rustix::io::Errno;
 
 use super::detached;
 use super::layer::{self, Lowers};
-use super::mounts::{READ_ONLY, Tree, find, make_folder};
+use super::mounts::{MountTree, READ_ONLY, find, make_folder};
 use super::new_root::inner;
-use super::places::Place;
+use super::places::RootPlace;
 use super::sources::Sources;
 use super::{NotEntered, OrMissing};
 use crate::orders::{VisibleCache, VisibleRoot};
@@ -42,10 +42,10 @@ impl Caches {
         &mut self,
         root: &OwnedFd,
         sources: &Sources,
-        (number, place, cache): (usize, &Place, &Cache<'_>),
+        (number, place, cache): (usize, &RootPlace, &CacheMount<'_>),
     ) {
         let tree = match self.given.remove(&cache.number) {
-            Some(mount) => Ok(Tree::attached(mount)),
+            Some(mount) => Ok(MountTree::attached(mount)),
             None => cache.mount(sources, number, place),
         };
         let put = tree.and_then(|tree| {
@@ -60,14 +60,14 @@ impl Caches {
     }
 }
 
-/// One cache.
-pub(super) struct Cache<'a> {
+/// One cache over which a layer is mounted.
+pub(super) struct CacheMount<'a> {
     pub(super) number: usize,
     pub(super) visible: &'a VisibleCache,
     pub(super) roots: &'a [VisibleRoot],
 }
 
-impl Cache<'_> {
+impl CacheMount<'_> {
     /// Returns the place of the cache in the new root, which is made if there is none.
     fn place(&self, root: &OwnedFd, sources: &Sources, path: &Path) -> io::Result<OwnedFd> {
         match make_folder(root.as_fd(), inner(path)) {
@@ -95,7 +95,7 @@ impl Cache<'_> {
         both.attach_over(folder.as_fd())
     }
 
-    fn mount(&self, sources: &Sources, number: usize, place: &Place) -> Result<Tree, NotEntered> {
+    fn mount(&self, sources: &Sources, number: usize, place: &RootPlace) -> Result<MountTree, NotEntered> {
         let missing = "A layer over a cache";
         let [own, layer] = sources.open_cache(self.number, self.visible);
         let layer = layer.or_missing(missing)?;
@@ -115,5 +115,5 @@ impl Cache<'_> {
 
 /// Copies the mount at a path, such that the copy is attached nowhere.
 fn copied(root: &OwnedFd, path: &Path) -> io::Result<OwnedFd> {
-    Ok(Tree::of(find(root.as_fd(), inner(path))?.as_fd())?.into())
+    Ok(MountTree::of(find(root.as_fd(), inner(path))?.as_fd())?.into())
 }

@@ -8,19 +8,19 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use super::mounts::{PLAIN, READ_ONLY, Tree, find};
+use super::mounts::{MountTree, PLAIN, READ_ONLY, find};
 use super::new_root::kind;
 use super::{NotEntered, OrMissing};
 use crate::orders::VisibleCode;
 
-/// The copy, opened.
-pub(super) struct Code {
+/// The opened trusted copy of a project's code, and the places where its parts are mounted.
+pub(super) struct CodeMount {
     folder: OwnedFd,
     root: PathBuf,
     places: Vec<PathBuf>,
 }
 
-impl Code {
+impl CodeMount {
     /// Takes the folder of the copy, and where its parts belong.
     pub(super) fn new(folder: OwnedFd, visible: &VisibleCode) -> Self {
         Self { folder, root: visible.root.clone(), places: visible.places.clone() }
@@ -49,7 +49,7 @@ impl Code {
                 let why = "the project has something else in its place; to trust the current project: haft trust";
                 return Err(NotEntered::Missing(format!("{what} cannot be shown: {why}.")));
             }
-            let tree = Tree::of(source.as_fd()).or_missing(&what)?;
+            let tree = MountTree::of(source.as_fd()).or_missing(&what)?;
             tree.restrict(READ_ONLY | PLAIN).or_missing(&what)?;
             tree.attach_over(over.as_fd()).or_missing(&what)?;
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
-use super::mounts::{NO_EXEC, PLAIN, READ_ONLY, Tree, find, make_file, make_folder};
+use super::mounts::{MountTree, NO_EXEC, PLAIN, READ_ONLY, find, make_file, make_folder};
 use super::new_root::{inner, kind};
 use super::{NotEntered, OrMissing};
 use crate::orders::VisibleRoot;
@@ -87,7 +87,7 @@ impl Covers {
 
     pub(super) fn cover(&self, place: BorrowedFd<'_>) -> std::io::Result<()> {
         let cover = if kind(place) == Some(FileType::Directory) { &self.folder } else { &self.file };
-        let tree = Tree::of(cover.as_fd())?;
+        let tree = MountTree::of(cover.as_fd())?;
         tree.restrict(READ_ONLY | PLAIN | NO_EXEC)?;
         tree.attach_over(place)
     }

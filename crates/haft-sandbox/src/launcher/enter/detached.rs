@@ -16,22 +16,22 @@ use rustix::fs::FileType;
 use rustix::mount::{FsOpenFlags, fsconfig_set_fd, fsconfig_set_string, fsopen};
 
 use super::layer::mount_points;
-use super::mounts::{PLAIN, READ_ONLY, Tree, find, make_folder};
+use super::mounts::{MountTree, PLAIN, READ_ONLY, find, make_folder};
 use super::new_root::{inner, kind};
-use super::places::{Place, What};
+use super::places::{PlaceContent, RootPlace};
 
 /// Kernel file systems hold no sockets, and no overlay lies over them.
 const OF_THE_KERNEL: [&str; 2] = ["/sys", "/proc"];
 /// The name of the empty folder below all others: an overlay without an upper folder wants two.
 const NOTHING: &str = "nothing";
 
-/// Makes folders whose sockets lead nowhere.
-pub(super) struct Detached {
+/// Mounts folders such that the sockets in them lead nowhere.
+pub(super) struct SocketBlocker {
     nothing: OwnedFd,
     mounted: Vec<PathBuf>,
 }
 
-impl Detached {
+impl SocketBlocker {
     /// Prepares it, before the real root is given up.
     pub(super) fn prepare(private: BorrowedFd<'_>) -> std::io::Result<Self> {
         let mounts = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
@@ -39,31 +39,31 @@ impl Detached {
     }
 
     /// Makes a read-only tree of a folder or file; `path` is where it is mounted from.
-    pub(super) fn tree(&self, source: BorrowedFd<'_>, path: &Path) -> std::io::Result<Tree> {
+    pub(super) fn tree(&self, source: BorrowedFd<'_>, path: &Path) -> std::io::Result<MountTree> {
         let is_whole = |mounted: &PathBuf| !mounted.starts_with(path) || mounted == path;
         let can_be = kind(source) == Some(FileType::Directory)
             && !OF_THE_KERNEL.iter().any(|folder| path.starts_with(folder))
             && self.mounted.iter().all(is_whole);
         let overlay = if can_be { both([source, self.nothing.as_fd()]).ok() } else { None };
-        let tree = overlay.map_or_else(|| Tree::of(source), Ok)?;
+        let tree = overlay.map_or_else(|| MountTree::of(source), Ok)?;
         tree.restrict(READ_ONLY | PLAIN)?;
         Ok(tree)
     }
 }
 
 /// Puts one folder over another, such that neither can be changed through it.
-pub(super) fn both(lower: [BorrowedFd<'_>; 2]) -> std::io::Result<Tree> {
+pub(super) fn both(lower: [BorrowedFd<'_>; 2]) -> std::io::Result<MountTree> {
     let by_descriptor = || {
         let file_system = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
         lower.iter().try_for_each(|folder| fsconfig_set_fd(&file_system, "lowerdir+", *folder))?;
-        Tree::made(file_system.as_fd(), PLAIN)
+        MountTree::made(file_system.as_fd(), PLAIN)
     };
     // Older kernels take only names; these contain nothing that would need to be quoted.
     let by_name = |_| {
         let file_system = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
         let names = lower.map(|folder| format!("/proc/self/fd/{}", folder.as_raw_fd()));
         fsconfig_set_string(&file_system, "lowerdir", names.join(":"))?;
-        Tree::made(file_system.as_fd(), PLAIN)
+        MountTree::made(file_system.as_fd(), PLAIN)
     };
     by_descriptor().or_else(by_name)
 }
@@ -87,13 +87,14 @@ fn paths_in(list: &[u8]) -> Vec<PathBuf> {
 }
 
 /// Returns those sockets that a command sees because a folder of the system is shown, with their places.
-pub(super) fn to_cover<'a>(listening: &'a [PathBuf], places: &[Place], root: BorrowedFd<'_>) -> Vec<&'a Path> {
+pub(super) fn to_cover<'a>(listening: &'a [PathBuf], places: &[RootPlace], root: BorrowedFd<'_>) -> Vec<&'a Path> {
     let is_shown_by_folder = |socket: &Path| {
-        let around =
-            places.iter().filter(|place| !matches!(place.what, What::Link(_)) && socket.starts_with(&place.path));
+        let around = places
+            .iter()
+            .filter(|place| !matches!(place.what, PlaceContent::Link(_)) && socket.starts_with(&place.path));
         let nearest = around.max_by_key(|place| place.path.components().count());
         // Who names the socket itself wants it to be used.
-        nearest.is_some_and(|place| place.what == What::Readable && place.path != socket)
+        nearest.is_some_and(|place| place.what == PlaceContent::Readable && place.path != socket)
     };
     let is_socket =
         |socket: &Path| find(root, inner(socket)).is_ok_and(|found| kind(found.as_fd()) == Some(FileType::Socket));

@@ -28,7 +28,7 @@ const DEVICES: [&str; 8] = ["null", "zero", "full", "random", "urandom", "tty", 
 
 /// Which files a command may use.
 #[derive(Debug, Default)]
-pub(super) struct Files {
+pub(super) struct FileRights {
     /// Whose names and contents may be read, and which may be run.
     pub(super) readable: Vec<PathBuf>,
     /// Of which only the names may be read.
@@ -53,7 +53,7 @@ pub(super) enum Ports {
 }
 
 /// Restricts this process, and what it starts, to these files; returns what this kernel cannot restrict.
-pub(super) fn restrict_to(files: &Files) -> Result<Vec<String>, NotEntered> {
+pub(super) fn restrict_to(files: &FileRights) -> Result<Vec<String>, NotEntered> {
     let version = version().map_err(|why| missing(&why))?;
     let status = rules(files).map_err(|error| missing(&error.to_string()))?.restrict_self();
     match status.map_err(|error| missing(&error.to_string()))?.ruleset {
@@ -100,7 +100,7 @@ fn not_restricted(version: i64) -> Vec<String> {
     Vec::new()
 }
 
-fn rules(files: &Files) -> Result<RulesetCreated, landlock::RulesetError> {
+fn rules(files: &FileRights) -> Result<RulesetCreated, landlock::RulesetError> {
     // Devices made by a command are never real ones, but nobody needs them either.
     let everything = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::ReadDir | AccessFs::Truncate | AccessFs::IoctlDev;

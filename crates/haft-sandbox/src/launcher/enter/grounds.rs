@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{FsPickFlags, UnmountFlags, fspick};
 
-use super::code::Code;
+use super::code::CodeMount;
 use super::covers::Covers;
-use super::layer::{self, Folders};
-use super::mounts::{PLAIN, READ_ONLY, Tree, find, make_folder};
+use super::layer::{self, OverlayFolders};
+use super::mounts::{MountTree, PLAIN, READ_ONLY, find, make_folder};
 use super::new_root::{exceptions, inner, make_like, private_size};
-use super::places::{Place, What};
-use super::sources::{self, Given, GivenLayer, OpenLayer, Sources};
+use super::places::{PlaceContent, RootPlace};
+use super::sources::{self, GivenLayer, OpenLayer, RootDescriptors, Sources};
 use super::{NotEntered, OrMissing};
 use crate::orders::{GroundReport, Visible, VisibleRoot};
 
@@ -37,30 +37,30 @@ const CODE: &str = "code";
 /// What grounds are made of.
 pub(crate) struct Grounds {
     /// Visible nowhere.
-    hidden: Tree,
+    hidden: MountTree,
     workshop: OwnedFd,
     covers: Covers,
-    code: Option<Code>,
+    code: Option<CodeMount>,
     /// Where layers lie, by their real paths.
     layers: Vec<(PathBuf, OwnedFd)>,
-    roots: Vec<Root>,
+    roots: Vec<WorkerRoot>,
     /// The mounts of the ground on which the worker is.
-    over: Vec<Tree>,
+    over: Vec<MountTree>,
     /// Where layers lie that were tried, so that others there need not be.
     tried: Vec<PathBuf>,
 }
 
-/// One root.
-struct Root {
+/// One root of a worker, over which each ground has a fresh layer.
+struct WorkerRoot {
     path: PathBuf,
     /// By which number its folders out of sight are called.
     number: usize,
     /// The real folder.
     lower: OwnedFd,
     /// The empty folder over which layers are put.
-    empty: Tree,
+    empty: MountTree,
     /// What else lies in it: private folders, and what is shown in them.
-    inside: Vec<(PathBuf, What)>,
+    inside: Vec<(PathBuf, PlaceContent)>,
     /// What is covered in it.
     covered: Vec<PathBuf>,
 }
@@ -70,10 +70,11 @@ impl Grounds {
     pub(super) fn begin(
         beneath: BorrowedFd<'_>,
         visible: &Visible,
-        (sources, code): (&Sources, Option<Code>),
+        (sources, code): (&Sources, Option<CodeMount>),
     ) -> Result<Self, NotEntered> {
         let missing = "A place to make grounds of";
-        let hidden = Tree::fresh("tmpfs", &[("mode", "700"), ("size", &private_size())], PLAIN).or_missing(missing)?;
+        let hidden =
+            MountTree::fresh("tmpfs", &[("mode", "700"), ("size", &private_size())], PLAIN).or_missing(missing)?;
         hidden.attach_over(beneath).or_missing(missing)?;
         let workshop = make_folder(hidden.as_fd(), Path::new(WORKSHOP)).or_missing(missing)?;
         let covers = Covers::prepare(hidden.as_fd())?;
@@ -94,7 +95,7 @@ impl Grounds {
     /// Keeps the machine's own `/proc`, so that each command gets one of its own.
     pub(super) fn keep_processes(&self) -> io::Result<()> {
         make_folder(self.hidden.as_fd(), Path::new(PROCESSES))?;
-        Tree::at(Path::new("/proc"))?.attach(self.hidden.as_fd(), Path::new(PROCESSES))
+        MountTree::at(Path::new("/proc"))?.attach(self.hidden.as_fd(), Path::new(PROCESSES))
     }
 
     /// Opens everything again, in a copy of the mount namespace in which it was made.
@@ -116,11 +117,11 @@ impl Grounds {
                 } else {
                     super::mounts::find(root.as_fd(), inner(&one.path))?
                 };
-                Ok(Root {
+                Ok(WorkerRoot {
                     path: one.path.clone(),
                     number: one.number,
                     lower: find(&name_of_root(one.number))?,
-                    empty: Tree::attached(empty),
+                    empty: MountTree::attached(empty),
                     inside: one.inside.clone(),
                     covered: one.covered.clone(),
                 })
@@ -129,12 +130,12 @@ impl Grounds {
         let (workshop, covers) = (find(WORKSHOP)?, Covers::found(hidden.as_fd())?);
         let (over, tried) = Default::default();
         let (layers, roots) = (layers?, roots?);
-        Ok(Self { hidden: Tree::attached(hidden), workshop, covers, code, layers, roots, over, tried })
+        Ok(Self { hidden: MountTree::attached(hidden), workshop, covers, code, layers, roots, over, tried })
     }
 
     /// Keeps a folder out of sight.
     fn keep(&self, folder: BorrowedFd<'_>, name: &str) -> io::Result<OwnedFd> {
-        let tree = Tree::of(folder)?;
+        let tree = MountTree::of(folder)?;
         tree.restrict(PLAIN)?;
         make_folder(self.hidden.as_fd(), Path::new(name))?;
         tree.attach(self.hidden.as_fd(), Path::new(name))?;
@@ -145,7 +146,7 @@ impl Grounds {
     pub(super) fn add(
         &mut self,
         visible: (&Visible, &VisibleRoot),
-        places: &[Place],
+        places: &[RootPlace],
         folder: BorrowedFd<'_>,
         place: BorrowedFd<'_>,
     ) -> io::Result<()> {
@@ -153,17 +154,17 @@ impl Grounds {
         let number = self.roots.len();
         let lower = self.keep(folder, &name_of_root(number))?;
         let empty = make_folder(self.hidden.as_fd(), Path::new(&name_of_empty(number)))?;
-        let empty = Tree::of(empty.as_fd())?;
+        let empty = MountTree::of(empty.as_fd())?;
         empty.restrict(READ_ONLY | PLAIN)?;
         empty.attach_over(place)?;
         let below =
             |one: &Path| one.strip_prefix(path).ok().filter(|below| !below.as_os_str().is_empty()).map(Path::to_owned);
-        let is_inside = |place: &&Place| matches!(place.what, What::Private(_) | What::Readable);
+        let is_inside = |place: &&RootPlace| matches!(place.what, PlaceContent::Private(_) | PlaceContent::Readable);
         let inside =
             places.iter().filter(is_inside).filter_map(|place| Some((below(&place.path)?, place.what.clone())));
         let hidden = visible.hidden.iter().filter(|hidden| !visible.is_emptied(hidden));
         let covered = hidden.filter_map(|hidden| below(hidden)).collect();
-        self.roots.push(Root { path: path.clone(), number, lower, empty, inside: inside.collect(), covered });
+        self.roots.push(WorkerRoot { path: path.clone(), number, lower, empty, inside: inside.collect(), covered });
         Ok(())
     }
 
@@ -176,9 +177,12 @@ impl Grounds {
     pub(crate) fn descriptors(&self) -> Vec<RawFd> {
         let roots = self.roots.iter().flat_map(|root| [root.lower.as_fd(), root.empty.as_fd()]);
         let layers = self.layers.iter().map(|(_, folder)| folder.as_fd());
-        let code = self.code.iter().map(Code::folder);
-        let all =
-            roots.chain(layers).chain(code).chain(self.over.iter().map(Tree::as_fd)).chain(self.covers.descriptors());
+        let code = self.code.iter().map(CodeMount::folder);
+        let all = roots
+            .chain(layers)
+            .chain(code)
+            .chain(self.over.iter().map(MountTree::as_fd))
+            .chain(self.covers.descriptors());
         all.chain([self.hidden.as_fd(), self.workshop.as_fd()]).map(|one| one.as_raw_fd()).collect()
     }
 
@@ -189,7 +193,7 @@ impl Grounds {
     }
 
     /// Puts the worker on a ground. When it fails, there is none.
-    pub(super) fn enter(&mut self, roots: &[VisibleRoot], given: &[Given]) -> Result<(), NotEntered> {
+    pub(super) fn enter(&mut self, roots: &[VisibleRoot], given: &[RootDescriptors]) -> Result<(), NotEntered> {
         // They were added in the order of their places, which is not that of the ground.
         let own = |root: &VisibleRoot| self.roots.iter().position(|own| own.path == root.path);
         let own: Option<Vec<usize>> = roots.iter().map(own).collect();
@@ -204,7 +208,12 @@ impl Grounds {
     }
 
     /// `own` says for each root which of those that were added it is.
-    fn put_over_all(&mut self, roots: &[VisibleRoot], given: &[Given], own: &[usize]) -> Result<(), NotEntered> {
+    fn put_over_all(
+        &mut self,
+        roots: &[VisibleRoot],
+        given: &[RootDescriptors],
+        own: &[usize],
+    ) -> Result<(), NotEntered> {
         let mut order: Vec<usize> = (0..roots.len()).collect();
         order.sort_by_key(|number| roots[*number].path.components().count());
         for number in order {
@@ -242,16 +251,17 @@ impl Grounds {
     }
 
     /// Puts a layer and everything that lies in it together, out of sight.
-    fn ground(&self, number: usize, visible: &VisibleRoot, given: &Given) -> Result<Tree, NotEntered> {
+    fn ground(&self, number: usize, visible: &VisibleRoot, given: &RootDescriptors) -> Result<MountTree, NotEntered> {
         let root = &self.roots[number];
         let tree = match &given.layer {
             Some(layer) => {
                 let open = self.open_layer(layer)?;
-                let folders = Folders { lower: root.lower.as_fd(), upper: open.upper.as_fd(), work: open.work.as_fd() };
+                let folders =
+                    OverlayFolders { lower: root.lower.as_fd(), upper: open.upper.as_fd(), work: open.work.as_fd() };
                 let is_tried = self.tried.iter().any(|place| layer.beside.starts_with(place));
                 if is_tried { layer::again(&root.path, &folders)? } else { layer::over(&root.path, &folders)? }
             }
-            None => Tree::of(root.lower.as_fd()).or_missing("The real folder")?,
+            None => MountTree::of(root.lower.as_fd()).or_missing("The real folder")?,
         };
         tree.attach_over(self.workshop.as_fd()).or_missing("A layer")?;
         let whole = self.furnish(root, visible, &tree);
@@ -261,7 +271,7 @@ impl Grounds {
         whole.map(|()| tree)
     }
 
-    fn furnish(&self, root: &Root, visible: &VisibleRoot, tree: &Tree) -> Result<(), NotEntered> {
+    fn furnish(&self, root: &WorkerRoot, visible: &VisibleRoot, tree: &MountTree) -> Result<(), NotEntered> {
         exceptions(visible, root.lower.as_fd(), (tree.as_fd(), Path::new("")))?;
         if let Some(code) = &self.code {
             code.put(&root.path, (tree.as_fd(), Path::new("")))?;
@@ -269,17 +279,17 @@ impl Grounds {
         for (number, (path, what)) in root.inside.iter().enumerate() {
             let missing = format!("{:?} in the sandbox", root.path.join(path));
             match what {
-                What::Private(_) if find(tree.as_fd(), path).is_err() => {}
-                What::Private(_) => {
+                PlaceContent::Private(_) if find(tree.as_fd(), path).is_err() => {}
+                PlaceContent::Private(_) => {
                     let name = format!("private-{number}");
                     let folder = make_folder(self.hidden.as_fd(), Path::new(&name)).or_missing(&missing)?;
-                    let folder = Tree::of(folder.as_fd()).or_missing(&missing)?;
+                    let folder = MountTree::of(folder.as_fd()).or_missing(&missing)?;
                     folder.attach(tree.as_fd(), path).or_missing(&missing)?;
                 }
                 _ => {
                     let Ok(source) = find(root.lower.as_fd(), path) else { continue };
                     make_like(tree.as_fd(), path, source.as_fd()).or_missing(&missing)?;
-                    let shown = Tree::of(source.as_fd()).or_missing(&missing)?;
+                    let shown = MountTree::of(source.as_fd()).or_missing(&missing)?;
                     shown.restrict(READ_ONLY | PLAIN).or_missing(&missing)?;
                     shown.attach(tree.as_fd(), path).or_missing(&missing)?;
                 }
@@ -351,7 +361,7 @@ fn name_of_empty(number: usize) -> String {
 }
 
 /// Takes a mount away, with everything that lies over it. By descriptor: whoever moved a folder above it moves nothing here.
-fn take_away(tree: &Tree) -> io::Result<()> {
+fn take_away(tree: &MountTree) -> io::Result<()> {
     rustix::process::fchdir(tree.as_fd())?;
     let taken = rustix::mount::unmount(".", UnmountFlags::DETACH);
     rustix::process::chdir("/")?;

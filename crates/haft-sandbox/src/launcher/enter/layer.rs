@@ -15,13 +15,13 @@ use rustix::mount::{FsOpenFlags, fsconfig_set_fd, fsconfig_set_flag, fsconfig_se
 use rustix::rand::GetRandomFlags;
 
 use super::NotEntered;
-use super::mounts::{PLAIN, Tree};
+use super::mounts::{MountTree, PLAIN};
 
 /// What the kernel calls the file system of layers in `statfs`.
 const OVERLAY_MAGIC: i64 = 0x794c_7630;
 
 /// The three folders of a layer, opened in the namespace in which it is mounted.
-pub(super) struct Folders<'a> {
+pub(super) struct OverlayFolders<'a> {
     pub(super) lower: BorrowedFd<'a>,
     pub(super) upper: BorrowedFd<'a>,
     pub(super) work: BorrowedFd<'a>,
@@ -38,48 +38,49 @@ pub(super) fn over_several(
     path: &Path,
     lowers: &Lowers<'_>,
     (upper, work): (BorrowedFd<'_>, BorrowedFd<'_>),
-) -> Result<Tree, NotEntered> {
-    over_with(path, &Folders { lower: lowers.first, upper, work }, lowers.rest)
+) -> Result<MountTree, NotEntered> {
+    over_with(path, &OverlayFolders { lower: lowers.first, upper, work }, lowers.rest)
 }
 
 /// Puts a layer over a folder.
 ///
 /// Only what would be the same the next time is [`NotEntered::NoLayer`]: without a layer a command works on the real
 /// files, and nothing that a command can bring about may lead there.
-pub(super) fn over(path: &Path, folders: &Folders<'_>) -> Result<Tree, NotEntered> {
+pub(super) fn over(path: &Path, folders: &OverlayFolders<'_>) -> Result<MountTree, NotEntered> {
     over_with(path, folders, &[])
 }
 
-fn over_with(path: &Path, folders: &Folders<'_>, rest: &[BorrowedFd<'_>]) -> Result<Tree, NotEntered> {
-    let by_name = |error| if is_lasting(&error) { mount_over(folders, rest, By::Name) } else { Err(error) };
-    let tree = mount_over(folders, rest, By::Descriptor)
+fn over_with(path: &Path, folders: &OverlayFolders<'_>, rest: &[BorrowedFd<'_>]) -> Result<MountTree, NotEntered> {
+    let by_name =
+        |error| if is_lasting(&error) { mount_over(folders, rest, FolderReference::Name) } else { Err(error) };
+    let tree = mount_over(folders, rest, FolderReference::Descriptor)
         .or_else(by_name)
-        .map_err(|error| why_refused(&error, &Facts::of(path, folders)))?;
+        .map_err(|error| why_refused(&error, &LayerDiagnosis::of(path, folders)))?;
     try_to_write(tree.as_fd()).map_err(|error| why_not_writable(&error, folders))?;
     Ok(tree)
 }
 
 /// Puts a layer over a folder where one of the same kind has taken changes before.
-pub(super) fn again(path: &Path, folders: &Folders<'_>) -> Result<Tree, NotEntered> {
-    match mount(folders, By::Descriptor) {
+pub(super) fn again(path: &Path, folders: &OverlayFolders<'_>) -> Result<MountTree, NotEntered> {
+    match mount(folders, FolderReference::Descriptor) {
         Ok(tree) => Ok(tree),
         Err(_) => over(path, folders),
     }
 }
 
-/// How the kernel is told of the folders.
+/// How the folders of a layer are named to the kernel.
 #[derive(Clone, Copy)]
-pub(super) enum By {
+pub(super) enum FolderReference {
     Descriptor,
     /// Older kernels take only names; these contain nothing that would need to be quoted.
     Name,
 }
 
-pub(super) fn mount(folders: &Folders<'_>, by: By) -> io::Result<Tree> {
+pub(super) fn mount(folders: &OverlayFolders<'_>, by: FolderReference) -> io::Result<MountTree> {
     mount_over(folders, &[], by)
 }
 
-fn mount_over(folders: &Folders<'_>, rest: &[BorrowedFd<'_>], by: By) -> io::Result<Tree> {
+fn mount_over(folders: &OverlayFolders<'_>, rest: &[BorrowedFd<'_>], by: FolderReference) -> io::Result<MountTree> {
     let file_system = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
     // Without it, removing a folder fails later.
     fsconfig_set_flag(&file_system, "userxattr")?;
@@ -87,21 +88,21 @@ fn mount_over(folders: &Folders<'_>, rest: &[BorrowedFd<'_>], by: By) -> io::Res
     fsconfig_set_flag(&file_system, "volatile")?;
     let name = |folder: BorrowedFd<'_>| format!("/proc/self/fd/{}", folder.as_raw_fd());
     match by {
-        By::Descriptor => {
+        FolderReference::Descriptor => {
             for lower in [&folders.lower].into_iter().chain(rest) {
                 fsconfig_set_fd(&file_system, "lowerdir+", *lower)?;
             }
             fsconfig_set_fd(&file_system, "upperdir", folders.upper)?;
             fsconfig_set_fd(&file_system, "workdir", folders.work)?;
         }
-        By::Name => {
+        FolderReference::Name => {
             let lowers: Vec<String> = [&folders.lower].into_iter().chain(rest).map(|lower| name(*lower)).collect();
             fsconfig_set_string(&file_system, "lowerdir", lowers.join(":"))?;
             fsconfig_set_string(&file_system, "upperdir", name(folders.upper))?;
             fsconfig_set_string(&file_system, "workdir", name(folders.work))?;
         }
     }
-    Tree::made(file_system.as_fd(), PLAIN)
+    MountTree::made(file_system.as_fd(), PLAIN)
 }
 
 /// A layer over an upper folder of another owner is mounted without a word and takes nothing.
@@ -118,7 +119,7 @@ fn try_to_write(folder: BorrowedFd<'_>) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(folder, &name, AtFlags::empty())?)
 }
 
-fn why_not_writable(error: &io::Error, folders: &Folders<'_>) -> NotEntered {
+fn why_not_writable(error: &io::Error, folders: &OverlayFolders<'_>) -> NotEntered {
     // A layer for which there was no room when it was mounted is a read-only one, too; so the folders are asked.
     let is_refused = |error: io::Error| {
         matches!(error.raw_os_error(), Some(libc::EROFS | libc::EACCES | libc::EPERM | libc::EOVERFLOW))
@@ -140,9 +141,9 @@ fn is_lasting(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EPERM | libc::EACCES | libc::ENODEV | libc::EOPNOTSUPP))
 }
 
-/// What is looked into when a layer was refused.
+/// The facts that explain why the kernel refused a layer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Facts {
+struct LayerDiagnosis {
     path: PathBuf,
     mounted_below: Option<PathBuf>,
     upper_on_overlay: bool,
@@ -152,8 +153,8 @@ struct Facts {
     known_to_the_kernel: bool,
 }
 
-impl Facts {
-    fn of(path: &Path, folders: &Folders<'_>) -> Self {
+impl LayerDiagnosis {
+    fn of(path: &Path, folders: &OverlayFolders<'_>) -> Self {
         let on_overlay = |folder| rustix::fs::fstatfs(folder).is_ok_and(|found| found.f_type == OVERLAY_MAGIC);
         let device = |folder| rustix::fs::fstat(folder).map(|found| found.st_dev).ok();
         let read_only = rustix::fs::fstatvfs(folders.upper)
@@ -172,7 +173,7 @@ impl Facts {
     }
 }
 
-fn why_refused(error: &io::Error, facts: &Facts) -> NotEntered {
+fn why_refused(error: &io::Error, facts: &LayerDiagnosis) -> NotEntered {
     let is_lacking = error.raw_os_error() == Some(libc::ENODEV) && facts.known_to_the_kernel;
     if !is_lasting(error) || is_lacking {
         return NotEntered::Passing(format!("The layer over {} cannot be mounted now: {error}.", shown(&facts.path)));
@@ -250,27 +251,32 @@ mod tests {
 
     #[test]
     fn a_refusal_names_what_stands_in_the_way() {
-        let refused = |facts: Facts| why_refused(&io::Error::from_raw_os_error(libc::EINVAL), &facts);
+        let refused = |facts: LayerDiagnosis| why_refused(&io::Error::from_raw_os_error(libc::EINVAL), &facts);
         let no_layer = |what: &str| NotEntered::NoLayer(what.into());
-        let facts = Facts { path: "/w".into(), ..Facts::default() };
+        let facts = LayerDiagnosis { path: "/w".into(), ..LayerDiagnosis::default() };
         assert_eq!(
-            refused(Facts { mounted_below: Some("/w/data".into()), ..facts.clone() }),
+            refused(LayerDiagnosis { mounted_below: Some("/w/data".into()), ..facts.clone() }),
             no_layer("another file system is mounted in the workspace, at \"/w/data\"")
         );
         assert_eq!(
-            refused(Facts { upper_on_overlay: true, ..facts.clone() }),
+            refused(LayerDiagnosis { upper_on_overlay: true, ..facts.clone() }),
             no_layer("the folder for the changes is on an overlay itself, as in a container")
         );
         assert_eq!(
-            refused(Facts { lower_on_overlay: true, ..facts }),
+            refused(LayerDiagnosis { lower_on_overlay: true, ..facts }),
             no_layer("\"/w\" is on an overlay that takes no further layer")
         );
     }
 
     #[test]
     fn what_may_pass_never_means_that_there_is_no_layer() {
-        let facts = Facts { path: "/w".into(), known_to_the_kernel: true, lower_on_overlay: true, ..Facts::default() };
-        let mounted = Facts { mounted_below: Some("/w/data".into()), ..facts.clone() };
+        let facts = LayerDiagnosis {
+            path: "/w".into(),
+            known_to_the_kernel: true,
+            lower_on_overlay: true,
+            ..LayerDiagnosis::default()
+        };
+        let mounted = LayerDiagnosis { mounted_below: Some("/w/data".into()), ..facts.clone() };
         for passing in [libc::ENOMEM, libc::EMFILE, libc::ENFILE, libc::EIO, libc::ENOSPC, libc::ESTALE, libc::ENODEV] {
             let error = io::Error::from_raw_os_error(passing);
             for facts in [&facts, &mounted] {

@@ -26,9 +26,9 @@ pub(super) const PLAIN: Without = NO_SUID.union(NO_DEV);
 
 /// A tree of mounts that is attached nowhere yet.
 #[derive(Debug)]
-pub(super) struct Tree(OwnedFd);
+pub(super) struct MountTree(OwnedFd);
 
-impl Tree {
+impl MountTree {
     /// Copies what is at a path, with everything mounted below.
     pub(super) fn at(path: &Path) -> io::Result<Self> {
         Self::copied(CWD, path, OpenTreeFlags::AT_SYMLINK_NOFOLLOW)
@@ -86,13 +86,13 @@ impl Tree {
     }
 }
 
-impl From<Tree> for OwnedFd {
-    fn from(tree: Tree) -> Self {
+impl From<MountTree> for OwnedFd {
+    fn from(tree: MountTree) -> Self {
         tree.0
     }
 }
 
-impl AsFd for Tree {
+impl AsFd for MountTree {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

@@ -11,22 +11,22 @@ use rustix::thread::{UnshareFlags, set_thread_groups, set_thread_res_gid, set_th
 const ALWAYS: i32 =
     libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
 
-/// Whose files the workspace holds.
+/// The user and the group that own the files of the workspace, whose identity the launcher takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Owner {
+pub(super) struct OwnerIdentity {
     uid: Uid,
     gid: Gid,
 }
 
 /// Returns the owner of a folder whose identity has to be taken: haft is root, and the owner is not.
-pub(super) fn owner_to_become(folder: BorrowedFd<'_>) -> io::Result<Option<Owner>> {
+pub(super) fn owner_to_become(folder: BorrowedFd<'_>) -> io::Result<Option<OwnerIdentity>> {
     let found = rustix::fs::fstat(folder)?;
-    let owner = Owner { uid: Uid::from_raw(found.st_uid), gid: Gid::from_raw(found.st_gid) };
+    let owner = OwnerIdentity { uid: Uid::from_raw(found.st_uid), gid: Gid::from_raw(found.st_gid) };
     Ok((geteuid().is_root() && !owner.uid.is_root()).then_some(owner))
 }
 
 /// Becomes this owner for good.
-pub(super) fn become_owner(owner: Owner) -> io::Result<()> {
+pub(super) fn become_owner(owner: OwnerIdentity) -> io::Result<()> {
     for stream in [rustix::stdio::stdout(), rustix::stdio::stderr()] {
         // The command may open them again by name, as /dev/stdout: then it must be allowed to.
         let is_pipe = |found: rustix::fs::Stat| FileType::from_raw_mode(found.st_mode) == FileType::Fifo;
@@ -42,12 +42,12 @@ pub(super) fn become_owner(owner: Owner) -> io::Result<()> {
 }
 
 /// The namespaces that commands of one session share.
-pub(super) struct Shared {
+pub(super) struct SharedNamespaces {
     pub(super) user: OwnedFd,
     pub(super) network: OwnedFd,
 }
 
-impl Shared {
+impl SharedNamespaces {
     /// Opens those of this process.
     pub(super) fn own() -> io::Result<Self> {
         let open = |name: &str| {
@@ -66,7 +66,7 @@ pub(super) fn enter_new(has_network: bool) -> io::Result<()> {
 }
 
 /// Moves this process into the user namespace and the network of an earlier one, and into mounts of its own there.
-pub(super) fn enter_earlier(earlier: &Shared) -> io::Result<()> {
+pub(super) fn enter_earlier(earlier: &SharedNamespaces) -> io::Result<()> {
     use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
     move_into_link_name_space(earlier.user.as_fd(), Some(LinkNameSpaceType::User))?;
     move_into_link_name_space(earlier.network.as_fd(), Some(LinkNameSpaceType::Network))?;
@@ -82,8 +82,8 @@ fn unshare(what: UnshareFlags) -> io::Result<()> {
     Ok(unsafe { rustix::thread::unshare_unsafe(what) }?)
 }
 
-/// On which side of the new namespaces a process finds itself.
-pub(super) enum Side {
+/// On which side of the new namespaces a process is.
+pub(super) enum NamespaceSide {
     /// Outside; the other one has this number.
     Outside(i32),
     /// Inside, as the first process.
@@ -91,7 +91,7 @@ pub(super) enum Side {
 }
 
 /// Splits the process in two, one of them in new namespaces. It becomes a child of this process's own parent.
-pub(super) fn split(network: bool) -> io::Result<Side> {
+pub(super) fn split(network: bool) -> io::Result<NamespaceSide> {
     let apart = if network { ALWAYS } else { ALWAYS | libc::CLONE_NEWNET };
     // With CLONE_PARENT the kernel wants no signal to be named, and uses that of this process.
     split_into(apart | libc::CLONE_PARENT, 0)
@@ -99,14 +99,14 @@ pub(super) fn split(network: bool) -> io::Result<Side> {
 
 /// Splits the process in two; its parent gets a signal when the new one ends.
 #[allow(unsafe_code)]
-pub(super) fn split_into(flags: i32, signal: i32) -> io::Result<Side> {
+pub(super) fn split_into(flags: i32, signal: i32) -> io::Result<NamespaceSide> {
     // Containers answer `clone3` as if the kernel did not have it, because a filter cannot read its flags.
     // SAFETY: neither memory nor a stack is shared, so this is a fork; the process has one thread, so that
     // everything may be used behind it.
     let answer = unsafe { libc::syscall(libc::SYS_clone, flags | signal, 0, 0, 0, 0) };
     match i32::try_from(answer) {
-        Ok(0) => Ok(Side::Inside),
-        Ok(pid) if pid > 0 => Ok(Side::Outside(pid)),
+        Ok(0) => Ok(NamespaceSide::Inside),
+        Ok(pid) if pid > 0 => Ok(NamespaceSide::Outside(pid)),
         _ => Err(io::Error::last_os_error()),
     }
 }

@@ -7,18 +7,18 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 
-use super::caches::{Cache, Caches};
-use super::code::Code;
+use super::caches::{CacheMount, Caches};
+use super::code::CodeMount;
 use super::covers::Covers;
-use super::detached::{self, Detached};
+use super::detached::{self, SocketBlocker};
 use super::grounds::Grounds;
-use super::layer::{self, Folders};
+use super::layer::{self, OverlayFolders};
 use super::mounts::{
-    NO_EXEC, NO_SUID, PLAIN, READ_ONLY, Tree, find, make_file, make_folder, make_link, restrict_one, write_file,
+    MountTree, NO_EXEC, NO_SUID, PLAIN, READ_ONLY, find, make_file, make_folder, make_link, restrict_one, write_file,
 };
 use super::network;
-use super::places::{self, Place, What};
-use super::sources::{Given, Sources};
+use super::places::{self, PlaceContent, RootPlace};
+use super::sources::{RootDescriptors, Sources};
 use super::{NotEntered, OrMissing, limits};
 use crate::glance::Glance;
 use crate::orders::{HomeAccess, KeptParts, Visible, VisibleCode, VisibleRoot};
@@ -45,8 +45,8 @@ pub(super) struct NewRoot<'a> {
     sources: Sources,
     root: OwnedFd,
     /// Holds all that is private, each in a folder of its own. Itself it is visible nowhere.
-    private: Tree,
-    detached: Detached,
+    private: MountTree,
+    detached: SocketBlocker,
     notes: Vec<String>,
     processes: u32,
     /// Where the roots have another ground for each call.
@@ -54,7 +54,7 @@ pub(super) struct NewRoot<'a> {
     /// Whether each command has a `/proc` of its own.
     is_kept: bool,
     caches: Caches,
-    code: Option<Code>,
+    code: Option<CodeMount>,
 }
 
 impl<'a> NewRoot<'a> {
@@ -62,7 +62,7 @@ impl<'a> NewRoot<'a> {
     pub(super) fn begin(visible: &'a Visible, sources: Sources, processes: u32) -> Result<Self, NotEntered> {
         let old = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).or_missing("The root folder")?;
         let memory = |options: &[(&str, &str)]| {
-            let tree = Tree::fresh("tmpfs", options, PLAIN)?;
+            let tree = MountTree::fresh("tmpfs", options, PLAIN)?;
             tree.attach_over(old.as_fd())?;
             Ok::<_, std::io::Error>(tree)
         };
@@ -70,9 +70,9 @@ impl<'a> NewRoot<'a> {
         let private = memory(&[("mode", "700"), ("size", &private_size())]).or_missing("A file system in memory")?;
         let root = memory(&[("mode", "755"), ("size", "4m")]).or_missing("A file system in memory")?;
         let root = make_folder(root.as_fd(), Path::new("")).or_missing("The new root")?;
-        let open = |code: &VisibleCode| sources.open_code(&code.folder).map(|folder| Code::new(folder, code));
+        let open = |code: &VisibleCode| sources.open_code(&code.folder).map(|folder| CodeMount::new(folder, code));
         let code = visible.code.as_ref().map(open).transpose().or_missing("The trusted copy of the project's code")?;
-        let detached = Detached::prepare(private.as_fd()).or_missing("A folder with nothing in it")?;
+        let detached = SocketBlocker::prepare(private.as_fd()).or_missing("A folder with nothing in it")?;
         let (notes, grounds, is_kept, caches) = Default::default();
         Ok(Self { visible, sources, root, private, detached, notes, processes, grounds, is_kept, caches, code })
     }
@@ -96,30 +96,33 @@ impl<'a> NewRoot<'a> {
     /// Puts everything in its place.
     pub(super) fn furnish(
         &mut self,
-        places: &[Place],
-        given: &[Given],
+        places: &[RootPlace],
+        given: &[RootDescriptors],
         listening: &[PathBuf],
     ) -> Result<(), NotEntered> {
         for (number, place) in places.iter().enumerate() {
             match &place.what {
-                What::Root(root) if self.grounds.is_some() => {
+                PlaceContent::Root(root) if self.grounds.is_some() => {
                     self.place_of_grounds(number, places, (*root, &given[*root]))?
                 }
                 _ if self.grounds.is_some() && self.lies_in_root(&place.path) => {}
-                What::Devices => self.devices()?,
-                What::Processes if self.is_kept => {}
-                What::Processes => self.processes()?,
-                What::Link(target) => self.link(&place.path, target)?,
-                What::Readable => self.readable(number, place)?,
-                What::Cache(cache) if self.is_kept => {
-                    let cache =
-                        Cache { number: *cache, visible: &self.visible.caches[*cache], roots: &self.visible.roots };
+                PlaceContent::Devices => self.devices()?,
+                PlaceContent::Processes if self.is_kept => {}
+                PlaceContent::Processes => self.processes()?,
+                PlaceContent::Link(target) => self.link(&place.path, target)?,
+                PlaceContent::Readable => self.readable(number, place)?,
+                PlaceContent::Cache(cache) if self.is_kept => {
+                    let cache = CacheMount {
+                        number: *cache,
+                        visible: &self.visible.caches[*cache],
+                        roots: &self.visible.roots,
+                    };
                     self.caches.put(&self.root, &self.sources, (number, place, &cache));
                 }
-                What::Programs if self.is_kept => self.programs(number, place)?,
-                What::Cache(_) | What::Programs => {}
-                What::Private(mode) => self.private_folder(number, place, *mode)?,
-                What::Root(root) => self.writable(number, place, (*root, &given[*root]))?,
+                PlaceContent::Programs if self.is_kept => self.programs(number, place)?,
+                PlaceContent::Cache(_) | PlaceContent::Programs => {}
+                PlaceContent::Private(mode) => self.private_folder(number, place, *mode)?,
+                PlaceContent::Root(root) => self.writable(number, place, (*root, &given[*root]))?,
             }
         }
         if let Some(grounds) = &mut self.grounds {
@@ -172,7 +175,7 @@ impl<'a> NewRoot<'a> {
             Ok(place) => {
                 let name = PathBuf::from(format!("text-{}", path.display().to_string().replace('/', "-")));
                 write_file(self.private.as_fd(), &name, text.as_bytes())?;
-                let tree = Tree::of(find(self.private.as_fd(), &name)?.as_fd())?;
+                let tree = MountTree::of(find(self.private.as_fd(), &name)?.as_fd())?;
                 tree.restrict(READ_ONLY | PLAIN | NO_EXEC)?;
                 tree.attach_over(place.as_fd())
             }
@@ -221,7 +224,7 @@ impl<'a> NewRoot<'a> {
     }
 
     /// Shows a folder or file of the system. What is gone, or may not be looked at, is passed over.
-    fn readable(&self, number: usize, place: &Place) -> Result<(), NotEntered> {
+    fn readable(&self, number: usize, place: &RootPlace) -> Result<(), NotEntered> {
         let Ok(source) = self.sources.open(number, place) else { return Ok(()) };
         let what = format!("{:?} in the sandbox", place.path);
         make_like(self.root.as_fd(), inner(&place.path), source.as_fd()).or_missing(&what)?;
@@ -231,7 +234,7 @@ impl<'a> NewRoot<'a> {
     }
 
     /// Shows a folder of programs over a cache. Where there is none, nobody makes one.
-    fn programs(&self, number: usize, place: &Place) -> Result<(), NotEntered> {
+    fn programs(&self, number: usize, place: &RootPlace) -> Result<(), NotEntered> {
         let what = format!("{:?} in the sandbox", place.path);
         let covered = match make_folder(self.root.as_fd(), inner(&place.path)) {
             // There is no layer, so nobody can.
@@ -245,7 +248,7 @@ impl<'a> NewRoot<'a> {
         tree.attach_over(covered.as_fd()).or_missing(&what)
     }
 
-    fn private_folder(&self, number: usize, place: &Place, mode: u32) -> Result<(), NotEntered> {
+    fn private_folder(&self, number: usize, place: &RootPlace, mode: u32) -> Result<(), NotEntered> {
         let path = &place.path;
         let what = format!("A private {path:?}");
         let over = match (self.is_whole_system(), find(self.root.as_fd(), inner(path))) {
@@ -260,7 +263,7 @@ impl<'a> NewRoot<'a> {
         };
         if place.from.is_some() {
             let source = self.sources.open(number, place).or_missing(&what)?;
-            let tree = Tree::of(source.as_fd()).or_missing(&what)?;
+            let tree = MountTree::of(source.as_fd()).or_missing(&what)?;
             tree.restrict(PLAIN).or_missing(&what)?;
             return tree.attach_over(over.as_fd()).or_missing(&what);
         }
@@ -268,16 +271,16 @@ impl<'a> NewRoot<'a> {
         let folder = make_folder(self.private.as_fd(), &name).or_missing(&what)?;
         rustix::fs::chmodat(&self.private, &name, Mode::from_raw_mode(mode), rustix::fs::AtFlags::empty())
             .or_missing(&what)?;
-        let tree = Tree::of(folder.as_fd()).or_missing(&what)?;
+        let tree = MountTree::of(folder.as_fd()).or_missing(&what)?;
         tree.attach_over(over.as_fd()).or_missing(&what)
     }
 
-    fn home_files(&self, places: &[Place]) -> Result<(), NotEntered> {
-        let private = |place: &&Place| matches!(place.what, What::Private(0o700));
+    fn home_files(&self, places: &[RootPlace]) -> Result<(), NotEntered> {
+        let private = |place: &&RootPlace| matches!(place.what, PlaceContent::Private(0o700));
         let Some(home) = places.iter().find(private) else { return Ok(()) };
         // What the user lets commands read lies there itself; in a root, the file would be a change of it.
-        let is_other = |place: &&Place| place.path != home.path && place.path.starts_with(&home.path);
-        let others: Vec<&Place> = places.iter().filter(is_other).collect();
+        let is_other = |place: &&RootPlace| place.path != home.path && place.path.starts_with(&home.path);
+        let others: Vec<&RootPlace> = places.iter().filter(is_other).collect();
         let is_shown = |file: &Path| others.iter().any(|place| file.starts_with(&place.path));
         for (path, content) in &self.visible.home_files {
             let file = home.path.join(inner(path));
@@ -298,7 +301,12 @@ impl<'a> NewRoot<'a> {
         }
     }
 
-    fn writable(&mut self, number: usize, place: &Place, root: (usize, &Given)) -> Result<(), NotEntered> {
+    fn writable(
+        &mut self,
+        number: usize,
+        place: &RootPlace,
+        root: (usize, &RootDescriptors),
+    ) -> Result<(), NotEntered> {
         let path = &place.path;
         let (index, given) = root;
         let what = format!("The folder {path:?} in the sandbox");
@@ -308,11 +316,12 @@ impl<'a> NewRoot<'a> {
                 let refused =
                     |error| NotEntered::Passing(format!("The folder for the changes cannot be opened: {error}."));
                 let open = self.sources.open_layer(index, layer).map_err(refused)?;
-                let folders = Folders { lower: folder.as_fd(), upper: open.upper.as_fd(), work: open.work.as_fd() };
+                let folders =
+                    OverlayFolders { lower: folder.as_fd(), upper: open.upper.as_fd(), work: open.work.as_fd() };
                 layer::over(path, &folders)?
             }
             None => {
-                let tree = Tree::of(folder.as_fd()).or_missing(&what)?;
+                let tree = MountTree::of(folder.as_fd()).or_missing(&what)?;
                 tree.restrict(PLAIN).or_missing(&what)?;
                 tree
             }
@@ -332,7 +341,12 @@ impl<'a> NewRoot<'a> {
     }
 
     /// Prepares a root for grounds that come and go.
-    fn place_of_grounds(&mut self, number: usize, places: &[Place], root: (usize, &Given)) -> Result<(), NotEntered> {
+    fn place_of_grounds(
+        &mut self,
+        number: usize,
+        places: &[RootPlace],
+        root: (usize, &RootDescriptors),
+    ) -> Result<(), NotEntered> {
         let (place, (index, given)) = (&places[number], root);
         let what = format!("The folder {:?} in the sandbox", place.path);
         let folder = self.sources.open_root(number, place, given).or_missing(&what)?;
@@ -351,7 +365,7 @@ impl<'a> NewRoot<'a> {
 
     /// What the kernel lets root set below `/sys` belongs to no workspace.
     fn shield_system(&self) -> Result<(), NotEntered> {
-        let Ok(tree) = Tree::at(Path::new("/sys")) else { return Ok(()) };
+        let Ok(tree) = MountTree::at(Path::new("/sys")) else { return Ok(()) };
         tree.restrict(READ_ONLY | PLAIN).or_missing("A read-only /sys")?;
         tree.attach(self.root.as_fd(), Path::new("sys")).or_missing("A read-only /sys")
     }
@@ -359,7 +373,8 @@ impl<'a> NewRoot<'a> {
     fn devices(&mut self) -> Result<(), NotEntered> {
         let missing = "A private /dev";
         make_folder(self.root.as_fd(), Path::new("dev")).or_missing(missing)?;
-        let tree = Tree::fresh("tmpfs", &[("mode", "755"), ("size", "1m")], NO_SUID | NO_EXEC).or_missing(missing)?;
+        let tree =
+            MountTree::fresh("tmpfs", &[("mode", "755"), ("size", "1m")], NO_SUID | NO_EXEC).or_missing(missing)?;
         tree.attach(self.root.as_fd(), Path::new("dev")).or_missing(missing)?;
         for name in ["pts", "shm"] {
             make_folder(tree.as_fd(), Path::new(name)).or_missing(missing)?;
@@ -368,7 +383,7 @@ impl<'a> NewRoot<'a> {
             make_link(tree.as_fd(), Path::new(name), Path::new(target)).or_missing(missing)?;
         }
         for name in DEVICES {
-            let device = match Tree::at(&Path::new("/dev").join(name)) {
+            let device = match MountTree::at(&Path::new("/dev").join(name)) {
                 Err(_) if name != "null" => continue,
                 answer => answer.or_missing("/dev/null")?,
             };
@@ -377,7 +392,7 @@ impl<'a> NewRoot<'a> {
             device.attach(tree.as_fd(), Path::new(name)).or_missing(missing)?;
         }
         let options = [("newinstance", ""), ("ptmxmode", "0666"), ("mode", "0620")];
-        match Tree::fresh("devpts", &options, NO_SUID | NO_EXEC) {
+        match MountTree::fresh("devpts", &options, NO_SUID | NO_EXEC) {
             Ok(terminals) => terminals.attach(tree.as_fd(), Path::new("pts")).or_missing(missing)?,
             Err(error) => self.notes.push(format!("Commands have no pseudo terminals: {error}.")),
         }
@@ -397,7 +412,7 @@ const FRESH_PROC: &str = "A fresh /proc (in containers parts of it are often cov
 ///
 /// As root, whoever may write there could change the whole system: so nobody may.
 pub(super) fn put_processes(root: BorrowedFd<'_>, most: u32) -> Result<Option<String>, NotEntered> {
-    let tree = Tree::fresh("proc", &[], PLAIN | NO_EXEC).or_missing(FRESH_PROC)?;
+    let tree = MountTree::fresh("proc", &[], PLAIN | NO_EXEC).or_missing(FRESH_PROC)?;
     let limit = limits::processes(tree.as_fd(), most)?;
     tree.restrict(READ_ONLY).or_missing(FRESH_PROC)?;
     tree.attach(root, Path::new("proc")).or_missing(FRESH_PROC)?;
@@ -423,7 +438,7 @@ pub(super) fn exceptions(
         if kind(source.as_fd()) == Some(FileType::Symlink) {
             continue;
         }
-        let tree = Tree::of(source.as_fd()).or_missing(&what)?;
+        let tree = MountTree::of(source.as_fd()).or_missing(&what)?;
         tree.restrict(PLAIN | READ_ONLY).or_missing(&what)?;
         tree.attach(base, &place.join(path)).or_missing(&what)?;
     }

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Mode, OFlags};
 
 use super::covers::{names_in, secret_files};
-use super::file_rights::{self, Files, Ports};
-use super::places::{self, What, file_type};
+use super::file_rights::{self, FileRights, Ports};
+use super::places::{self, PlaceContent, file_type};
 use super::system_calls::{Filters, Sockets, Tracing};
-use super::{Folders, NotEntered, OrMissing, ReadyToRun, Signals, hide_from_command, limits, namespaces};
+use super::{NotEntered, OrMissing, ReadyToRun, RenameSupport, SignalExposure, hide_from_command, limits, namespaces};
 use crate::orders::{Orders, Visible};
 
 /// Restricts this process, and the command with it, by Landlock and seccomp.
@@ -30,7 +30,7 @@ pub(crate) fn partly(
     };
     file_rights::confines_alone()?;
     nothing_hidden_in_roots(visible)?;
-    let files = Files { ports, given: orders.given, ..files(orders, visible, private)? };
+    let files = FileRights { ports, given: orders.given, ..files(orders, visible, private)? };
     let owner = descriptors.first().map(|folder| namespaces::owner_to_become(folder.as_fd())).transpose();
     // What could be brought back later is given up while there still is the right to do so.
     limits::give_up_bounding_set().or_missing("Giving up capabilities")?;
@@ -53,8 +53,8 @@ pub(crate) fn partly(
     Ok(ReadyToRun {
         notes,
         filters,
-        signals: Signals::ReachTheWatcher,
-        folders: Folders::AsTheyAre,
+        signals: SignalExposure::ReachTheWatcher,
+        folders: RenameSupport::AsTheyAre,
         keeper: None,
         layers: Vec::new(),
         files: Some(files),
@@ -92,21 +92,26 @@ fn limits_of_this_level() -> Vec<String> {
     notes
 }
 
-fn files(orders: &Orders, visible: &Visible, private: &Path) -> Result<Files, NotEntered> {
+fn files(orders: &Orders, visible: &Visible, private: &Path) -> Result<FileRights, NotEntered> {
     let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).or_missing("The root folder")?;
     let secret = secret_files(root.as_fd()).into_iter().map(|path| Path::new("/").join(path));
     let kept_back: Vec<PathBuf> = secret.chain(visible.hidden.iter().cloned()).collect();
-    let mut files = Files { readable: vec![PathBuf::from("/proc")], ..Files::default() };
+    let mut files = FileRights { readable: vec![PathBuf::from("/proc")], ..FileRights::default() };
     for place in places::plan(visible, orders.network) {
         match place.what {
-            What::Readable if visible.shown.contains(&place.path) => {
+            PlaceContent::Readable if visible.shown.contains(&place.path) => {
                 let inside: Vec<PathBuf> =
                     kept_back.iter().filter(|kept| !place.path.starts_with(kept)).cloned().collect();
                 all_but(&place.path, &inside, &mut files);
             }
-            What::Readable => all_but(&place.path, &kept_back, &mut files),
-            What::Root(_) => files.writable.push(place.path),
-            What::Link(_) | What::Cache(_) | What::Programs | What::Private(_) | What::Devices | What::Processes => {}
+            PlaceContent::Readable => all_but(&place.path, &kept_back, &mut files),
+            PlaceContent::Root(_) => files.writable.push(place.path),
+            PlaceContent::Link(_)
+            | PlaceContent::Cache(_)
+            | PlaceContent::Programs
+            | PlaceContent::Private(_)
+            | PlaceContent::Devices
+            | PlaceContent::Processes => {}
         }
     }
     files.writable.push(private.to_owned());
@@ -114,7 +119,7 @@ fn files(orders: &Orders, visible: &Visible, private: &Path) -> Result<Files, No
 }
 
 /// Lets everything in a folder be read but what is kept back.
-fn all_but(path: &Path, kept_back: &[PathBuf], files: &mut Files) {
+fn all_but(path: &Path, kept_back: &[PathBuf], files: &mut FileRights) {
     if kept_back.iter().any(|kept| path.starts_with(kept)) {
         return;
     }

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::FileType;
 
-use crate::glance::{Glance, Kind};
+use crate::glance::{FolderEntryKind, Glance};
 use crate::orders::Visible;
 
 /// Folders that every command can read, one per line.
@@ -19,15 +19,15 @@ const MOST_LINKS: usize = 40;
 
 /// One place of the new root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct RootPlace {
     pub(super) path: PathBuf,
-    pub(super) what: What,
+    pub(super) what: PlaceContent,
     /// Where that lies outside, if not at the same path.
     pub(super) from: Option<PathBuf>,
 }
 
-impl Place {
-    fn new(path: &Path, what: What) -> Self {
+impl RootPlace {
+    fn new(path: &Path, what: PlaceContent) -> Self {
         Self { path: path.to_owned(), what, from: None }
     }
 
@@ -37,9 +37,9 @@ impl Place {
     }
 }
 
-/// What lies at a place. Of two at one place the later one lies on top.
+/// The content of a place. Of two at one place, the later one lies on top.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum What {
+pub(super) enum PlaceContent {
     /// The few devices that commands need.
     Devices,
     /// What the kernel says of the command's own processes.
@@ -59,13 +59,14 @@ pub(super) enum What {
 }
 
 /// Says what lies where, in the order in which it is to be put there.
-pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
-    let (place, mut glance) = (Place::new, Glance::default());
-    let mut places = vec![place(Path::new("/dev"), What::Devices), place(Path::new("/proc"), What::Processes)];
+pub(super) fn plan(visible: &Visible, network: bool) -> Vec<RootPlace> {
+    let (place, mut glance) = (RootPlace::new, Glance::default());
+    let mut places =
+        vec![place(Path::new("/dev"), PlaceContent::Devices), place(Path::new("/proc"), PlaceContent::Processes)];
     for (number, root) in visible.roots.iter().enumerate() {
-        places.push(place(&root.path, What::Root(number)));
+        places.push(place(&root.path, PlaceContent::Root(number)));
         for above in visible.hidden.iter().filter(|hidden| root.path.starts_with(hidden) && **hidden != root.path) {
-            places.push(place(above, What::Private(0o711)));
+            places.push(place(above, PlaceContent::Private(0o711)));
         }
     }
     let home = (visible.home.clone(), 0o700);
@@ -73,7 +74,7 @@ pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
         let Some(real) = follow(&path, &mut places, &mut glance) else { continue };
         if is_private_beside_roots(&real, visible) {
             let from = visible.folders.iter().find(|(inside, _)| *inside == path).map(|(_, outside)| outside.clone());
-            places.push(Place { from, ..place(&real, What::Private(mode)) });
+            places.push(RootPlace { from, ..place(&real, PlaceContent::Private(mode)) });
         }
     }
     let system = SYSTEM_FOLDERS.lines().filter(|line| !line.is_empty()).map(PathBuf::from);
@@ -82,7 +83,7 @@ pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
     for path in system.chain(resolver).chain(visible.readable.iter().cloned()) {
         let Some(real) = follow(&path, &mut places, &mut glance) else { continue };
         if !visible.roots.iter().any(|root| real.starts_with(&root.path)) && glance.kind(&real).is_some() {
-            places.push(place(&real, What::Readable));
+            places.push(place(&real, PlaceContent::Readable));
         }
     }
     for (number, cache) in visible.caches.iter().enumerate() {
@@ -90,8 +91,8 @@ pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
         if !visible.roots.iter().any(|root| real.starts_with(&root.path)) {
             let programs = cache.programs.iter().filter_map(|path| follow(path, &mut places, &mut glance));
             let programs: Vec<PathBuf> = programs.filter(|programs| programs.starts_with(&real)).collect();
-            places.push(place(&real, What::Cache(number)));
-            places.extend(programs.iter().map(|programs| place(programs, What::Programs)));
+            places.push(place(&real, PlaceContent::Cache(number)));
+            places.extend(programs.iter().map(|programs| place(programs, PlaceContent::Programs)));
         }
     }
     show(visible, &mut places, &mut glance);
@@ -99,7 +100,7 @@ pub(super) fn plan(visible: &Visible, network: bool) -> Vec<Place> {
 }
 
 /// Shows what this command may read, too: where it lies in something hidden, nothing beside it is to be seen.
-fn show(visible: &Visible, places: &mut Vec<Place>, glance: &mut Glance) {
+fn show(visible: &Visible, places: &mut Vec<RootPlace>, glance: &mut Glance) {
     for path in &visible.shown {
         let Some(real) = follow(path, places, glance).filter(|real| glance.kind(real).is_some()) else { continue };
         let hidden: Vec<&PathBuf> = visible.hidden.iter().filter(|hidden| real.starts_with(hidden)).collect();
@@ -108,16 +109,16 @@ fn show(visible: &Visible, places: &mut Vec<Place>, glance: &mut Glance) {
             continue;
         }
         let around = hidden.into_iter().filter(|hidden| **hidden != real);
-        places.extend(around.map(|hidden| Place::new(hidden, What::Private(0o711))));
-        places.push(Place::new(&real, What::Readable));
+        places.extend(around.map(|hidden| RootPlace::new(hidden, PlaceContent::Private(0o711))));
+        places.push(RootPlace::new(&real, PlaceContent::Readable));
     }
 }
 
 /// Says of what shall be readable and is not, because commands have an empty folder of their own there.
-pub(super) fn without_effect(places: &[Place]) -> Vec<String> {
+pub(super) fn without_effect(places: &[RootPlace]) -> Vec<String> {
     let is_private =
-        |path: &Path| places.iter().any(|place| place.path == path && matches!(place.what, What::Private(_)));
-    let covered = places.iter().filter(|place| place.what == What::Readable && is_private(&place.path));
+        |path: &Path| places.iter().any(|place| place.path == path && matches!(place.what, PlaceContent::Private(_)));
+    let covered = places.iter().filter(|place| place.what == PlaceContent::Readable && is_private(&place.path));
     covered
         .map(|place| {
             format!(
@@ -136,23 +137,24 @@ fn is_private_beside_roots(real: &Path, visible: &Visible) -> bool {
     !in_root || (whole_system && real != visible.home)
 }
 
-fn in_order(mut places: Vec<Place>) -> Vec<Place> {
+fn in_order(mut places: Vec<RootPlace>) -> Vec<RootPlace> {
     places.sort_by(|one, other| {
-        let depth = |place: &Place| place.path.components().count();
+        let depth = |place: &RootPlace| place.path.components().count();
         depth(one).cmp(&depth(other)).then_with(|| one.path.cmp(&other.path)).then_with(|| one.what.cmp(&other.what))
     });
     places.dedup();
-    let mut kept: Vec<Place> = Vec::new();
+    let mut kept: Vec<RootPlace> = Vec::new();
     for place in places {
         // The nearest thing around it decides: what lies in something readable or in a root is shown already, and a
         // link made in a root would be a change of it.
         let around = kept
             .iter()
-            .filter(|other| !matches!(other.what, What::Link(_)) && place.path.starts_with(&other.path))
+            .filter(|other| !matches!(other.what, PlaceContent::Link(_)) && place.path.starts_with(&other.path))
             .max_by_key(|other| other.path.components().count());
-        let shown_already =
-            around.is_some_and(|other| matches!(other.what, What::Readable | What::Root(_) | What::Cache(_)));
-        if !(shown_already && matches!(place.what, What::Readable | What::Link(_))) {
+        let shown_already = around.is_some_and(|other| {
+            matches!(other.what, PlaceContent::Readable | PlaceContent::Root(_) | PlaceContent::Cache(_))
+        });
+        if !(shown_already && matches!(place.what, PlaceContent::Readable | PlaceContent::Link(_))) {
             kept.push(place);
         }
     }
@@ -162,7 +164,7 @@ fn in_order(mut places: Vec<Place>) -> Vec<Place> {
 /// Follows the links in a path, notes them as places of their own, and returns where it really leads.
 ///
 /// Returns nothing for a path that is not absolute or goes in a circle. Nothing needs to exist.
-pub(super) fn follow(path: &Path, places: &mut Vec<Place>, glance: &mut Glance) -> Option<PathBuf> {
+pub(super) fn follow(path: &Path, places: &mut Vec<RootPlace>, glance: &mut Glance) -> Option<PathBuf> {
     let mut rest: Vec<PathBuf> = parts(path);
     let mut real = PathBuf::from("/");
     let mut links = 0;
@@ -175,7 +177,7 @@ pub(super) fn follow(path: &Path, places: &mut Vec<Place>, glance: &mut Glance) 
             continue;
         }
         let next = real.join(&part);
-        if glance.kind(&next) != Some(Kind::Link) {
+        if glance.kind(&next) != Some(FolderEntryKind::Link) {
             real = next;
             continue;
         }
@@ -183,7 +185,7 @@ pub(super) fn follow(path: &Path, places: &mut Vec<Place>, glance: &mut Glance) 
         let target = rustix::fs::readlink(&next, Vec::new()).ok().filter(|_| links <= MOST_LINKS)?;
         let target =
             PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(target.into_bytes()));
-        places.push(Place::new(&next, What::Link(target.clone())));
+        places.push(RootPlace::new(&next, PlaceContent::Link(target.clone())));
         if target.is_absolute() {
             real = PathBuf::from("/");
         }
@@ -223,10 +225,10 @@ mod tests {
         }
     }
 
-    fn check(visible: &Visible, below: &Path) -> Vec<(String, What)> {
+    fn check(visible: &Visible, below: &Path) -> Vec<(String, PlaceContent)> {
         let places = plan(visible, false);
         let named =
-            |place: &Place| Some((place.path.strip_prefix(below).ok()?.display().to_string(), place.what.clone()));
+            |place: &RootPlace| Some((place.path.strip_prefix(below).ok()?.display().to_string(), place.what.clone()));
         places.iter().filter_map(named).collect()
     }
 
@@ -247,11 +249,11 @@ mod tests {
         assert_eq!(
             check(&visible, folder.path()),
             [
-                ("home".into(), What::Private(0o700)),
-                ("home/.cargo".into(), What::Readable),
-                ("home/link".into(), What::Link("../opt".into())),
-                ("home/work".into(), What::Root(0)),
-                ("opt/tools".into(), What::Readable),
+                ("home".into(), PlaceContent::Private(0o700)),
+                ("home/.cargo".into(), PlaceContent::Readable),
+                ("home/link".into(), PlaceContent::Link("../opt".into())),
+                ("home/work".into(), PlaceContent::Root(0)),
+                ("opt/tools".into(), PlaceContent::Readable),
             ]
         );
     }
@@ -276,11 +278,11 @@ mod tests {
         assert_eq!(
             check(&visible, folder.path()),
             [
-                ("home".into(), What::Private(0o700)),
-                ("home/.cargo".into(), What::Readable),
-                ("home/.cargo".into(), What::Cache(0)),
-                ("home/work".into(), What::Root(0)),
-                ("home/.cargo/bin".into(), What::Programs),
+                ("home".into(), PlaceContent::Private(0o700)),
+                ("home/.cargo".into(), PlaceContent::Readable),
+                ("home/.cargo".into(), PlaceContent::Cache(0)),
+                ("home/work".into(), PlaceContent::Root(0)),
+                ("home/.cargo/bin".into(), PlaceContent::Programs),
             ]
         );
     }
@@ -302,6 +304,6 @@ mod tests {
         std::os::unix::fs::symlink("/usr", at("work/tools")).unwrap();
         let visible =
             Visible { roots: vec![root(&at("work"))], readable: vec![at("work/tools/lib")], ..Visible::default() };
-        assert_eq!(check(&visible, folder.path()), [("work".into(), What::Root(0))]);
+        assert_eq!(check(&visible, folder.path()), [("work".into(), PlaceContent::Root(0))]);
     }
 }

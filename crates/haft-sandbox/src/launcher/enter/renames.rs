@@ -12,22 +12,22 @@ mod move_folder;
 
 use rustix::io::Errno;
 
-use self::judgement::{Rename, Verdict};
+use self::judgement::{Rename, RenameVerdict};
 use crate::launcher::leave;
-use crate::launcher::notify::{Answer, Filter, Listener};
+use crate::launcher::notify::{Filter, SyscallListener, SyscallReply};
 
 /// Where the kernel asks about renames.
-pub(super) struct Renames(pub(super) Listener);
+pub(super) struct Renames(pub(super) SyscallListener);
 
 impl Renames {
     /// Answers one question.
     pub(super) fn answer(&self) {
         let Some(question) = self.0.receive() else { return };
         match judgement::judge(&question, || self.0.is_waiting(question.id)) {
-            Verdict::GoOn => self.0.send(question.id, Answer::GoOn),
-            Verdict::Done => self.0.send(question.id, Answer::Done),
-            Verdict::Failed(error) => self.0.send(question.id, Answer::Failed(error)),
-            Verdict::Move(rename) => self.move_apart(question.id, &rename),
+            RenameVerdict::GoOn => self.0.send(question.id, SyscallReply::GoOn),
+            RenameVerdict::Done => self.0.send(question.id, SyscallReply::Done),
+            RenameVerdict::Failed(error) => self.0.send(question.id, SyscallReply::Failed(error)),
+            RenameVerdict::Move(rename) => self.move_apart(question.id, &rename),
         }
     }
 
@@ -38,13 +38,13 @@ impl Renames {
         match unsafe { libc::fork() } {
             0 => {
                 let answer = match move_folder::all(rename) {
-                    Ok(()) => Answer::Done,
-                    Err(error) => Answer::Failed(error),
+                    Ok(()) => SyscallReply::Done,
+                    Err(error) => SyscallReply::Failed(error),
                 };
                 self.0.send(id, answer);
                 leave(0)
             }
-            -1 => self.0.send(id, Answer::Failed(Errno::XDEV)),
+            -1 => self.0.send(id, SyscallReply::Failed(Errno::XDEV)),
             _ => {}
         }
     }

@@ -16,8 +16,8 @@ use rustix::io::Errno;
 use rustix::thread::UnshareFlags;
 
 use super::layer::open_again;
-use super::mounts::{PLAIN, Tree, make_all_private, make_file, make_folder};
-use super::places::{Place, What};
+use super::mounts::{MountTree, PLAIN, make_all_private, make_file, make_folder};
+use super::places::{PlaceContent, RootPlace};
 use crate::orders::{Visible, VisibleCache, VisibleRoot};
 
 /// Where the stage is put up, in a mount namespace that ends with the launcher. Over `/` it would count as a changed
@@ -27,7 +27,7 @@ const STAGE: &str = "/tmp";
 const CODE: &str = "c";
 
 /// The descriptors of one root, as haft sent them.
-pub(super) struct Given {
+pub(super) struct RootDescriptors {
     pub(super) folder: OwnedFd,
     pub(super) layer: Option<GivenLayer>,
 }
@@ -47,14 +47,14 @@ pub(super) struct OpenLayer {
 }
 
 /// Pairs the descriptors with the roots they belong to.
-pub(super) fn given(roots: &[VisibleRoot], descriptors: Vec<OwnedFd>) -> io::Result<Vec<Given>> {
+pub(super) fn given(roots: &[VisibleRoot], descriptors: Vec<OwnedFd>) -> io::Result<Vec<RootDescriptors>> {
     let mut descriptors = descriptors.into_iter();
     let mut next = || descriptors.next().ok_or(io::Error::from(Errno::BADF));
     let mut given = Vec::new();
     for root in roots {
         let folder = next()?;
         let layer = if root.layered { Some(GivenLayer::of(next()?, next()?)?) } else { None };
-        given.push(Given { folder, layer });
+        given.push(RootDescriptors { folder, layer });
     }
     Ok(given)
 }
@@ -97,34 +97,36 @@ pub(super) enum Sources {
 
 impl Sources {
     /// Gathers all parts in a stage, which becomes the working folder. Needs the rights of root.
-    pub(super) fn staged(places: &[Place], given: &[Given], visible: &Visible) -> io::Result<Self> {
+    pub(super) fn staged(places: &[RootPlace], given: &[RootDescriptors], visible: &Visible) -> io::Result<Self> {
         enter_mount_namespace()?;
         make_all_private()?;
         // All of them before the stage is put up: it lies over some of their paths.
         let mut parts = Vec::new();
         for (number, place) in places.iter().enumerate() {
-            if matches!(place.what, What::Readable | What::Root(_) | What::Cache(_) | What::Programs)
-                || place.from.is_some()
+            if matches!(
+                place.what,
+                PlaceContent::Readable | PlaceContent::Root(_) | PlaceContent::Cache(_) | PlaceContent::Programs
+            ) || place.from.is_some()
             {
-                parts.extend(Part::at(name_of_place(number), place.source())?);
+                parts.extend(RootPart::at(name_of_place(number), place.source())?);
             }
         }
         for (number, layer) in given.iter().enumerate().filter_map(|(number, one)| Some((number, one.layer.as_ref()?)))
         {
-            parts.extend(Part::at(name_of_layer(number), &layer.beside)?);
+            parts.extend(RootPart::at(name_of_layer(number), &layer.beside)?);
         }
         for (number, path) in visible.layers.iter().enumerate() {
-            parts.extend(Part::at(name_of_layers(number), path)?);
+            parts.extend(RootPart::at(name_of_layers(number), path)?);
         }
         for (number, cache) in visible.caches.iter().enumerate() {
             for (name, path) in names_of_cache(number).into_iter().zip([&cache.own, &cache.layer]) {
-                parts.extend(Part::at(name, path)?);
+                parts.extend(RootPart::at(name, path)?);
             }
         }
         if let Some(code) = &visible.code {
-            parts.extend(Part::at(CODE.into(), &code.folder)?);
+            parts.extend(RootPart::at(CODE.into(), &code.folder)?);
         }
-        let stage = Tree::fresh("tmpfs", &[("mode", "755"), ("size", "1m")], PLAIN)?;
+        let stage = MountTree::fresh("tmpfs", &[("mode", "755"), ("size", "1m")], PLAIN)?;
         stage.attach_over(rustix::fs::open(STAGE, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?.as_fd())?;
         parts.iter().try_for_each(|part| part.put_on(stage.as_fd()))?;
         rustix::process::fchdir(&stage)?;
@@ -132,7 +134,7 @@ impl Sources {
     }
 
     /// Opens what a place shows.
-    pub(super) fn open(&self, number: usize, place: &Place) -> io::Result<OwnedFd> {
+    pub(super) fn open(&self, number: usize, place: &RootPlace) -> io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let path = match self {
             Sources::Paths => place.source().to_owned(),
@@ -142,7 +144,7 @@ impl Sources {
     }
 
     /// Returns where a place is mounted that is opened, as the kernel lists it.
-    pub(super) fn mounted_at(&self, number: usize, place: &Place) -> PathBuf {
+    pub(super) fn mounted_at(&self, number: usize, place: &RootPlace) -> PathBuf {
         match self {
             Sources::Paths => place.path.clone(),
             Sources::Stage => Path::new(STAGE).join(name_of_place(number)),
@@ -150,7 +152,7 @@ impl Sources {
     }
 
     /// Opens the folder of a root, and refuses another one under its path.
-    pub(super) fn open_root(&self, number: usize, place: &Place, given: &Given) -> io::Result<OwnedFd> {
+    pub(super) fn open_root(&self, number: usize, place: &RootPlace, given: &RootDescriptors) -> io::Result<OwnedFd> {
         match self {
             Sources::Paths => open_again(CWD, &place.path, given.folder.as_fd()),
             Sources::Stage => open_again(CWD, &name_of_place(number), given.folder.as_fd()),
@@ -213,20 +215,20 @@ fn name_of_layer(root: usize) -> PathBuf {
     PathBuf::from(format!("l{root}"))
 }
 
-/// One part on its way to the stage.
-struct Part {
+/// One part of the new root on its way to the stage.
+struct RootPart {
     name: PathBuf,
-    tree: Tree,
+    tree: MountTree,
     is_folder: bool,
 }
 
-impl Part {
+impl RootPart {
     /// Copies what is at a path; nothing where nothing is.
     fn at(name: PathBuf, path: &Path) -> io::Result<Option<Self>> {
         match rustix::fs::lstat(path) {
             Ok(found) => {
                 let is_folder = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
-                Ok(Some(Self { name, tree: Tree::at(path)?, is_folder }))
+                Ok(Some(Self { name, tree: MountTree::at(path)?, is_folder }))
             }
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(error.into()),

@@ -11,10 +11,10 @@ mod set_ids;
 mod sights;
 pub(super) mod single_thread;
 
-use self::scene::{Scene, Who, tried};
+use self::scene::{FixtureUser, SandboxFixture, tried};
 
-fn everyone() -> Vec<Scene> {
-    Who::all().into_iter().map(Scene::new).collect()
+fn everyone() -> Vec<SandboxFixture> {
+    FixtureUser::all().into_iter().map(SandboxFixture::new).collect()
 }
 
 #[test]

@@ -12,72 +12,72 @@ use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::NotEntered;
-use super::file_rights::{self, Files, Ports};
-use super::layer::{self, Folders};
+use super::file_rights::{self, FileRights, Ports};
+use super::layer::{self, OverlayFolders};
 use super::limits::{self, Limit};
-use super::mounts::{NO_EXEC, PLAIN, Tree, make_all_private, make_folder};
-use super::namespaces::{self, Side};
+use super::mounts::{MountTree, NO_EXEC, PLAIN, make_all_private, make_folder};
+use super::namespaces::{self, NamespaceSide};
 use super::renames;
 use super::system_calls::{Filters, Sockets, Tracing};
 use crate::launcher::leave;
 use crate::launcher::notify::Handover;
-use crate::layer_cost::Layer;
-use crate::orders::Trial;
+use crate::layer_cost::SandboxLayer;
+use crate::orders::LayerTrial;
 
-/// What came of a trial: what is to be said of the part, or why it does not work.
-type Outcome = Result<String, String>;
+/// The result of a trial: a remark about the part, or the reason why it does not work.
+type TrialOutcome = Result<String, String>;
 
 const USER: i32 = libc::CLONE_NEWUSER;
 const MOUNTS: i32 = USER | libc::CLONE_NEWNS;
 
 /// The namespaces that a layer needs around it, and how it is tried.
-fn part(layer: Layer) -> (i32, fn() -> Outcome) {
+fn part(layer: SandboxLayer) -> (i32, fn() -> TrialOutcome) {
     match layer {
-        Layer::UserNamespace => (USER, nothing_more),
-        Layer::Mounts => (MOUNTS, mounts),
-        Layer::MountAttributes => (MOUNTS, mount_attributes),
-        Layer::Overlay => (MOUNTS, overlay),
-        Layer::ProcessNamespace => (USER | libc::CLONE_NEWPID, nothing_more),
-        Layer::FreshProc => (MOUNTS | libc::CLONE_NEWPID, fresh_proc),
-        Layer::NetworkNamespace => (USER | libc::CLONE_NEWNET, nothing_more),
-        Layer::Loopback => (USER | libc::CLONE_NEWNET, loopback),
-        Layer::Landlock => (0, landlock),
-        Layer::LandlockPorts => (0, landlock_ports),
-        Layer::Seccomp => (0, seccomp),
-        Layer::Notifications => (0, notifications),
-        Layer::Openat2 => (0, openat2),
-        Layer::ProcessLimit => (MOUNTS | libc::CLONE_NEWPID, process_limit),
+        SandboxLayer::UserNamespace => (USER, nothing_more),
+        SandboxLayer::Mounts => (MOUNTS, mounts),
+        SandboxLayer::MountAttributes => (MOUNTS, mount_attributes),
+        SandboxLayer::Overlay => (MOUNTS, overlay),
+        SandboxLayer::ProcessNamespace => (USER | libc::CLONE_NEWPID, nothing_more),
+        SandboxLayer::FreshProc => (MOUNTS | libc::CLONE_NEWPID, fresh_proc),
+        SandboxLayer::NetworkNamespace => (USER | libc::CLONE_NEWNET, nothing_more),
+        SandboxLayer::Loopback => (USER | libc::CLONE_NEWNET, loopback),
+        SandboxLayer::Landlock => (0, landlock),
+        SandboxLayer::LandlockPorts => (0, landlock_ports),
+        SandboxLayer::Seccomp => (0, seccomp),
+        SandboxLayer::Notifications => (0, notifications),
+        SandboxLayer::Openat2 => (0, openat2),
+        SandboxLayer::ProcessLimit => (MOUNTS | libc::CLONE_NEWPID, process_limit),
     }
 }
 
 /// Tries every layer by itself. Without a user namespace an ordinary user has no other one, so it is not tried.
-pub(crate) fn trials() -> Vec<Trial> {
+pub(crate) fn trials() -> Vec<LayerTrial> {
     let mut has_user_namespace = true;
-    let tried = Layer::ALL.map(|layer| {
+    let tried = SandboxLayer::ALL.map(|layer| {
         let (around, part) = part(layer);
         let outcome = match has_user_namespace || around == 0 {
             true => apart(around, part),
             false => Err("it needs a user namespace".to_owned()),
         };
-        has_user_namespace &= layer != Layer::UserNamespace || outcome.is_ok();
-        Trial { layer, outcome }
+        has_user_namespace &= layer != SandboxLayer::UserNamespace || outcome.is_ok();
+        LayerTrial { layer, outcome }
     });
     tried.into()
 }
 
 /// Tries something in a process of its own and in these namespaces.
-fn apart(around: i32, part: fn() -> Outcome) -> Outcome {
+fn apart(around: i32, part: fn() -> TrialOutcome) -> TrialOutcome {
     let (answer, tell) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(said)?;
     let identity = namespaces::own_identity();
     match namespaces::split_into(around, libc::SIGCHLD).map_err(said)? {
-        Side::Inside => {
+        NamespaceSide::Inside => {
             let mapped = if around & USER == 0 { Ok(()) } else { namespaces::map_identity(identity.0, identity.1) };
             let outcome = mapped.map_err(said).and_then(|()| part());
             let text = serde_json::to_vec(&outcome).unwrap_or_default();
             let _ = rustix::io::write(&tell, &text);
             leave(0)
         }
-        Side::Outside(pid) => {
+        NamespaceSide::Outside(pid) => {
             drop(tell);
             let mut text = Vec::new();
             let read = std::fs::File::from(answer).read_to_end(&mut text);
@@ -98,28 +98,28 @@ fn missing(why: NotEntered) -> String {
     }
 }
 
-fn works() -> Outcome {
+fn works() -> TrialOutcome {
     Ok("works".into())
 }
 
-fn nothing_more() -> Outcome {
+fn nothing_more() -> TrialOutcome {
     works()
 }
 
-fn mounts() -> Outcome {
+fn mounts() -> TrialOutcome {
     memory().map(|_| ()).and_then(|()| works())
 }
 
 /// Puts a file system in memory over the root; it is there for this process alone.
-fn memory() -> Result<Tree, String> {
+fn memory() -> Result<MountTree, String> {
     make_all_private().map_err(said)?;
-    let tree = Tree::fresh("tmpfs", &[("mode", "755"), ("size", "1m")], PLAIN).map_err(said)?;
+    let tree = MountTree::fresh("tmpfs", &[("mode", "755"), ("size", "1m")], PLAIN).map_err(said)?;
     let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(said)?;
     tree.attach_over(root.as_fd()).map_err(said)?;
     Ok(tree)
 }
 
-fn loopback() -> Outcome {
+fn loopback() -> TrialOutcome {
     namespaces::raise_loopback().map_err(said)?;
     let socket = internet_socket().map_err(said)?;
     rustix::net::bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).map_err(said)?;
@@ -130,39 +130,39 @@ fn internet_socket() -> rustix::io::Result<OwnedFd> {
     rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)
 }
 
-fn fresh_proc() -> Outcome {
-    Tree::fresh("proc", &[], PLAIN | NO_EXEC).map_err(said)?;
+fn fresh_proc() -> TrialOutcome {
+    MountTree::fresh("proc", &[], PLAIN | NO_EXEC).map_err(said)?;
     works()
 }
 
-fn overlay() -> Outcome {
+fn overlay() -> TrialOutcome {
     with_folders(|folders| layer::over(Path::new("/"), folders).map(drop).map_err(missing))?;
     Ok("works, in memory".into())
 }
 
-fn with_folders(mount: fn(&Folders<'_>) -> Result<(), String>) -> Result<(), String> {
+fn with_folders(mount: fn(&OverlayFolders<'_>) -> Result<(), String>) -> Result<(), String> {
     let tree = memory()?;
     let folder = |name: &str| make_folder(tree.as_fd(), Path::new(name)).map_err(said);
     let (lower, upper, work) = (folder("lower")?, folder("upper")?, folder("work")?);
-    mount(&Folders { lower: lower.as_fd(), upper: upper.as_fd(), work: work.as_fd() })
+    mount(&OverlayFolders { lower: lower.as_fd(), upper: upper.as_fd(), work: work.as_fd() })
 }
 
-fn landlock() -> Outcome {
+fn landlock() -> TrialOutcome {
     let version = file_rights::version()?;
-    file_rights::restrict_to(&Files::default()).map_err(missing)?;
+    file_rights::restrict_to(&FileRights::default()).map_err(missing)?;
     match std::fs::read_dir("/") {
         Ok(_) => Err("it restricts nothing".into()),
         Err(_) => Ok(format!("works, version {version}")),
     }
 }
 
-fn mount_attributes() -> Outcome {
+fn mount_attributes() -> TrialOutcome {
     make_all_private().map_err(said)?;
     works()
 }
 
 /// Forbids all ports but one, and tries both.
-fn landlock_ports() -> Outcome {
+fn landlock_ports() -> TrialOutcome {
     let version = file_rights::version()?;
     if version < file_rights::KNOWS_PORTS {
         return Err(format!("version {version} of Landlock has no rules for ports"));
@@ -172,7 +172,8 @@ fn landlock_ports() -> Outcome {
     rustix::net::listen(&listener, 1).map_err(said)?;
     let address: SocketAddrV4 =
         rustix::net::getsockname(&listener).map_err(said)?.try_into().map_err(|_| "no address of the loopback")?;
-    let files = Files { readable: vec!["/".into()], ports: Ports::Connect(address.port()), ..Files::default() };
+    let files =
+        FileRights { readable: vec!["/".into()], ports: Ports::Connect(address.port()), ..FileRights::default() };
     file_rights::restrict_to(&files).map_err(missing)?;
     let connect = |port: u16| {
         let socket = internet_socket()?;
@@ -184,14 +185,14 @@ fn landlock_ports() -> Outcome {
     }
 }
 
-fn openat2() -> Outcome {
+fn openat2() -> TrialOutcome {
     let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(said)?;
     let resolve = rustix::fs::ResolveFlags::BENEATH;
     rustix::fs::openat2(&root, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve).map_err(said)?;
     works()
 }
 
-fn seccomp() -> Outcome {
+fn seccomp() -> TrialOutcome {
     Filters::prepare(Sockets::Unix, Tracing::No).map_err(missing)?.apply().map_err(said)?;
     match internet_socket() {
         Ok(_) => Err("it refuses nothing".into()),
@@ -199,7 +200,7 @@ fn seccomp() -> Outcome {
     }
 }
 
-fn notifications() -> Outcome {
+fn notifications() -> TrialOutcome {
     rustix::thread::set_no_new_privs(true).map_err(said)?;
     let handover = Handover::prepare(renames::filter()).map_err(said)?;
     handover.install().map_err(said)?;
@@ -207,8 +208,8 @@ fn notifications() -> Outcome {
     works()
 }
 
-fn process_limit() -> Outcome {
-    let proc = Tree::fresh("proc", &[], PLAIN | NO_EXEC).map_err(said)?;
+fn process_limit() -> TrialOutcome {
+    let proc = MountTree::fresh("proc", &[], PLAIN | NO_EXEC).map_err(said)?;
     match limits::processes(proc.as_fd(), 256).map_err(missing)? {
         Limit::Namespace => Ok("works, by the largest number of the namespace".into()),
         Limit::User(note) => Ok(note),
@@ -219,16 +220,16 @@ fn process_limit() -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::launcher::enter::layer::By;
+    use crate::launcher::enter::layer::FolderReference;
     use crate::launcher::enter::tests::single_thread::text_of_one_thread;
 
     /// Tries something from a process with one thread, as the launcher is.
-    fn from_one_thread(tries: impl FnOnce() -> Vec<Trial>) -> Vec<Trial> {
+    fn from_one_thread(tries: impl FnOnce() -> Vec<LayerTrial>) -> Vec<LayerTrial> {
         serde_json::from_str(&text_of_one_thread(|| serde_json::to_string(&tries()).unwrap())).unwrap()
     }
 
-    fn outcome(around: i32, part: fn() -> Outcome) -> Outcome {
-        let one = || vec![Trial { layer: Layer::Seccomp, outcome: apart(around, part) }];
+    fn outcome(around: i32, part: fn() -> TrialOutcome) -> TrialOutcome {
+        let one = || vec![LayerTrial { layer: SandboxLayer::Seccomp, outcome: apart(around, part) }];
         from_one_thread(one).remove(0).outcome
     }
 
@@ -242,7 +243,7 @@ mod tests {
     #[test]
     fn a_kernel_that_takes_no_descriptors_is_told_names() {
         let by_name = || {
-            with_folders(|folders| layer::mount(folders, By::Name).map(drop).map_err(said))?;
+            with_folders(|folders| layer::mount(folders, FolderReference::Name).map(drop).map_err(said))?;
             works()
         };
         assert_eq!(outcome(MOUNTS, by_name), works());

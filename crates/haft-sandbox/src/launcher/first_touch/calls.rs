@@ -6,7 +6,7 @@
 use std::ffi::CString;
 use std::io;
 
-use crate::launcher::notify::Caller;
+use crate::launcher::notify::SyscallCaller;
 
 /// Calls that open files, and the index of the argument with the flags.
 pub(super) const OPENINGS: &[(i64, u32)] = &[
@@ -67,9 +67,9 @@ pub(super) const ASKED: &[i64] = &[
     libc::SYS_lchown,
 ];
 
-/// What a call does to a path.
+/// What a system call does to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum PathOperation {
     /// It changes the content of a file, or makes the file.
     WriteOrMake,
     /// It changes the content of a file.
@@ -88,9 +88,9 @@ pub(super) enum Act {
     Link,
 }
 
-/// How a call names the entry that it touches.
+/// How a system call refers to the entry that it touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum EntryReference {
     /// By a path: the folder that it starts from, and its address in memory.
     Path(i32, u64),
     /// By an open file.
@@ -99,51 +99,55 @@ pub(super) enum Named {
 
 /// One entry that a call would touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wish {
-    pub(super) named: Named,
+pub(super) struct TouchTarget {
+    pub(super) named: EntryReference,
     /// Whether the call follows a link at the end of the path.
     pub(super) follows: bool,
-    pub(super) act: Act,
+    pub(super) act: PathOperation,
 }
 
-impl Wish {
+impl TouchTarget {
     /// Returns the path from the caller's memory, or the path of the open file.
-    pub(super) fn name(&self, caller: &Caller) -> io::Result<CString> {
+    pub(super) fn name(&self, caller: &SyscallCaller) -> io::Result<CString> {
         match self.named {
             // Some calls accept a missing path for an open file, which the descriptor names.
-            Named::Path(folder, 0) => Ok(caller.path_of(folder)?),
-            Named::Path(folder, address) => match caller.text(address)? {
+            EntryReference::Path(folder, 0) => Ok(caller.path_of(folder)?),
+            EntryReference::Path(folder, address) => match caller.text(address)? {
                 empty if empty.is_empty() => Ok(caller.path_of(folder)?),
                 path => Ok(path),
             },
-            Named::Descriptor(descriptor) => Ok(caller.path_of(descriptor)?),
+            EntryReference::Descriptor(descriptor) => Ok(caller.path_of(descriptor)?),
         }
     }
 }
 
 /// Returns what a call would touch.
-pub(super) fn wishes(data: &libc::seccomp_data) -> Vec<Wish> {
+pub(super) fn wishes(data: &libc::seccomp_data) -> Vec<TouchTarget> {
     let arguments = &data.args;
     // The kernel reads descriptors and flags as 32 bits.
     let number = |index: usize| arguments[index] as i32;
-    let here = |path: usize| Named::Path(libc::AT_FDCWD, arguments[path]);
-    let at = |folder: usize, path: usize| Named::Path(number(folder), arguments[path]);
-    let open = |index: usize| Named::Descriptor(number(index));
-    let wish = |named: Named, follows: bool, act: Act| vec![Wish { named, follows, act }];
-    let described = |named: Named, flags: i32| wish(named, flags & libc::AT_SYMLINK_NOFOLLOW == 0, Act::Describe);
-    let (named, of_links) =
-        (|path| wish(here(path), true, Act::Describe), |path| wish(here(path), false, Act::Describe));
+    let here = |path: usize| EntryReference::Path(libc::AT_FDCWD, arguments[path]);
+    let at = |folder: usize, path: usize| EntryReference::Path(number(folder), arguments[path]);
+    let open = |index: usize| EntryReference::Descriptor(number(index));
+    let wish = |named: EntryReference, follows: bool, act: PathOperation| vec![TouchTarget { named, follows, act }];
+    let described = |named: EntryReference, flags: i32| {
+        wish(named, flags & libc::AT_SYMLINK_NOFOLLOW == 0, PathOperation::Describe)
+    };
+    let (named, of_links) = (
+        |path| wish(here(path), true, PathOperation::Describe),
+        |path| wish(here(path), false, PathOperation::Describe),
+    );
     match i64::from(data.nr) {
         libc::SYS_openat => opened(at(0, 1), number(2)),
-        libc::SYS_truncate => wish(here(0), true, Act::Write),
-        libc::SYS_unlinkat => wish(at(0, 1), false, Act::Remove),
+        libc::SYS_truncate => wish(here(0), true, PathOperation::Write),
+        libc::SYS_unlinkat => wish(at(0, 1), false, PathOperation::Remove),
         libc::SYS_renameat => renamed((at(0, 1), at(2, 3)), 0),
         libc::SYS_renameat2 => renamed((at(0, 1), at(2, 3)), arguments[4] as u32),
         libc::SYS_linkat => linked((at(0, 1), at(2, 3)), number(4) & libc::AT_SYMLINK_FOLLOW != 0),
-        libc::SYS_symlinkat => wish(at(1, 2), false, Act::Make),
-        libc::SYS_mkdirat | libc::SYS_mknodat => wish(at(0, 1), false, Act::Make),
+        libc::SYS_symlinkat => wish(at(1, 2), false, PathOperation::Make),
+        libc::SYS_mkdirat | libc::SYS_mknodat => wish(at(0, 1), false, PathOperation::Make),
         libc::SYS_fchmod | libc::SYS_fchown | libc::SYS_fsetxattr | libc::SYS_fremovexattr => {
-            wish(open(0), false, Act::Describe)
+            wish(open(0), false, PathOperation::Describe)
         }
         libc::SYS_fchmodat => described(at(0, 1), 0),
         FCHMODAT2 => described(at(0, 1), number(3)),
@@ -159,7 +163,7 @@ pub(super) fn wishes(data: &libc::seccomp_data) -> Vec<Wish> {
 const MARKS: [&[u8]; 2] = [b"user.overlay.", b"trusted.overlay."];
 
 /// Returns whether a call would set an attribute that means something to a layer.
-pub(super) fn sets_mark_of_layers(data: &libc::seccomp_data, caller: &Caller) -> bool {
+pub(super) fn sets_mark_of_layers(data: &libc::seccomp_data, caller: &SyscallCaller) -> bool {
     let name = match i64::from(data.nr) {
         libc::SYS_setxattr | libc::SYS_lsetxattr | libc::SYS_fsetxattr => data.args[1],
         SETXATTRAT => data.args[3],
@@ -170,29 +174,29 @@ pub(super) fn sets_mark_of_layers(data: &libc::seccomp_data, caller: &Caller) ->
 
 /// The older calls, which only x86-64 has.
 #[cfg(target_arch = "x86_64")]
-fn older(call: i64, arguments: &[u64; 6]) -> Option<Vec<Wish>> {
-    let here = |path: usize| Named::Path(libc::AT_FDCWD, arguments[path]);
-    let wish = |path: usize, follows: bool, act: Act| vec![Wish { named: here(path), follows, act }];
+fn older(call: i64, arguments: &[u64; 6]) -> Option<Vec<TouchTarget>> {
+    let here = |path: usize| EntryReference::Path(libc::AT_FDCWD, arguments[path]);
+    let wish = |path: usize, follows: bool, act: PathOperation| vec![TouchTarget { named: here(path), follows, act }];
     Some(match call {
         libc::SYS_open => opened(here(0), arguments[1] as i32),
-        libc::SYS_creat => wish(0, true, Act::WriteOrMake),
-        libc::SYS_unlink | libc::SYS_rmdir => wish(0, false, Act::Remove),
+        libc::SYS_creat => wish(0, true, PathOperation::WriteOrMake),
+        libc::SYS_unlink | libc::SYS_rmdir => wish(0, false, PathOperation::Remove),
         libc::SYS_rename => renamed((here(0), here(1)), 0),
         libc::SYS_link => linked((here(0), here(1)), false),
-        libc::SYS_symlink => wish(1, false, Act::Make),
-        libc::SYS_mkdir | libc::SYS_mknod => wish(0, false, Act::Make),
-        libc::SYS_chmod | libc::SYS_chown => wish(0, true, Act::Describe),
-        libc::SYS_lchown => wish(0, false, Act::Describe),
+        libc::SYS_symlink => wish(1, false, PathOperation::Make),
+        libc::SYS_mkdir | libc::SYS_mknod => wish(0, false, PathOperation::Make),
+        libc::SYS_chmod | libc::SYS_chown => wish(0, true, PathOperation::Describe),
+        libc::SYS_lchown => wish(0, false, PathOperation::Describe),
         _ => return None,
     })
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn older(_: i64, _: &[u64; 6]) -> Option<Vec<Wish>> {
+fn older(_: i64, _: &[u64; 6]) -> Option<Vec<TouchTarget>> {
     None
 }
 
-fn opened(named: Named, flags: i32) -> Vec<Wish> {
+fn opened(named: EntryReference, flags: i32) -> Vec<TouchTarget> {
     let has = |flag: i32| flags & flag == flag;
     // `O_TMPFILE` touches no name until the file is linked, and `O_PATH` does not open the file itself.
     if has(libc::O_TMPFILE) || has(libc::O_PATH) {
@@ -200,24 +204,31 @@ fn opened(named: Named, flags: i32) -> Vec<Wish> {
     }
     let writes = flags & libc::O_ACCMODE != libc::O_RDONLY || has(libc::O_TRUNC);
     let act = match (has(libc::O_CREAT), writes) {
-        (true, _) if has(libc::O_EXCL) => Act::Make,
-        (true, true) => Act::WriteOrMake,
-        (true, false) => Act::Make,
-        (false, _) => Act::Write,
+        (true, _) if has(libc::O_EXCL) => PathOperation::Make,
+        (true, true) => PathOperation::WriteOrMake,
+        (true, false) => PathOperation::Make,
+        (false, _) => PathOperation::Write,
     };
     let follows = !(has(libc::O_NOFOLLOW) || has(libc::O_CREAT) && has(libc::O_EXCL));
-    vec![Wish { named, follows, act }]
+    vec![TouchTarget { named, follows, act }]
 }
 
-fn renamed((from, to): (Named, Named), flags: u32) -> Vec<Wish> {
-    let wish = |named: Named, act: Act| Wish { named, follows: false, act };
+fn renamed((from, to): (EntryReference, EntryReference), flags: u32) -> Vec<TouchTarget> {
+    let wish = |named: EntryReference, act: PathOperation| TouchTarget { named, follows: false, act };
     match flags {
-        flags if flags & libc::RENAME_EXCHANGE != 0 => vec![wish(from, Act::MoveAway), wish(to, Act::MoveAway)],
-        flags if flags & libc::RENAME_NOREPLACE != 0 => vec![wish(from, Act::MoveAway), wish(to, Act::Make)],
-        _ => vec![wish(from, Act::MoveAway), wish(to, Act::Replace)],
+        flags if flags & libc::RENAME_EXCHANGE != 0 => {
+            vec![wish(from, PathOperation::MoveAway), wish(to, PathOperation::MoveAway)]
+        }
+        flags if flags & libc::RENAME_NOREPLACE != 0 => {
+            vec![wish(from, PathOperation::MoveAway), wish(to, PathOperation::Make)]
+        }
+        _ => vec![wish(from, PathOperation::MoveAway), wish(to, PathOperation::Replace)],
     }
 }
 
-fn linked((from, to): (Named, Named), follows: bool) -> Vec<Wish> {
-    vec![Wish { named: from, follows, act: Act::Link }, Wish { named: to, follows: false, act: Act::Make }]
+fn linked((from, to): (EntryReference, EntryReference), follows: bool) -> Vec<TouchTarget> {
+    vec![
+        TouchTarget { named: from, follows, act: PathOperation::Link },
+        TouchTarget { named: to, follows: false, act: PathOperation::Make },
+    ]
 }

@@ -45,15 +45,15 @@ enum Label {
     Flags(usize),
 }
 
-/// A step without addresses: its code, its operand, and where it continues if its condition holds, and if not.
-type Step = (u32, u32, Label, Label);
+/// A filter step without addresses: code, operand, and the labels for a true and a false condition.
+type FilterStep = (u32, u32, Label, Label);
 
 /// Returns the program.
 pub(super) fn filter() -> Filter {
     let load = |offset: u32| (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset, Label::Next, Label::Next);
     let equals =
         |value: u32, then: Label, other: Label| (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, value, then, other);
-    let mut steps: Vec<Step> = vec![load(KIND), equals(ARCHITECTURE, Label::Next, Label::Absent), load(NUMBER)];
+    let mut steps: Vec<FilterStep> = vec![load(KIND), equals(ARCHITECTURE, Label::Next, Label::Absent), load(NUMBER)];
     steps.push((libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, SECOND_NUMBERS, Label::Absent, Label::Next));
     for (index, (call, _)) in OPENINGS.iter().enumerate() {
         steps.push(equals(*call as u32, Label::Flags(index), Label::Next));
@@ -78,7 +78,7 @@ pub(super) fn filter() -> Filter {
         let place = places.iter().find(|(other, _)| *other == label).map_or(at + 1, |(_, place)| *place);
         u8::try_from(place - at - 1).expect("the program is short")
     };
-    let step = |(at, (code, k, then, other)): (usize, &Step)| libc::sock_filter {
+    let step = |(at, (code, k, then, other)): (usize, &FilterStep)| libc::sock_filter {
         code: *code as u16,
         jt: placed(at, *then),
         jf: placed(at, *other),

@@ -18,7 +18,7 @@ use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use self::copy::Copier;
-use super::calls::Act;
+use super::calls::PathOperation;
 use super::places::FoundPlace;
 
 /// Deepest folder whose contents are kept when it is moved.
@@ -76,7 +76,7 @@ impl Images {
     }
 
     /// Keeps the entry at a path before a call touches it. Fails if there is no room: then the call must not run.
-    pub(super) fn touch(&mut self, place: &FoundPlace, act: Act) -> Result<(), Errno> {
+    pub(super) fn touch(&mut self, place: &FoundPlace, act: PathOperation) -> Result<(), Errno> {
         let stat = rustix::fs::statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW);
         let stat = match stat {
             Ok(stat) => stat,
@@ -91,16 +91,16 @@ impl Images {
         }
         match act {
             // An existing entry stays.
-            Act::Make => return Ok(()),
-            Act::Link => {
+            PathOperation::Make => return Ok(()),
+            PathOperation::Link => {
                 let name = (place.root, place.path.clone());
                 self.named_twice.entry(identity(&stat)).or_insert(name);
                 return Ok(());
             }
-            Act::WriteOrMake | Act::Write if kind != FileType::RegularFile => return Ok(()),
+            PathOperation::WriteOrMake | PathOperation::Write if kind != FileType::RegularFile => return Ok(()),
             _ => {}
         }
-        if kind == FileType::Directory && act == Act::Replace {
+        if kind == FileType::Directory && act == PathOperation::Replace {
             return self.touch_replaced_folder(place, &stat);
         }
         if self.roots[place.root].is_known(&place.path) {
@@ -118,15 +118,16 @@ impl Images {
     }
 
     /// Refuses to change a path that belongs to haft, or to move it with a folder.
-    fn refuse_own(&self, place: &FoundPlace, act: Act) -> Result<(), Errno> {
+    fn refuse_own(&self, place: &FoundPlace, act: PathOperation) -> Result<(), Errno> {
         let path = self.roots[place.root].path.join(&place.path);
-        let is_in =
-            |own: &PathBuf| path.starts_with(own) || act == Act::MoveAway && own.starts_with(&path) && own.exists();
+        let is_in = |own: &PathBuf| {
+            path.starts_with(own) || act == PathOperation::MoveAway && own.starts_with(&path) && own.exists()
+        };
         if self.own.iter().any(is_in) { Err(Errno::ACCESS) } else { Ok(()) }
     }
 
-    fn touch_absent(&mut self, place: &FoundPlace, act: Act) -> Result<(), Errno> {
-        let makes = matches!(act, Act::WriteOrMake | Act::Make | Act::Replace);
+    fn touch_absent(&mut self, place: &FoundPlace, act: PathOperation) -> Result<(), Errno> {
+        let makes = matches!(act, PathOperation::WriteOrMake | PathOperation::Make | PathOperation::Replace);
         if !makes {
             return Ok(());
         }
@@ -150,9 +151,9 @@ impl Images {
         self.record(place.root, &place.path, folder_image(stat), is_empty)
     }
 
-    fn touch_folder(&mut self, place: &FoundPlace, stat: &Stat, act: Act) -> Result<(), Errno> {
+    fn touch_folder(&mut self, place: &FoundPlace, stat: &Stat, act: PathOperation) -> Result<(), Errno> {
         match act {
-            Act::MoveAway => {
+            PathOperation::MoveAway => {
                 let mut records = Vec::new();
                 let kept =
                     self.keep_tree((place.root, place.path.clone()), (place.folder.as_fd(), &place.name), &mut records);
@@ -171,7 +172,7 @@ impl Images {
         &mut self,
         (root, path): (usize, &Path),
         source: (BorrowedFd<'_>, &OsStr),
-        (stat, act): (&Stat, Act),
+        (stat, act): (&Stat, PathOperation),
     ) -> Result<(), Errno> {
         let before = self.keep_file(root, source, (stat, act))?;
         self.record(root, path, before, true)
@@ -182,12 +183,12 @@ impl Images {
         &mut self,
         root: usize,
         source: (BorrowedFd<'_>, &OsStr),
-        (stat, act): (&Stat, Act),
+        (stat, act): (&Stat, PathOperation),
     ) -> Result<BeforeImage, Errno> {
         let images = &mut self.roots[root];
         let number = images.next;
         let name = number.to_string();
-        let stays = matches!(act, Act::Write | Act::WriteOrMake | Act::Describe);
+        let stays = matches!(act, PathOperation::Write | PathOperation::WriteOrMake | PathOperation::Describe);
         let is_linked =
             !stays && rustix::fs::linkat(source.0, source.1, &images.folder, &*name, AtFlags::empty()).is_ok();
         if !is_linked {
@@ -217,8 +218,8 @@ impl Images {
     }
 
     /// Prepares for a change of a file that is kept by a second name, or has a name that is not kept yet.
-    fn keep_other_names(&mut self, stat: &Stat, act: Act) -> Result<(), Errno> {
-        if !matches!(act, Act::Write | Act::WriteOrMake | Act::Describe) {
+    fn keep_other_names(&mut self, stat: &Stat, act: PathOperation) -> Result<(), Errno> {
+        if !matches!(act, PathOperation::Write | PathOperation::WriteOrMake | PathOperation::Describe) {
             return Ok(());
         }
         if let Some((root, number)) = self.linked.remove(&identity(stat)) {
@@ -258,7 +259,7 @@ impl Images {
                 let to = rustix::fs::readlinkat(folder, name, Vec::new())?;
                 BeforeImage::Link(OsString::from_vec(to.into_bytes()))
             }
-            _ => self.keep_file(root, (folder, name), (&stat, Act::MoveAway))?,
+            _ => self.keep_file(root, (folder, name), (&stat, PathOperation::MoveAway))?,
         };
         records.push(TouchRecord { path: path.clone(), before, is_whole: true });
         if kind != FileType::Directory {

@@ -9,7 +9,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::images::Images;
-use crate::launcher::notify::Caller;
+use crate::launcher::notify::SyscallCaller;
 
 /// How many links the kernel follows at most.
 const MOST_LINKS: usize = 40;
@@ -26,7 +26,12 @@ pub(super) struct FoundPlace {
 
 impl Images {
     /// Finds a path that starts from a folder; `None` if it does not lead into a root.
-    pub(super) fn find(&self, caller: &Caller, (folder, path): (i32, &[u8]), follows: bool) -> Option<FoundPlace> {
+    pub(super) fn find(
+        &self,
+        caller: &SyscallCaller,
+        (folder, path): (i32, &[u8]),
+        follows: bool,
+    ) -> Option<FoundPlace> {
         let mut path = own_words(path, caller.pid());
         let mut start = caller.start(folder, &path).ok()?;
         for _ in 0..MOST_LINKS {

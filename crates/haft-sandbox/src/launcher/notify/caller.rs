@@ -13,19 +13,19 @@ const LONGEST_PATH: usize = 4096;
 const PAGE: u64 = 4096;
 
 /// A path and the folder that it starts from.
-pub(in crate::launcher) struct Spot {
+pub(in crate::launcher) struct AnchoredPath {
     pub(in crate::launcher) folder: OwnedFd,
     pub(in crate::launcher) path: CString,
 }
 
-/// A process that waits for an answer.
-pub(in crate::launcher) struct Caller {
+/// A process whose system call waits for an answer.
+pub(in crate::launcher) struct SyscallCaller {
     pid: u32,
     /// What the kernel says of the process.
     said: OwnedFd,
 }
 
-impl Caller {
+impl SyscallCaller {
     /// Finds the process of this number.
     pub(in crate::launcher) fn of(pid: u32) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -46,12 +46,12 @@ impl Caller {
     }
 
     /// Finds a path, by the descriptor of a folder and its address.
-    pub(in crate::launcher) fn spot(&self, (folder, address): (i32, u64)) -> io::Result<Spot> {
+    pub(in crate::launcher) fn spot(&self, (folder, address): (i32, u64)) -> io::Result<AnchoredPath> {
         let path = self.text(address)?;
         if path.is_empty() {
             return Err(Errno::NOENT.into());
         }
-        Ok(Spot { folder: self.start(folder, path.as_bytes())?, path })
+        Ok(AnchoredPath { folder: self.start(folder, path.as_bytes())?, path })
     }
 
     /// Opens the folder that a path starts from.
@@ -107,7 +107,7 @@ impl Caller {
     }
 }
 
-impl Spot {
+impl AnchoredPath {
     /// Opens the folder that it lies in, and returns its name there.
     pub(in crate::launcher) fn parent(&self) -> Result<(OwnedFd, CString), Errno> {
         let path = self.path.as_bytes();
@@ -130,7 +130,7 @@ mod tests {
 
     fn name_of(path: &str) -> Result<String, Errno> {
         let folder = rustix::fs::open("/", OFlags::PATH, Mode::empty()).unwrap();
-        let spot = Spot { folder, path: CString::new(path).unwrap() };
+        let spot = AnchoredPath { folder, path: CString::new(path).unwrap() };
         spot.parent().map(|(_, name)| name.into_string().unwrap())
     }
 

@@ -1,15 +1,15 @@
 //! Line numbers that were copied in, also into files whose lines begin with numbers of their own.
 
-use super::super::block::{Block, sent};
+use super::super::block::{BlockEdit, sent};
 use super::super::dice::Dice;
-use super::super::{Case, Class, Sent, Truth};
+use super::super::{Case, Class, SentReplacement, Truth};
 use super::{case, truth};
 
 /// No file of the corpus has so many lines, so a number from here on is no line number.
 const BEYOND: usize = 10_000;
 
 /// Numbers the old text as a read result does, and the new one with it or not.
-pub fn copied(dice: &mut Dice, mut block: Block) -> Option<Case> {
+pub fn copied(dice: &mut Dice, mut block: BlockEdit) -> Option<Case> {
     let style = dice.below(7);
     let own = Own::pick(dice);
     own.put_into(dice, &mut block);
@@ -19,7 +19,7 @@ pub fn copied(dice: &mut Dice, mut block: Block) -> Option<Case> {
     let old = numbered(block.old(), first, style);
     let new = if dice.once_in(2) { block.new.clone() } else { numbered(&block.new, first, style) };
     let tail = block.tail(dice);
-    let edit = Sent { old: sent(&old, tail), new: sent(&new, tail) };
+    let edit = SentReplacement { old: sent(&old, tail), new: sent(&new, tail) };
     let truth = match own {
         Own::None | Own::Large(_) => truth(&block),
         Own::Small(_) => Truth::RefusedOrLike(block.after()),
@@ -60,7 +60,7 @@ impl Own {
     }
 
     /// Lets the lines of a block and of what shall stand there begin with such numbers.
-    fn put_into(&self, dice: &mut Dice, block: &mut Block) {
+    fn put_into(&self, dice: &mut Dice, block: &mut BlockEdit) {
         let near = block.range.start;
         let mut number = |line: &mut String| {
             let (number, sign) = match self {

@@ -2,23 +2,23 @@
 
 use std::ops::Range;
 
-use super::super::block::{Block, Tail, sent};
+use super::super::block::{BlockEdit, TextTail, sent};
 use super::super::corpus::SourceFile;
 use super::super::dice::Dice;
-use super::super::{Case, Class, Sent, Truth};
+use super::super::{Case, Class, SentReplacement, Truth};
 use super::case;
 
 /// Puts a copy of the block somewhere else in the file.
-pub fn repeated(dice: &mut Dice, mut block: Block) -> Option<Case> {
+pub fn repeated(dice: &mut Dice, mut block: BlockEdit) -> Option<Case> {
     let copy = block.old().to_vec();
     let tail = block.tail(dice);
-    let edit = Sent { old: sent(&copy, tail), new: sent(&block.new, tail) };
+    let edit = SentReplacement { old: sent(&copy, tail), new: sent(&block.new, tail) };
     put_elsewhere(dice, &mut block, copy);
     Some(case(Class::Repeated, &block, vec![edit], Truth::Refused))
 }
 
 /// Makes two places that both fit once something may differ, and none that fits as it is.
-pub fn two_places(dice: &mut Dice, mut block: Block) -> Option<Case> {
+pub fn two_places(dice: &mut Dice, mut block: BlockEdit) -> Option<Case> {
     let true_old = block.old().to_vec();
     if true_old.len() < 2 {
         return None;
@@ -37,7 +37,7 @@ pub fn two_places(dice: &mut Dice, mut block: Block) -> Option<Case> {
         2 => [ended("  "), shifted("\t")],
         _ => [quoted(["“", "‘"]), quoted(["”", "’"])],
     };
-    let edit = Sent { old: sent(&true_old, Tail::Closed), new: sent(&block.new, Tail::Closed) };
+    let edit = SentReplacement { old: sent(&true_old, TextTail::Closed), new: sent(&block.new, TextTail::Closed) };
     if here == true_old || there == true_old {
         return None;
     }
@@ -47,7 +47,7 @@ pub fn two_places(dice: &mut Dice, mut block: Block) -> Option<Case> {
     is_gone.then(|| case(Class::TwoPlaces, &block, vec![edit], Truth::Refused))
 }
 
-fn put_elsewhere(dice: &mut Dice, block: &mut Block, copy: Vec<String>) {
+fn put_elsewhere(dice: &mut Dice, block: &mut BlockEdit, copy: Vec<String>) {
     let outside = block.lines.len() - block.range.len();
     let at = dice.below(outside + 1);
     let at = if at <= block.range.start { at } else { at + block.range.len() };
@@ -58,11 +58,11 @@ fn put_elsewhere(dice: &mut Dice, block: &mut Block, copy: Vec<String>) {
 }
 
 /// Sends several edits of one file, of which one may be damaged, or two share lines.
-pub fn multi(dice: &mut Dice, file: &SourceFile, first: Block) -> Option<Case> {
+pub fn multi(dice: &mut Dice, file: &SourceFile, first: BlockEdit) -> Option<Case> {
     let mut blocks = vec![first];
     let wanted = 2 + dice.below(3);
     for _ in 0..40 {
-        if let Some(block) = Block::pick(dice, file, 6).filter(|_| blocks.len() < wanted) {
+        if let Some(block) = BlockEdit::pick(dice, file, 6).filter(|_| blocks.len() < wanted) {
             blocks.push(block);
         }
     }
@@ -71,19 +71,19 @@ pub fn multi(dice: &mut Dice, file: &SourceFile, first: Block) -> Option<Case> {
     if blocks.len() < 2 || !are_plain {
         return None;
     }
-    let mut edits: Vec<Sent> = blocks
+    let mut edits: Vec<SentReplacement> = blocks
         .iter()
-        .map(|block| Sent { old: sent(block.old(), Tail::Open), new: sent(&block.new, Tail::Open) })
+        .map(|block| SentReplacement { old: sent(block.old(), TextTail::Open), new: sent(&block.new, TextTail::Open) })
         .collect();
     // The same edit twice is one edit, which is nothing to refuse.
     let has_twins = (1..edits.len()).any(|index| edits[..index].contains(&edits[index]));
     if has_twins || edits.iter().any(|edit| before.matches(&edit.old).count() != 1) {
         return None;
     }
-    let mut order: Vec<&Block> = blocks.iter().collect();
+    let mut order: Vec<&BlockEdit> = blocks.iter().collect();
     order.sort_by_key(|block| block.range.start);
     if order.windows(2).any(|pair| share_lines(&pair[0].range, &pair[1].range)) {
-        let truth = apart(&order).map_or(Truth::Refused, |lines| Truth::RefusedOr(sent(&lines, Tail::Closed)));
+        let truth = apart(&order).map_or(Truth::Refused, |lines| Truth::RefusedOr(sent(&lines, TextTail::Closed)));
         return Some(case(Class::Multi, &blocks[0], edits, truth));
     }
     let mut lines = blocks[0].lines.clone();
@@ -97,11 +97,11 @@ pub fn multi(dice: &mut Dice, file: &SourceFile, first: Block) -> Option<Case> {
         edits[1].old.push_str(" and what is nowhere");
         return Some(case(Class::Multi, &blocks[0], edits, Truth::Refused));
     }
-    Some(case(Class::Multi, &blocks[0], edits, Truth::Becomes(sent(&lines, Tail::Closed))))
+    Some(case(Class::Multi, &blocks[0], edits, Truth::Becomes(sent(&lines, TextTail::Closed))))
 }
 
 /// Returns the file after edits that quote the same lines; nothing where the lines that they change are not apart.
-fn apart(blocks: &[&Block]) -> Option<Vec<String>> {
+fn apart(blocks: &[&BlockEdit]) -> Option<Vec<String>> {
     let mut changes: Vec<(Range<usize>, &[String])> = Vec::new();
     for block in blocks {
         let (old, new) = (block.old(), &block.new[..]);

@@ -1,17 +1,17 @@
 //! Damage to what cannot be seen: blanks at line ends, indentation, line ends, and the work of formatters.
 
-use super::super::block::{Block, Tail, sent};
+use super::super::block::{BlockEdit, TextTail, sent};
 use super::super::dice::Dice;
-use super::super::{Case, Class, Sent, Truth};
+use super::super::{Case, Class, SentReplacement, Truth};
 use super::{case, truth};
 
 /// Adds blanks at line ends, in the file or in the call.
-pub fn trailing_blanks(dice: &mut Dice, mut block: Block) -> Option<Case> {
+pub fn trailing_blanks(dice: &mut Dice, mut block: BlockEdit) -> Option<Case> {
     let is_alone = block.is_alone();
     let tail = block.tail(dice);
     let mut damaged = block.old().to_vec();
     // Blanks at the very end of an open block are no damage: what is sent still occurs as it is.
-    let last = damaged.len() - usize::from(tail == Tail::Open);
+    let last = damaged.len() - usize::from(tail == TextTail::Open);
     let at = dice.below(last);
     for (index, line) in damaged.iter_mut().enumerate() {
         if index == at || (index < last && dice.once_in(3)) {
@@ -32,11 +32,11 @@ pub fn trailing_blanks(dice: &mut Dice, mut block: Block) -> Option<Case> {
     let after = block.after();
     let truth = if is_alone { Truth::Becomes(after) } else { Truth::RefusedOrLike(after) };
     let is_gone = !block.before().contains(&old);
-    is_gone.then(|| case(Class::TrailingBlanks, &block, vec![Sent { old, new }], truth))
+    is_gone.then(|| case(Class::TrailingBlanks, &block, vec![SentReplacement { old, new }], truth))
 }
 
 /// Shifts old and new text together, or writes tabs for spaces and the other way round.
-pub fn indentation(dice: &mut Dice, block: &Block) -> Option<Case> {
+pub fn indentation(dice: &mut Dice, block: &BlockEdit) -> Option<Case> {
     let change = match dice.below(4) {
         0 => Shift::Out(shared_indentation(block)?),
         1 => Shift::In((*dice.pick(&["  ", "    ", "\t"])?).to_owned()),
@@ -47,7 +47,7 @@ pub fn indentation(dice: &mut Dice, block: &Block) -> Option<Case> {
     let new: Option<Vec<String>> = block.new.iter().map(|line| change.apply(line)).collect();
     let (old, new) = (old?, new?);
     let tail = block.tail(dice);
-    let edit = Sent { old: sent(&old, tail), new: sent(&new, tail) };
+    let edit = SentReplacement { old: sent(&old, tail), new: sent(&new, tail) };
     let is_damaged = old != block.old() && !block.before().contains(&edit.old);
     is_damaged.then(|| case(Class::Indentation, block, vec![edit], truth(block)))
 }
@@ -84,7 +84,7 @@ impl Shift {
 
 /// Adds a line one level deeper, and sends all levels as tabs for spaces or the other way round, perhaps without the
 /// outer ones.
-pub fn nested(dice: &mut Dice, mut block: Block) -> Option<Case> {
+pub fn nested(dice: &mut Dice, mut block: BlockEdit) -> Option<Case> {
     let blanks = |line: &str| line[..line.len() - line.trim_start().len()].to_owned();
     let depths = block.lines.iter().filter(|line| !line.trim().is_empty()).map(|line| blanks(line));
     let unit = depths.filter(|blanks| blanks.len() > 1 || blanks == "\t").min_by_key(String::len)?;
@@ -114,12 +114,12 @@ pub fn nested(dice: &mut Dice, mut block: Block) -> Option<Case> {
     let (old, new): (Vec<String>, Vec<String>) =
         (block.old().iter().map(apply).collect(), block.new.iter().map(apply).collect());
     let tail = block.tail(dice);
-    let edit = Sent { old: sent(&old, tail), new: sent(&new, tail) };
+    let edit = SentReplacement { old: sent(&old, tail), new: sent(&new, tail) };
     let is_damaged = old != block.old() && !block.before().contains(&edit.old);
     is_damaged.then(|| case(Class::Nested, &block, vec![edit], Truth::RefusedOr(block.after())))
 }
 
-fn shared_indentation(block: &Block) -> Option<String> {
+fn shared_indentation(block: &BlockEdit) -> Option<String> {
     let lines = block.old().iter().chain(&block.new).filter(|line| !line.trim().is_empty());
     let blanks = |line: &'_ String| line[..line.len() - line.trim_start().len()].to_owned();
     let shared = lines.map(blanks).min_by_key(String::len)?;
@@ -127,10 +127,10 @@ fn shared_indentation(block: &Block) -> Option<String> {
 }
 
 /// Gives file and call different line ends.
-pub fn line_ends(dice: &mut Dice, block: &Block) -> Option<Case> {
+pub fn line_ends(dice: &mut Dice, block: &BlockEdit) -> Option<Case> {
     let (before, after) = (block.before(), block.after());
     let tail = block.tail(dice);
-    let edit = Sent { old: sent(block.old(), tail), new: sent(&block.new, tail) };
+    let edit = SentReplacement { old: sent(block.old(), tail), new: sent(&block.new, tail) };
     if before.matches(&edit.old).count() != 1 || !block.is_alone() {
         return None;
     }
@@ -138,7 +138,7 @@ pub fn line_ends(dice: &mut Dice, block: &Block) -> Option<Case> {
     let (before, edit, after) = match dice.below(4) {
         0 => (crlf(&before), edit, crlf(&after)),
         1 => (before.replace('\n', "\r"), edit, after.replace('\n', "\r")),
-        2 => (before, Sent { old: crlf(&edit.old), new: crlf(&edit.new) }, after),
+        2 => (before, SentReplacement { old: crlf(&edit.old), new: crlf(&edit.new) }, after),
         _ => {
             // Only where every line keeps its place is it plain which end each line shall have.
             (block.new.len() == block.old().len()).then_some(())?;
@@ -151,7 +151,7 @@ pub fn line_ends(dice: &mut Dice, block: &Block) -> Option<Case> {
 }
 
 /// Formats the file after it was read, so that the call shows an older state.
-pub fn stale(dice: &mut Dice, block: Block) -> Option<Case> {
+pub fn stale(dice: &mut Dice, block: BlockEdit) -> Option<Case> {
     let formats: [fn(&str) -> String; 6] = [
         |line| format!("{}{line}", &line[..line.len() - line.trim_start().len()]),
         |line| Shift::ToTabs(4).apply(line).unwrap_or_else(|| line.to_owned()),
@@ -163,7 +163,7 @@ pub fn stale(dice: &mut Dice, block: Block) -> Option<Case> {
     let format = *dice.pick(&formats)?;
     let formatted = |lines: &[String]| -> Vec<String> { lines.iter().map(|line| format(line)).collect() };
     let tail = block.tail(dice);
-    let edit = Sent { old: sent(block.old(), tail), new: sent(&block.new, tail) };
+    let edit = SentReplacement { old: sent(block.old(), tail), new: sent(&block.new, tail) };
     let mut after = block.clone();
     after.lines = formatted(&block.lines);
     after.new = formatted(&block.new);

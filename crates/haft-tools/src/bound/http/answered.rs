@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 use haft_contract::net::Response;
 use haft_contract::prelude::*;
 use serde_json::Value;
@@ -43,7 +43,7 @@ fn body(response: &Response) -> (ToolOutput, Option<Value>) {
         return (ToolOutput::text(format!("(status {}, nothing in it)", response.status)), None);
     }
     if response.body.contains(&0) {
-        let size = Grouped(response.body.len() as u64);
+        let size = GroupedNumber(response.body.len() as u64);
         let kind = if said.is_empty() { "binary data".to_owned() } else { said };
         return (ToolOutput::text(format!("({kind}, {size} bytes, which are not text)")), None);
     }

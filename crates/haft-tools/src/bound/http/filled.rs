@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::net::Request;
+use haft_contract::net::HttpRequest;
 use serde_json::{Map, Value};
 
 use crate::definition::HttpCall;
-use crate::in_braces::{InBraces, Piece};
+use crate::in_braces::{InBraces, TemplatePiece};
 
 /// Longest body that a person is shown, in characters.
 const LONGEST_SHOWN: usize = 2_000;
@@ -16,7 +16,11 @@ const LONGEST_SHOWN: usize = 2_000;
 const LONGEST_URL: usize = 16 * 1024;
 
 /// Makes the request of a call; how long it may take is for others to say.
-pub(super) fn request(call: &HttpCall, schema: &Value, arguments: &Map<String, Value>) -> Result<Request, ToolError> {
+pub(super) fn request(
+    call: &HttpCall,
+    schema: &Value,
+    arguments: &Map<String, Value>,
+) -> Result<HttpRequest, ToolError> {
     let filling = Filling { schema, arguments };
     let url = filling.url(call)?;
     let mut headers = Vec::new();
@@ -29,11 +33,11 @@ pub(super) fn request(call: &HttpCall, schema: &Value, arguments: &Map<String, V
         None => Vec::new(),
         Some(body) => filling.body(body, &mut headers)?,
     };
-    Ok(Request { method: call.method, url, headers, body: body.into(), time: Duration::ZERO, most: 0 })
+    Ok(HttpRequest { method: call.method, url, headers, body: body.into(), time: Duration::ZERO, most: 0 })
 }
 
 /// Shows a request to a person: what is sent, and where.
-pub(super) fn shown(request: &Request) -> String {
+pub(super) fn shown(request: &HttpRequest) -> String {
     let mut shown = format!("{} {}", request.method, request.url);
     for (name, value) in &request.headers {
         shown.push_str(&format!("\n{name}: {value}"));
@@ -79,8 +83,8 @@ impl Filling<'_> {
         let mut path = String::new();
         for piece in &text.0 {
             match piece {
-                Piece::Plain(plain) => path.push_str(plain),
-                Piece::Name(name) => {
+                TemplatePiece::Plain(plain) => path.push_str(plain),
+                TemplatePiece::Name(name) => {
                     let value = self.value(name).map(|value| plain(name, value)).transpose()?.unwrap_or_default();
                     if value.is_empty() {
                         let what = format!("\"{name}\" is a part of the address and is empty.");
@@ -110,8 +114,8 @@ impl Filling<'_> {
         for piece in &text.0 {
             match piece {
                 // The definition's own text is encoded where it is not already.
-                Piece::Plain(plain) => filled.push_str(&kept(plain)),
-                Piece::Name(name) => match self.value(name) {
+                TemplatePiece::Plain(plain) => filled.push_str(&kept(plain)),
+                TemplatePiece::Name(name) => match self.value(name) {
                     Some(value) => filled.push_str(&encoded(&plain(name, value)?)),
                     None => return Ok(Vec::new()),
                 },
@@ -124,8 +128,8 @@ impl Filling<'_> {
         let mut filled = String::new();
         for piece in &text.0 {
             match piece {
-                Piece::Plain(plain) => filled.push_str(plain),
-                Piece::Name(name) => match self.value(name) {
+                TemplatePiece::Plain(plain) => filled.push_str(plain),
+                TemplatePiece::Name(name) => match self.value(name) {
                     Some(value) => filled.push_str(&plain(name, value)?),
                     None => return Ok(None),
                 },
@@ -188,8 +192,8 @@ impl Filling<'_> {
         let mut filled = String::new();
         for piece in &text.0 {
             match piece {
-                Piece::Plain(plain) => filled.push_str(plain),
-                Piece::Name(name) => {
+                TemplatePiece::Plain(plain) => filled.push_str(plain),
+                TemplatePiece::Name(name) => {
                     if let Some(value) = self.value(name) {
                         filled.push_str(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
                     }

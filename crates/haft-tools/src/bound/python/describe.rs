@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use haft_contract::BoxFuture;
 use haft_contract::inspection::{Inspection, Inspector};
-use haft_contract::path::Place;
+use haft_contract::path::FileLocation;
 use haft_contract::prelude::*;
 use haft_contract::process::Keeps;
 
 use super::super::claims::Draft;
-use super::talk::Answer;
-use super::{Description, Function, Wish};
+use super::talk::WorkerAnswer;
+use super::{Description, Function, FunctionRequest};
 
 /// How long a module may take to be imported.
 const TIME: Duration = Duration::from_secs(30);
@@ -43,15 +43,15 @@ impl Inspection for Describing {
     fn run<'a>(&'a self, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<Description, ToolError>> {
         let function = &self.function;
         Box::pin(async move {
-            let root = cx.look().real_path(&Target::Inside(Place::new("", Extent::Tree)));
+            let root = cx.look().real_path(&Target::Inside(FileLocation::new("", Extent::Tree)));
             let folder = root.unwrap_or_else(|| PathBuf::from(&function.home.workspace));
             let inside = function.definition.effects.as_ref().map(|_| Vec::new());
             let (line, outside) = (self.line().0, Vec::new());
             let draft = Draft { line, folder, time: TIME, keeps: Keeps::All, outside, inside, network: false };
-            let served = function.serve(draft, Wish::Description, cx).await?;
+            let served = function.serve(draft, FunctionRequest::Description, cx).await?;
             match served.answer {
-                Some(Answer::Description(description)) => Ok(description),
-                Some(Answer::Failed(failure)) => Err(failure.into_error(&function.spec.name)),
+                Some(WorkerAnswer::Description(description)) => Ok(description),
+                Some(WorkerAnswer::Failed(failure)) => Err(failure.into_error(&function.spec.name)),
                 _ => Err(function.broken(&served)),
             }
         })

@@ -5,7 +5,7 @@ use haft_contract::prelude::*;
 use serde_json::{Map, Value};
 
 use super::super::error;
-use crate::definition::{Definition, Problem};
+use crate::definition::{Definition, DefinitionProblem};
 
 /// Lines with which the parts behind the first one begin in docstrings.
 const SECTIONS: [&str; 10] =
@@ -15,7 +15,7 @@ const SECTIONS: [&str; 10] =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     /// Its parameters, without those that haft gives.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<PythonParameter>,
     /// Which of `agent_state` and `global_storage` it declares.
     pub injected: Vec<String>,
     /// Its docstring.
@@ -24,9 +24,9 @@ pub struct Description {
     pub is_async: bool,
 }
 
-/// One parameter.
+/// A parameter of a Python function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parameter {
+pub struct PythonParameter {
     /// Its name.
     pub name: String,
     /// Whether a call must give it.
@@ -49,7 +49,7 @@ impl Description {
         let parameter = |value: &Value| {
             let kind = text(value, "kind");
             let is_rest = kind.starts_with("var_");
-            (kind != "var_positional").then(|| Parameter {
+            (kind != "var_positional").then(|| PythonParameter {
                 name: text(value, "name"),
                 is_required: flag(value, "is_required") && !is_rest,
                 takes_rest: is_rest,
@@ -80,7 +80,7 @@ impl Description {
     }
 
     /// Returns everything in which the function and the definition differ. Presets give these arguments.
-    pub fn compared_with(&self, definition: &Definition, preset: &[String]) -> Vec<Problem> {
+    pub fn compared_with(&self, definition: &Definition, preset: &[String]) -> Vec<DefinitionProblem> {
         let none = Map::new();
         let properties = definition.input_schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
         let mut problems = self.missing(definition, properties, preset);
@@ -92,11 +92,16 @@ impl Description {
         problems
     }
 
-    fn missing(&self, definition: &Definition, properties: &Map<String, Value>, preset: &[String]) -> Vec<Problem> {
+    fn missing(
+        &self,
+        definition: &Definition,
+        properties: &Map<String, Value>,
+        preset: &[String],
+    ) -> Vec<DefinitionProblem> {
         let required = definition.input_schema.get("required").and_then(Value::as_array);
         let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(name)));
         let mut problems = Vec::new();
-        for Parameter { name, .. } in self.parameters.iter().filter(|parameter| parameter.is_required) {
+        for PythonParameter { name, .. } in self.parameters.iter().filter(|parameter| parameter.is_required) {
             if preset.contains(name) {
                 continue;
             }
@@ -105,7 +110,7 @@ impl Description {
                     format!("the function needs \"{name}\", which is not a property of \"input_schema\""),
                     format!("add \"{name}\" to its properties, or give the parameter a default"),
                 )),
-                Some(_) if !is_required(name) => problems.push(Problem {
+                Some(_) if !is_required(name) => problems.push(DefinitionProblem {
                     is_warning: true,
                     ..error(
                         format!("\"{name}\" may be left out in a call, but the function needs it"),
@@ -118,7 +123,7 @@ impl Description {
         problems
     }
 
-    fn unknown<'a>(&self, names: impl Iterator<Item = &'a String>) -> Vec<Problem> {
+    fn unknown<'a>(&self, names: impl Iterator<Item = &'a String>) -> Vec<DefinitionProblem> {
         if self.parameters.iter().any(|parameter| parameter.takes_rest) {
             return Vec::new();
         }
@@ -136,7 +141,8 @@ impl Description {
     /// Returns why the function cannot take these arguments, where that is so.
     pub(super) fn cannot_take(&self, function: &str, arguments: &Map<String, Value>) -> Option<ToolError> {
         let quoted = |names: Vec<&str>| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
-        let is_missing = |parameter: &&Parameter| parameter.is_required && !arguments.contains_key(&parameter.name);
+        let is_missing =
+            |parameter: &&PythonParameter| parameter.is_required && !arguments.contains_key(&parameter.name);
         let missing: Vec<&str> = self.parameters.iter().filter(is_missing).map(|one| one.name.as_str()).collect();
         if !missing.is_empty() {
             let what = format!("The function {function} needs {}, which the call does not give.", quoted(missing));
@@ -155,9 +161,9 @@ impl Description {
     }
 }
 
-impl Parameter {
+impl PythonParameter {
     /// Says where the types of the schema are none that the annotation takes.
-    fn contradiction(&self, schema: &Value) -> Option<Problem> {
+    fn contradiction(&self, schema: &Value) -> Option<DefinitionProblem> {
         let takes = self.takes.as_ref()?;
         let types: Vec<&str> = match schema.get("type")? {
             Value::String(one) => vec![one],
@@ -173,6 +179,6 @@ impl Parameter {
         let Self { name, annotation, .. } = self;
         let what = format!("\"{name}\" is of type {odd} in \"input_schema\", but the function says {annotation}");
         let fix = format!("write type: {}, or change the annotation", takes.first().map_or("any", String::as_str));
-        Some(Problem { is_warning: !taken.is_empty(), ..error(what, fix) })
+        Some(DefinitionProblem { is_warning: !taken.is_empty(), ..error(what, fix) })
     }
 }

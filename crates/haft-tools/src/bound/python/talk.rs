@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use haft_contract::context::Broken;
+use haft_contract::context::WorkerFailure;
 use haft_contract::prelude::*;
 use haft_contract::process::{HowEnded, Worker};
 use haft_contract::session_state::LockGuard;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::super::answer::{self, OwnWords};
-use super::super::log::Log;
+use super::super::log::BoundToolLog;
 use super::signature::Description;
 
 /// Longest answer, in bytes.
@@ -35,16 +35,16 @@ pub(super) struct Order<'a> {
     pub(super) code: Option<Vec<String>>,
 }
 
-/// What a worker answers.
-pub(super) enum Answer {
+/// The answer of a worker to an order.
+pub(super) enum WorkerAnswer {
     Text(String),
     Data(Value),
     Description(Description),
-    Failed(Failure),
+    Failed(FunctionFailure),
 }
 
-/// Why a function did not answer.
-pub(super) enum Failure {
+/// The reason why a function did not answer.
+pub(super) enum FunctionFailure {
     /// The worker says so.
     Said {
         kind: String,
@@ -62,12 +62,12 @@ pub(super) enum Failure {
 /// The talk of one call.
 pub(super) struct Talk<'a> {
     pub(super) order: Order<'a>,
-    pub(super) log: &'a Log<'a>,
+    pub(super) log: &'a BoundToolLog<'a>,
     pub(super) cx: &'a RunContext<'a>,
 }
 
 #[derive(Serialize)]
-struct Message<'a> {
+struct WorkerOrder<'a> {
     #[serde(rename = "do")]
     what: &'a str,
     call: u64,
@@ -83,12 +83,16 @@ struct Message<'a> {
 
 impl Talk<'_> {
     /// Asks what the function looks like.
-    pub(super) async fn describe(&self, worker: &mut dyn Worker) -> Result<Answer, Broken> {
+    pub(super) async fn describe(&self, worker: &mut dyn Worker) -> Result<WorkerAnswer, WorkerFailure> {
         self.ordered("describe", None, worker).await
     }
 
     /// Lets the function be called.
-    pub(super) async fn call(&self, worker: &mut dyn Worker, arguments: &Map<String, Value>) -> Result<Answer, Broken> {
+    pub(super) async fn call(
+        &self,
+        worker: &mut dyn Worker,
+        arguments: &Map<String, Value>,
+    ) -> Result<WorkerAnswer, WorkerFailure> {
         self.ordered("call", Some(arguments), worker).await
     }
 
@@ -97,9 +101,9 @@ impl Talk<'_> {
         what: &str,
         arguments: Option<&Map<String, Value>>,
         worker: &mut dyn Worker,
-    ) -> Result<Answer, Broken> {
+    ) -> Result<WorkerAnswer, WorkerFailure> {
         let Order { call, module, function, folder, path, code } = &self.order;
-        let order = Message {
+        let order = WorkerOrder {
             what,
             call: *call,
             module,
@@ -117,12 +121,12 @@ impl Talk<'_> {
             let line = worker.receive(&heard).await?;
             let Ok(Value::Object(mut message)) = serde_json::from_slice(&line) else {
                 // Nobody but the worker's own script has the line: what comes now is not to be trusted.
-                return Err(Broken::ToBeEnded(HowEnded::Killed(9)));
+                return Err(WorkerFailure::ToBeEnded(HowEnded::Killed(9)));
             };
             if message.get("call").and_then(Value::as_u64) != Some(*call) {
                 continue;
             }
-            let Some(Value::String(question)) = message.remove("ask") else { return Ok(Answer::read(message)) };
+            let Some(Value::String(question)) = message.remove("ask") else { return Ok(WorkerAnswer::read(message)) };
             let reply = match self.replied(&question, message, &mut locks).await {
                 Ok(value) => json!({ "value": value }),
                 Err(error) => json!({ "error": format!("{} Next: {}", error.what, error.next) }),
@@ -187,10 +191,10 @@ impl Talk<'_> {
     }
 }
 
-impl Answer {
+impl WorkerAnswer {
     /// Returns whether the function failed because the sandbox let it not do something.
     pub(super) fn is_not_permitted(&self) -> bool {
-        matches!(self, Answer::Failed(Failure::Said { exception, .. }) if exception == "PermissionError")
+        matches!(self, WorkerAnswer::Failed(FunctionFailure::Said { exception, .. }) if exception == "PermissionError")
     }
 
     fn read(mut message: Map<String, Value>) -> Self {
@@ -202,24 +206,24 @@ impl Answer {
             let own = OwnWords::of(failed.get("error_type"), failed.get("suggestion"));
             let fields = ["kind", "exception", "message", "trace"];
             let [kind, exception, message, trace] = fields.map(|name| text(failed.remove(name)));
-            return Answer::Failed(Failure::Said { kind, exception, message, trace, own });
+            return WorkerAnswer::Failed(FunctionFailure::Said { kind, exception, message, trace, own });
         }
         if let Some(description) = message.remove("description") {
-            return Answer::Description(Description::read(&description));
+            return WorkerAnswer::Description(Description::read(&description));
         }
         match message.remove("text") {
-            Some(Value::String(text)) => Answer::Text(text),
-            _ => Answer::Data(message.remove("data").unwrap_or_default()),
+            Some(Value::String(text)) => WorkerAnswer::Text(text),
+            _ => WorkerAnswer::Data(message.remove("data").unwrap_or_default()),
         }
     }
 }
 
-impl Failure {
+impl FunctionFailure {
     /// Says it to the model; the trace is for the person.
     pub(super) fn into_error(self, tool: &str) -> ToolError {
         let (kind, exception, message, trace, own) = match self {
-            Failure::Mismatch(error) => return error,
-            Failure::Said { kind, exception, message, trace, own } => {
+            FunctionFailure::Mismatch(error) => return error,
+            FunctionFailure::Said { kind, exception, message, trace, own } => {
                 (kind, exception, answer::sentence(&message), trace, own)
             }
         };

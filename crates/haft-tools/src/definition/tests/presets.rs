@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::{Definition, Listed, Presets, check_list};
+use super::super::{Definition, Presets, ToolListEntry, check_list};
 
 const API: &str = "
 name: api
@@ -29,7 +29,7 @@ fn environment(name: &str) -> Option<String> {
     }
 }
 
-fn listed(kwargs: &str) -> Result<Listed, String> {
+fn listed(kwargs: &str) -> Result<ToolListEntry, String> {
     let text = format!("tools:\n  - name: api\n    yaml_path: api.yaml\n    extra_kwargs:\n{kwargs}");
     let mut list = check_list(&text, &environment);
     list.listed.pop().ok_or_else(|| list.problems.iter().map(|problem| format!("{problem}\n")).collect())

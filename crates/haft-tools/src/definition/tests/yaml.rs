@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use super::super::node::Node;
+use super::super::node::DefinitionNode;
 use super::{read, told, told_with};
 
 fn value(text: &str) -> serde_json::Value {
-    Node::from_yaml(text).expect("it is YAML").to_value()
+    DefinitionNode::from_yaml(text).expect("it is YAML").to_value()
 }
 
 fn refused(text: &str) -> String {
-    Node::from_yaml(text).expect_err("it is refused").to_string()
+    DefinitionNode::from_yaml(text).expect_err("it is refused").to_string()
 }
 
 #[test]
@@ -116,9 +116,9 @@ fn bombs_are_refused_with_the_limit() {
 #[test]
 fn what_is_within_the_limits_is_read() {
     let levels = |count: usize| "[".repeat(count) + &"]".repeat(count);
-    assert!(Node::from_yaml(&levels(32)).is_ok());
-    assert!(Node::from_yaml(&levels(33)).is_err());
-    assert!(Node::from_yaml(&format!("[{}]", "1, ".repeat(19_000))).is_ok());
+    assert!(DefinitionNode::from_yaml(&levels(32)).is_ok());
+    assert!(DefinitionNode::from_yaml(&levels(33)).is_err());
+    assert!(DefinitionNode::from_yaml(&format!("[{}]", "1, ".repeat(19_000))).is_ok());
 }
 
 proptest::proptest! {

@@ -1,6 +1,6 @@
 //! Code-Ally: one object with `success`, `error`, `error_type` and `suggestion`; errors begin with the call.
 
-use haft_contract::dialect::Outcome;
+use haft_contract::dialect::CallOutcome;
 use haft_contract::error::ToolError;
 use haft_contract::kinds::Vocabulary;
 use serde_json::{Map, Value, json};
@@ -20,16 +20,16 @@ impl Voice for Ally {
         format!("{tool}({})", given.join(", "))
     }
 
-    fn output(&self, _outcome: &Outcome<'_>) -> Option<String> {
+    fn output(&self, _outcome: &CallOutcome<'_>) -> Option<String> {
         None
     }
 
-    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &Outcome<'_>) -> String {
+    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &CallOutcome<'_>) -> String {
         let suggestion = format!("Suggestion: {}", error.next);
         lines([Some(self.message(error, outcome).as_str()), happened, Some(suggestion.as_str())])
     }
 
-    fn object(&self, content: &str, outcome: &Outcome<'_>) -> Option<Value> {
+    fn object(&self, content: &str, outcome: &CallOutcome<'_>) -> Option<Value> {
         let mut object = Map::from_iter([("success".to_owned(), json!(outcome.error.is_none()))]);
         let command = CommandTold::of(outcome);
         let printed = command.as_ref().map_or("", |command| command.err);
@@ -59,7 +59,7 @@ impl Voice for Ally {
 }
 
 impl Ally {
-    fn message(&self, error: &ToolError, outcome: &Outcome<'_>) -> String {
+    fn message(&self, error: &ToolError, outcome: &CallOutcome<'_>) -> String {
         format!("{}: {}", self.call(outcome.tool, outcome.arguments), error.what)
     }
 }

@@ -1,6 +1,6 @@
 //! What came of a command, for voices: its streams, its exit code, and what haft says beside them.
 
-use haft_contract::dialect::Outcome;
+use haft_contract::dialect::CallOutcome;
 use serde_json::Value;
 
 /// A command that was run.
@@ -16,7 +16,7 @@ pub(super) struct CommandTold<'a> {
 
 impl<'a> CommandTold<'a> {
     /// Takes the facts of `bash` from an outcome; nothing when no command was run.
-    pub(super) fn of(outcome: &Outcome<'a>) -> Option<Self> {
+    pub(super) fn of(outcome: &CallOutcome<'a>) -> Option<Self> {
         if outcome.native != Some("bash") {
             return None;
         }

@@ -1,7 +1,7 @@
 //! NexAU: an object with `content`, and `error` with its message and type where something went wrong.
 
-use haft_contract::dialect::Outcome;
-use haft_contract::error::{Operation, ToolError};
+use haft_contract::dialect::CallOutcome;
+use haft_contract::error::{FailedOperation, ToolError};
 use haft_contract::kinds::{ErrorKind, Vocabulary};
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::dialect::is_built_in;
 pub(in crate::dialect) struct Nexau;
 
 impl Voice for Nexau {
-    fn output(&self, outcome: &Outcome<'_>) -> Option<String> {
+    fn output(&self, outcome: &CallOutcome<'_>) -> Option<String> {
         let told = CommandTold::of(outcome)?;
         let printed = with_line_end(told.out) + &with_line_end(told.err);
         let printed = if printed.is_empty() { "(empty)\n".to_owned() } else { printed };
@@ -20,12 +20,12 @@ impl Voice for Nexau {
         Some(printed + &code.unwrap_or_default() + told.said)
     }
 
-    fn error(&self, error: &ToolError, happened: Option<&str>, _outcome: &Outcome<'_>) -> String {
+    fn error(&self, error: &ToolError, happened: Option<&str>, _outcome: &CallOutcome<'_>) -> String {
         let (what, next) = (format!("Error: {}", error.what), format!("Next: {}", error.next));
         lines([Some(what.as_str()), happened, Some(next.as_str())])
     }
 
-    fn object(&self, content: &str, outcome: &Outcome<'_>) -> Option<Value> {
+    fn object(&self, content: &str, outcome: &CallOutcome<'_>) -> Option<Value> {
         if let Some(error) = outcome.error {
             let told = json!({ "message": error.what, "type": code(error, outcome) });
             return Some(json!({ "content": content, "error": told, "is_error": true }));
@@ -52,12 +52,14 @@ impl Voice for Nexau {
 }
 
 /// The type of an error: the original has more than one where the same went wrong with something else.
-fn code(error: &ToolError, outcome: &Outcome<'_>) -> &'static str {
+fn code(error: &ToolError, outcome: &CallOutcome<'_>) -> &'static str {
     // A pattern is judged by those who search, an argument by its schema, which names the place.
     let is_pattern = outcome.native == Some("grep") && error.about.argument.is_none();
     match (error.kind, error.about.operation) {
-        (ErrorKind::IsFolder, Some(Operation::Write)) => "TARGET_IS_DIRECTORY",
-        (ErrorKind::Io, Some(Operation::Read | Operation::Access | Operation::Decode)) => "READ_ERROR",
+        (ErrorKind::IsFolder, Some(FailedOperation::Write)) => "TARGET_IS_DIRECTORY",
+        (ErrorKind::Io, Some(FailedOperation::Read | FailedOperation::Access | FailedOperation::Decode)) => {
+            "READ_ERROR"
+        }
         (ErrorKind::BadArguments, _) if is_pattern => "INVALID_PATTERN",
         (kind, _) => kind.name_in(Vocabulary::Nexau),
     }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::in_braces::{ALONE, InBraces, Piece};
+use crate::in_braces::{ALONE, InBraces, TemplatePiece};
 
 /// A text of a voice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -30,14 +30,14 @@ impl Template {
         let mut filled = String::new();
         for (index, piece) in self.0.0.iter().enumerate() {
             match piece {
-                Piece::Plain(text) => {
+                TemplatePiece::Plain(text) => {
                     let is_gap = filled.is_empty() || filled.ends_with('\n');
                     let follows_nothing = index > 0
-                        && matches!(&self.0.0[index - 1], Piece::Name(name) if value(name).is_empty())
+                        && matches!(&self.0.0[index - 1], TemplatePiece::Name(name) if value(name).is_empty())
                         && is_gap;
                     filled.push_str(if follows_nothing { text.strip_prefix('\n').unwrap_or(text) } else { text });
                 }
-                Piece::Name(name) => filled.push_str(&value(name)),
+                TemplatePiece::Name(name) => filled.push_str(&value(name)),
             }
         }
         filled

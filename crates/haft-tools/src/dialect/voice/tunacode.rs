@@ -1,6 +1,6 @@
 //! TunaCode: three classes of errors, each with its fields and its way of being told; commands in sections.
 
-use haft_contract::dialect::Outcome;
+use haft_contract::dialect::CallOutcome;
 use haft_contract::error::ToolError;
 use haft_contract::kinds::{ErrorKind, Vocabulary};
 use haft_contract::path::one_line;
@@ -15,7 +15,7 @@ const LONGEST_COMMAND: usize = 200;
 pub(in crate::dialect) struct Tunacode;
 
 impl Voice for Tunacode {
-    fn output(&self, outcome: &Outcome<'_>) -> Option<String> {
+    fn output(&self, outcome: &CallOutcome<'_>) -> Option<String> {
         let told = CommandTold::of(outcome)?;
         let command: String = one_line(told.command).chars().take(LONGEST_COMMAND).collect();
         let folder = outcome.arguments.get("cwd").and_then(Value::as_str).unwrap_or(".");
@@ -32,7 +32,7 @@ impl Voice for Tunacode {
         ))
     }
 
-    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &Outcome<'_>) -> String {
+    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &CallOutcome<'_>) -> String {
         let told = lines([Some(error.what.as_str()), happened]);
         let next = error.next.to_string();
         let fix = format!("\n\nSuggested fix: {next}");
@@ -48,7 +48,7 @@ impl Voice for Tunacode {
         }
     }
 
-    fn object(&self, _content: &str, outcome: &Outcome<'_>) -> Option<Value> {
+    fn object(&self, _content: &str, outcome: &CallOutcome<'_>) -> Option<Value> {
         let error = outcome.error?;
         let class = class(error);
         let mut fields = Map::from_iter([("error".to_owned(), json!(class))]);
@@ -97,7 +97,7 @@ fn operation(error: &ToolError) -> &'static str {
     }
 }
 
-fn path(error: &ToolError, outcome: &Outcome<'_>) -> String {
+fn path(error: &ToolError, outcome: &CallOutcome<'_>) -> String {
     let sent = outcome.arguments.get("filepath").or_else(|| outcome.arguments.get("directory"));
     let sent = sent.and_then(Value::as_str).map(str::to_owned);
     error.about.path.clone().or(sent).unwrap_or_else(|| ".".to_owned())

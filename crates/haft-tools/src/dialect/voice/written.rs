@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_contract::dialect::Outcome;
+use haft_contract::dialect::CallOutcome;
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
 use serde::Deserialize;
@@ -27,10 +27,10 @@ pub(in crate::dialect) const WORKED: &[&str] = &["content", "data", "id", "tool"
 pub(in crate::dialect) const FAILED: &[&str] =
     &["content", "what", "next", "kind", "path", "printed", "data", "id", "tool", "code"];
 
-/// The words of a system, as a file has them.
+/// The voice of a system, as a dialect file writes it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::dialect) struct Written {
+pub(in crate::dialect) struct WrittenVoice {
     pub(in crate::dialect) call: Option<Template>,
     pub(in crate::dialect) error: Option<Template>,
     pub(in crate::dialect) command: Option<Template>,
@@ -43,13 +43,13 @@ pub(in crate::dialect) struct Written {
     pub(in crate::dialect) kinds: BTreeMap<String, String>,
 }
 
-impl Written {
+impl WrittenVoice {
     fn kind(&self, kind: ErrorKind) -> String {
         self.kinds.get(kind.code()).cloned().unwrap_or_else(|| kind.code().to_owned())
     }
 
     /// Returns what a name stands for in an object.
-    fn value(&self, name: &str, content: &str, outcome: &Outcome<'_>) -> Value {
+    fn value(&self, name: &str, content: &str, outcome: &CallOutcome<'_>) -> Value {
         let error = outcome.error;
         match name {
             "content" => content.into(),
@@ -67,7 +67,7 @@ impl Written {
     }
 
     /// Fills an object: a text that is one name becomes its value, whatever that is.
-    fn filled(&self, written: &Value, content: &str, outcome: &Outcome<'_>) -> Value {
+    fn filled(&self, written: &Value, content: &str, outcome: &CallOutcome<'_>) -> Value {
         match written {
             Value::String(text) => {
                 let template = Template::read(text).unwrap_or_default();
@@ -95,7 +95,7 @@ fn plain(value: Value) -> String {
     }
 }
 
-impl Voice for Written {
+impl Voice for WrittenVoice {
     fn call(&self, tool: &str, arguments: &Value) -> String {
         match &self.call {
             None => format!("{tool}({arguments})"),
@@ -103,7 +103,7 @@ impl Voice for Written {
         }
     }
 
-    fn output(&self, outcome: &Outcome<'_>) -> Option<String> {
+    fn output(&self, outcome: &CallOutcome<'_>) -> Option<String> {
         let command = self.command.as_ref()?;
         let told = CommandTold::of(outcome)?;
         Some(command.filled(|name| match name {
@@ -116,7 +116,7 @@ impl Voice for Written {
         }))
     }
 
-    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &Outcome<'_>) -> String {
+    fn error(&self, error: &ToolError, happened: Option<&str>, outcome: &CallOutcome<'_>) -> String {
         let next = error.next.to_string();
         let Some(template) = &self.error else {
             return lines([Some(error.what.as_str()), happened, Some(format!("Next: {next}").as_str())]);
@@ -131,7 +131,7 @@ impl Voice for Written {
         })
     }
 
-    fn object(&self, content: &str, outcome: &Outcome<'_>) -> Option<Value> {
+    fn object(&self, content: &str, outcome: &CallOutcome<'_>) -> Option<Value> {
         let written = if outcome.error.is_none() { &self.worked } else { &self.failed };
         Some(self.filled(&Value::Object(written.clone()?), content, outcome))
     }

@@ -1,6 +1,6 @@
 //! wyrmspire/agent: one object with the id of the call, `output`, `success` and `error`; commands have labels.
 
-use haft_contract::dialect::Outcome;
+use haft_contract::dialect::CallOutcome;
 use haft_contract::error::ToolError;
 use haft_contract::kinds::Vocabulary;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::{Voice, lines};
 pub(in crate::dialect) struct Wyrm;
 
 impl Voice for Wyrm {
-    fn output(&self, outcome: &Outcome<'_>) -> Option<String> {
+    fn output(&self, outcome: &CallOutcome<'_>) -> Option<String> {
         let told = CommandTold::of(outcome)?;
         let labelled = |label: &str, text: &str| match text {
             "" => String::new(),
@@ -23,12 +23,12 @@ impl Voice for Wyrm {
         Some(printed + &code + told.said)
     }
 
-    fn error(&self, error: &ToolError, happened: Option<&str>, _outcome: &Outcome<'_>) -> String {
+    fn error(&self, error: &ToolError, happened: Option<&str>, _outcome: &CallOutcome<'_>) -> String {
         let (what, next) = (format!("Error: {}", error.what), format!("Next: {}", error.next));
         lines([Some(what.as_str()), happened, Some(next.as_str())])
     }
 
-    fn object(&self, content: &str, outcome: &Outcome<'_>) -> Option<Value> {
+    fn object(&self, content: &str, outcome: &CallOutcome<'_>) -> Option<Value> {
         let failing = CommandTold::of(outcome).and_then(|told| failing(&told));
         let mut object = json!({ "tool_call_id": outcome.call.as_str() });
         match outcome.error {

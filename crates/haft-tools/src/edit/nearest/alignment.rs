@@ -1,7 +1,7 @@
 //! Which line of the old text belongs to which line of the region.
 
 use super::Lines;
-use super::folded::Wanted;
+use super::folded::OldTextLine;
 
 /// How many lines may have been added or left out around the proposed start.
 const BAND: usize = 8;
@@ -14,7 +14,7 @@ const CLOSE: f32 = 1e-4;
 
 /// A line of the old text, a line of the file, or both where they belong together.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Pair<'t> {
+pub(in super::super) struct LinePair<'t> {
     /// The line of the old text.
     pub(in super::super) old: Option<&'t str>,
     /// The index and text of the line of the file.
@@ -22,7 +22,7 @@ pub(in super::super) struct Pair<'t> {
 }
 
 /// Pairs the lines so that most is in common, and returns how much that is.
-pub(super) fn align<'t>(lines: &Lines<'t>, wanted: &[Wanted<'t>], start: usize) -> (Vec<Pair<'t>>, f32) {
+pub(super) fn align<'t>(lines: &Lines<'t>, wanted: &[OldTextLine<'t>], start: usize) -> (Vec<LinePair<'t>>, f32) {
     let first = start.saturating_sub(BAND);
     let height = lines.len().min(start + wanted.len() + BAND).saturating_sub(first);
     let scores = scores(lines, wanted, (first, height));
@@ -34,13 +34,13 @@ pub(super) fn align<'t>(lines: &Lines<'t>, wanted: &[Wanted<'t>], start: usize) 
         let here = scores.at(old, file);
         if old < wanted.len() && file < height && scores.at(old + 1, file + 1) < here && scores.paired(old, file, here)
         {
-            pairs.push(Pair { old: Some(wanted[old].line), file: Some(line(file)) });
+            pairs.push(LinePair { old: Some(wanted[old].line), file: Some(line(file)) });
             (old, file) = (old + 1, file + 1);
         } else if file < height && scores.at(old, file + 1) - gap(old, wanted.len()) >= here - CLOSE {
-            pairs.push(Pair { old: None, file: Some(line(file)) });
+            pairs.push(LinePair { old: None, file: Some(line(file)) });
             file += 1;
         } else {
-            pairs.push(Pair { old: wanted.get(old).map(|old| old.line), file: None });
+            pairs.push(LinePair { old: wanted.get(old).map(|old| old.line), file: None });
             old += 1;
         }
     }
@@ -48,7 +48,7 @@ pub(super) fn align<'t>(lines: &Lines<'t>, wanted: &[Wanted<'t>], start: usize) 
 }
 
 /// Returns the first and last line of the file that are paired.
-pub(super) fn bounds(pairs: &[Pair<'_>]) -> Option<(usize, usize)> {
+pub(super) fn bounds(pairs: &[LinePair<'_>]) -> Option<(usize, usize)> {
     let mut paired = pairs.iter().filter(|pair| pair.old.is_some()).filter_map(|pair| pair.file);
     let first = paired.next()?.0;
     Some((first, paired.next_back().map_or(first, |(last, _)| last)))
@@ -77,7 +77,7 @@ fn gap(old: usize, height: usize) -> f32 {
     if old == 0 || old == height { 0.0 } else { GAP }
 }
 
-fn scores(lines: &Lines<'_>, wanted: &[Wanted<'_>], (first, height): (usize, usize)) -> Scores {
+fn scores(lines: &Lines<'_>, wanted: &[OldTextLine<'_>], (first, height): (usize, usize)) -> Scores {
     let width = height + 1;
     let mut scores =
         Scores { best: vec![0.0; width * (wanted.len() + 1)], alike: vec![0.0; width * (wanted.len() + 1)], width };
@@ -95,7 +95,7 @@ fn scores(lines: &Lines<'_>, wanted: &[Wanted<'_>], (first, height): (usize, usi
 }
 
 /// Leaves out the lines of the file before the first and after the last pair.
-fn trimmed(pairs: Vec<Pair<'_>>) -> Vec<Pair<'_>> {
+fn trimmed(pairs: Vec<LinePair<'_>>) -> Vec<LinePair<'_>> {
     let Some((first, last)) = bounds(&pairs) else { return pairs };
     pairs.into_iter().filter(|pair| pair.file.is_none_or(|(index, _)| (first..=last).contains(&index))).collect()
 }

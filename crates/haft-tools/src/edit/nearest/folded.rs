@@ -10,14 +10,14 @@ use super::likeness::alike;
 const COMPARED: usize = 64 << 10;
 
 /// A line of the old text.
-pub(super) struct Wanted<'t> {
+pub(super) struct OldTextLine<'t> {
     pub(super) line: &'t str,
     pub(super) folded: Cow<'t, str>,
     /// The line without the number in front, if that may be a copied line number.
     pub(super) bare: Option<Cow<'t, str>>,
 }
 
-impl<'t> Wanted<'t> {
+impl<'t> OldTextLine<'t> {
     pub(super) fn new(line: &'t str) -> Self {
         Self { line, folded: folded(line), bare: rungs::without_number(line).map(folded) }
     }

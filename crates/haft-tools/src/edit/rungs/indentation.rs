@@ -10,9 +10,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::super::even::EvenText;
-use super::super::exact::Places;
+use super::super::exact::MatchRanges;
 use super::super::whole_lines::{BLANKS, WholeLines};
-use super::{Change, Found, Misfit};
+use super::{Misfit, TextAdaptation, TolerantMatch};
 use conversion::Conversion;
 
 /// What has to be done to a line that was sent to get a line of the file.
@@ -24,11 +24,11 @@ pub(in super::super) enum Shift {
 }
 
 /// Finds the blocks that are the old text shifted.
-pub(super) fn find(text: &EvenText<'_>, old: &str) -> (Places, Option<Found>) {
+pub(super) fn find(text: &EvenText<'_>, old: &str) -> (MatchRanges, Option<TolerantMatch>) {
     let block = WholeLines::new(old);
     block.places(text, |stand| {
         let shift = shift_between(&block.lines, &stand.lines)?;
-        Some(Found::new(&block, stand, Change::Shift(shift)))
+        Some(TolerantMatch::new(&block, stand, TextAdaptation::Shift(shift)))
     })
 }
 

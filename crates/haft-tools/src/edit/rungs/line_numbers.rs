@@ -13,9 +13,9 @@
 use std::collections::HashSet;
 
 use super::super::even::EvenText;
-use super::super::exact::Places;
+use super::super::exact::MatchRanges;
 use super::super::whole_lines::WholeLines;
-use super::{Change, Found};
+use super::{TextAdaptation, TolerantMatch};
 
 /// The line numbers that an old text was copied with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,8 +45,8 @@ const STYLES: [Style; 8] =
     [Style("\t"), Style("→"), Style(": "), Style(":"), Style("| "), Style("|"), Style(" | "), Style(":\t")];
 
 /// Finds the blocks that are the old text without its line numbers.
-pub(super) fn find(text: &EvenText<'_>, old: &str) -> (Places, Option<Found>) {
-    let mut all = Places::default();
+pub(super) fn find(text: &EvenText<'_>, old: &str) -> (MatchRanges, Option<TolerantMatch>) {
+    let mut all = MatchRanges::default();
     let mut first = None;
     for style in STYLES {
         let Some(numbering) = Numbering::of(old, style) else { continue };
@@ -58,7 +58,7 @@ pub(super) fn find(text: &EvenText<'_>, old: &str) -> (Places, Option<Found>) {
         }
         let (places, found) = block.places(text, |stand| {
             let agrees = block.lines == stand.lines;
-            agrees.then(|| Found::new(&block, stand, Change::Unnumber(numbering.clone())))
+            agrees.then(|| TolerantMatch::new(&block, stand, TextAdaptation::Unnumber(numbering.clone())))
         });
         all.count += places.count;
         all.may_be_more |= places.may_be_more;

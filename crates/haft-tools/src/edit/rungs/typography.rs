@@ -7,14 +7,14 @@
 use std::borrow::Cow;
 
 use super::super::even::EvenText;
-use super::super::exact::{self, Places};
-use super::Found;
+use super::super::exact::{self, MatchRanges};
+use super::TolerantMatch;
 
 /// Finds the places that agree in plain typography. They may begin and end inside lines.
-pub(super) fn find(text: &EvenText<'_>, old: &str) -> (Places, Option<Found>) {
-    let (folded_text, folded_old) = (Folded::new(text.as_str()), Folded::new(old));
+pub(super) fn find(text: &EvenText<'_>, old: &str) -> (MatchRanges, Option<TolerantMatch>) {
+    let (folded_text, folded_old) = (FoldedText::new(text.as_str()), FoldedText::new(old));
     if folded_text.changes.is_empty() && folded_old.changes.is_empty() {
-        return (Places::default(), None);
+        return (MatchRanges::default(), None);
     }
     let found = exact::all(&folded_text.text, &folded_old.text);
     // A match that begins or ends inside a folded character would cut it.
@@ -22,18 +22,18 @@ pub(super) fn find(text: &EvenText<'_>, old: &str) -> (Places, Option<Found>) {
         let (start, end) = (folded_text.original(range.start)?, folded_text.original(range.end)?);
         Some(start..end)
     });
-    let mut places = Places::default();
+    let mut places = MatchRanges::default();
     whole.for_each(|range| places.push(range));
     if found.count > found.first.len() {
         places.count = found.count;
         places.may_be_more = found.may_be_more;
     }
-    let first = places.first.first().cloned().map(Found::inside_lines);
+    let first = places.first.first().cloned().map(TolerantMatch::inside_lines);
     (places, first)
 }
 
-/// A text in plain typography, and the way back.
-struct Folded<'a> {
+/// A text in plain typography, with the way back to the original.
+struct FoldedText<'a> {
     text: Cow<'a, str>,
     changes: Vec<Folding>,
 }
@@ -45,7 +45,7 @@ struct Folding {
     end: usize,
 }
 
-impl<'a> Folded<'a> {
+impl<'a> FoldedText<'a> {
     fn new(original: &'a str) -> Self {
         let mut text = String::new();
         let mut changes = Vec::new();

@@ -33,12 +33,13 @@ struct UnifiedDiff<'t> {
     hunk: Hunk,
     is_in_hunk: bool,
     /// What git's header says that happens to the file.
-    announced: Option<Announced>,
+    announced: Option<DiffHeaderChange>,
     renamed_from: Option<&'t str>,
 }
 
+/// The change of a whole file that the header of a git diff announces.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Announced {
+enum DiffHeaderChange {
     New,
     Deleted,
     Renamed,
@@ -47,20 +48,20 @@ enum Announced {
 impl<'t> UnifiedDiff<'t> {
     /// Whether everything that a header announced has come. A rename needs no more than its header.
     fn is_complete(&self) -> bool {
-        self.announced.is_none_or(|announced| announced == Announced::Renamed)
+        self.announced.is_none_or(|announced| announced == DiffHeaderChange::Renamed)
     }
 
     fn begin_file(&mut self, old: &str, new: &str) -> Option<()> {
         self.end_hunk()?;
         match (old, new, self.announced.take()) {
             (NOTHING, NOTHING, _) => return None,
-            (NOTHING, new, None | Some(Announced::New)) => {
+            (NOTHING, new, None | Some(DiffHeaderChange::New)) => {
                 self.files.push(FilePatch { content: Some(String::new()), ..FilePatch::of(new) });
             }
-            (old, NOTHING, None | Some(Announced::Deleted)) => {
+            (old, NOTHING, None | Some(DiffHeaderChange::Deleted)) => {
                 self.files.push(FilePatch { is_removed: true, ..FilePatch::of(old) });
             }
-            (old, new, Some(Announced::Renamed)) => {
+            (old, new, Some(DiffHeaderChange::Renamed)) => {
                 let file = self.files.last()?;
                 let is_same = file.path.as_deref() == Some(old) && file.move_to.as_deref() == Some(new);
                 return is_same.then_some(());
@@ -91,17 +92,17 @@ impl<'t> UnifiedDiff<'t> {
     fn header(&mut self, line: &'t str) -> Option<()> {
         let ordinary = |mode: &str| ORDINARY.contains(&mode.trim()).then_some(());
         if let Some(mode) = line.strip_prefix("new file mode ") {
-            self.announced = Some(Announced::New);
+            self.announced = Some(DiffHeaderChange::New);
             ordinary(mode)
         } else if line.starts_with("deleted file mode ") {
-            self.announced = Some(Announced::Deleted);
+            self.announced = Some(DiffHeaderChange::Deleted);
             Some(())
         } else if let Some(from) = line.strip_prefix("rename from ") {
             self.renamed_from = Some(from.trim());
             Some(())
         } else if let Some(to) = line.strip_prefix("rename to ") {
             let from = self.renamed_from.take()?;
-            self.announced = Some(Announced::Renamed);
+            self.announced = Some(DiffHeaderChange::Renamed);
             self.files.push(FilePatch { move_to: Some(to.trim().to_owned()), ..FilePatch::of(from) });
             Some(())
         } else if line.starts_with("diff ") {

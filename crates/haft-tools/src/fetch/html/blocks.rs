@@ -2,26 +2,26 @@
 
 use super::code::{code_of_rows, code_of_text, language};
 use super::inline::{Inline, math};
-use super::page::Page;
+use super::page::HtmlPage;
 use super::table::{is_data, table};
 use super::tree::Id;
 
 /// Writes the children of an element as blocks.
-pub(super) fn blocks(page: &Page<'_>, id: Id) -> Vec<String> {
-    let mut writing = Writing { page, blocks: Vec::new(), run: Inline::default() };
+pub(super) fn blocks(page: &HtmlPage<'_>, id: Id) -> Vec<String> {
+    let mut writing = BlockWriter { page, blocks: Vec::new(), run: Inline::default() };
     writing.children(id);
     writing.end_run();
     writing.blocks
 }
 
-struct Writing<'a, 'p> {
-    page: &'a Page<'p>,
+struct BlockWriter<'a, 'p> {
+    page: &'a HtmlPage<'p>,
     blocks: Vec<String>,
     /// Text that is not inside of a block of its own.
     run: Inline,
 }
 
-impl Writing<'_, '_> {
+impl BlockWriter<'_, '_> {
     fn children(&mut self, id: Id) {
         for child in self.page.tree.children(id) {
             self.node(*child);
@@ -189,7 +189,7 @@ impl Writing<'_, '_> {
 }
 
 /// Writes a list.
-fn list(page: &Page<'_>, id: Id) -> String {
+fn list(page: &HtmlPage<'_>, id: Id) -> String {
     let is_ordered = page.tree.tag(id) == "ol";
     let number = |text: &str| text.trim().parse::<u32>().ok();
     let mut next = page.tree.attribute(id, "start").and_then(number).unwrap_or(1);
@@ -206,7 +206,7 @@ fn list(page: &Page<'_>, id: Id) -> String {
             continue;
         }
         // A list directly in a list belongs to the item before it.
-        let mut apart = Writing { page, blocks: Vec::new(), run: Inline::default() };
+        let mut apart = BlockWriter { page, blocks: Vec::new(), run: Inline::default() };
         apart.node(*child);
         apart.end_run();
         match items.last_mut() {

@@ -1,7 +1,7 @@
 //! Writes blocks of code, also those that a page shows as a table with line numbers.
 
 use super::inline::longest_run;
-use super::page::Page;
+use super::page::HtmlPage;
 use super::tree::Id;
 
 /// Beginnings of classes that name a language.
@@ -23,14 +23,14 @@ pub(super) fn code_of_text(text: &str, language: Option<&str>) -> String {
 }
 
 /// Returns the language of a block of code, as the block, its code or what is around it says.
-pub(super) fn language(page: &Page<'_>, id: Id) -> Option<String> {
+pub(super) fn language(page: &HtmlPage<'_>, id: Id) -> Option<String> {
     let inside = page.tree.below(id).filter(|below| page.tree.tag(*below) == "code").take(1);
     let is_box = |around: &Id| matches!(page.tree.tag(*around), "div" | "figure" | "td");
     let around = page.tree.around(id).take_while(is_box).take(3);
     inside.chain([id]).chain(around).find_map(|id| language_of(page, id))
 }
 
-fn language_of(page: &Page<'_>, id: Id) -> Option<String> {
+fn language_of(page: &HtmlPage<'_>, id: Id) -> Option<String> {
     let is_name = |name: &str| {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "+#-_.".contains(letter);
         !name.is_empty() && name.len() <= 20 && name.chars().all(is_plain) && !NO_LANGUAGE.contains(&name)
@@ -48,7 +48,7 @@ fn language_of(page: &Page<'_>, id: Id) -> Option<String> {
 }
 
 /// Writes a table whose rows are lines of code with their numbers; nothing for any other table.
-pub(super) fn code_of_rows(page: &Page<'_>, id: Id) -> Option<String> {
+pub(super) fn code_of_rows(page: &HtmlPage<'_>, id: Id) -> Option<String> {
     let tree = page.tree;
     let rows: Vec<Id> = tree.below(id).filter(|below| tree.tag(*below) == "tr").collect();
     let cells = |row: Id| -> Vec<Id> {

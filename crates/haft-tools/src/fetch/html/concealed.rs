@@ -6,7 +6,7 @@
 //! Not here: what scripts or sheets of other addresses hide, which nothing loads.
 
 use super::css::{Declarations, Sheet, classes, declarations};
-use super::tree::{Id, Tree};
+use super::tree::{HtmlTree, Id};
 
 /// Classes by which frameworks hide text from those who see.
 const CLASSES: &[&str] = &[
@@ -57,7 +57,7 @@ const NO_COLOR: &str = "transparent";
 const WHITE: &str = "#ffffff";
 
 /// Removes what is concealed; returns how many letters that is.
-pub(super) fn remove_concealed(tree: &mut Tree) -> usize {
+pub(super) fn remove_concealed(tree: &mut HtmlTree) -> usize {
     let before = tree.letters(0);
     let mut sheet = Sheet::of(tree);
     // Without sheets of other addresses, a page is white until it says otherwise.
@@ -87,7 +87,7 @@ pub(super) fn remove_concealed(tree: &mut Tree) -> usize {
     before.saturating_sub(tree.letters(0))
 }
 
-fn styles_of(tree: &Tree, id: Id, sheet: &mut Sheet) -> Declarations {
+fn styles_of(tree: &HtmlTree, id: Id, sheet: &mut Sheet) -> Declarations {
     let mut styles = sheet.of_element(tree, id);
     // What old pages say of the colours of a page or of text.
     let colors = [("bgcolor", "background-color"), ("color", "color"), ("text", "color")];
@@ -103,7 +103,7 @@ fn styles_of(tree: &Tree, id: Id, sheet: &mut Sheet) -> Declarations {
 }
 
 /// Returns whether nothing in an element is drawn where a reader could see it.
-fn is_taken_out(tree: &Tree, id: Id, styles: &Declarations) -> bool {
+fn is_taken_out(tree: &HtmlTree, id: Id, styles: &Declarations) -> bool {
     let tag = tree.tag(id);
     let is = |name: &str, fits: &dyn Fn(&str) -> bool| styles.value(name).is_some_and(fits);
     let is_none = |name: &str, wanted: &str| is(name, &|value| value == wanted);
@@ -136,12 +136,12 @@ fn is_taken_out(tree: &Tree, id: Id, styles: &Declarations) -> bool {
         || is("scale", &|value| number(value).is_some_and(|scale| scale <= TOO_FAINT))
 }
 
-fn is_hidden_by_attribute(tree: &Tree, id: Id) -> bool {
+fn is_hidden_by_attribute(tree: &HtmlTree, id: Id) -> bool {
     tree.attribute(id, "hidden").is_some_and(|value| value != "until-found")
         || tree.attribute(id, "aria-hidden") == Some("true") && !matches!(tree.tag(id), "main" | "article")
 }
 
-fn is_hidden_by_class(tree: &Tree, id: Id) -> bool {
+fn is_hidden_by_class(tree: &HtmlTree, id: Id) -> bool {
     let is_shown = || classes(tree, id).any(|class| class.ends_with("not-sr-only"));
     classes(tree, id).any(|class| CLASSES.contains(&class.to_ascii_lowercase().as_str())) && !is_shown()
 }

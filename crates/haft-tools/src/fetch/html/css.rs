@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::tree::{Id, Tree};
+use super::tree::{HtmlTree, Id};
 
 /// Most bytes of the sheets of a page that are read.
 const MOST_BYTES: usize = 512 * 1024;
@@ -88,13 +88,13 @@ impl Declarations {
 /// The rules of a page.
 #[derive(Default)]
 pub(super) struct Sheet {
-    rules: Vec<Rule>,
+    rules: Vec<CssRule>,
     /// The rules whose last part names this id (`#x`), class (`.x`) or tag (`x`), or anything (`*`).
     by_key: HashMap<String, Vec<usize>>,
     comparisons: usize,
 }
 
-struct Rule {
+struct CssRule {
     /// The parts of the selector, the last one first; each fits an element or one around it.
     parts: Vec<Compound>,
     weight: (usize, usize),
@@ -111,7 +111,7 @@ struct Compound {
 
 impl Sheet {
     /// Reads the sheets of a page.
-    pub(super) fn of(tree: &Tree) -> Self {
+    pub(super) fn of(tree: &HtmlTree) -> Self {
         let mut sheet = Self::default();
         let mut text = String::new();
         for id in tree.below(0).filter(|id| tree.tag(*id) == "style") {
@@ -159,12 +159,12 @@ impl Sheet {
             let names = count(|part| part.classes.len()) * 100 + count(|part| usize::from(part.tag.is_some()));
             let weight = (count(|part| part.ids.len()), names);
             self.by_key.entry(key).or_default().push(self.rules.len());
-            self.rules.push(Rule { parts, weight, declarations: declarations.clone() });
+            self.rules.push(CssRule { parts, weight, declarations: declarations.clone() });
         }
     }
 
     /// Returns what the rules say of an element.
-    pub(super) fn of_element(&mut self, tree: &Tree, id: Id) -> Declarations {
+    pub(super) fn of_element(&mut self, tree: &HtmlTree, id: Id) -> Declarations {
         let mut all = Declarations::default();
         if self.rules.is_empty() || self.comparisons > MOST_COMPARISONS {
             return all;
@@ -192,13 +192,13 @@ impl Sheet {
 }
 
 /// Returns the classes of an element.
-pub(super) fn classes(tree: &Tree, id: Id) -> impl Iterator<Item = &str> {
+pub(super) fn classes(tree: &HtmlTree, id: Id) -> impl Iterator<Item = &str> {
     let all = tree.attribute(id, "class").unwrap_or_default();
     all[..all.floor_char_boundary(OF_CLASSES)].split_whitespace()
 }
 
-impl Rule {
-    fn fits(&self, tree: &Tree, id: Id, comparisons: &mut usize) -> bool {
+impl CssRule {
+    fn fits(&self, tree: &HtmlTree, id: Id, comparisons: &mut usize) -> bool {
         let mut fits = |part: &Compound, id: Id| {
             *comparisons += 1;
             part.fits(tree, id)
@@ -216,7 +216,7 @@ impl Compound {
         id.or_else(class).or_else(|| self.tag.clone()).unwrap_or_else(|| "*".to_owned())
     }
 
-    fn fits(&self, tree: &Tree, id: Id) -> bool {
+    fn fits(&self, tree: &HtmlTree, id: Id) -> bool {
         let has_class = |wanted: &String| classes(tree, id).any(|class| class == wanted);
         self.tag.as_ref().is_none_or(|tag| tree.tag(id) == tag)
             && self.ids.iter().all(|wanted| tree.attribute(id, "id") == Some(wanted))

@@ -1,7 +1,7 @@
 //! Writes a run of text with its links, emphasis and code as one piece of Markdown.
 
-use super::page::Page;
-use super::tree::{Id, What};
+use super::page::HtmlPage;
+use super::tree::{HtmlNodeKind, Id};
 
 /// A piece of Markdown that grows. Blanks are one blank, and never stand at its ends.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) struct Inline {
 
 impl Inline {
     /// Writes these nodes.
-    pub(super) fn of(page: &Page<'_>, nodes: &[Id]) -> String {
+    pub(super) fn of(page: &HtmlPage<'_>, nodes: &[Id]) -> String {
         let mut inline = Inline::default();
         nodes.iter().for_each(|node| inline.node(page, *node));
         inline.finish()
@@ -57,14 +57,14 @@ impl Inline {
         }
     }
 
-    pub(super) fn node(&mut self, page: &Page<'_>, id: Id) {
+    pub(super) fn node(&mut self, page: &HtmlPage<'_>, id: Id) {
         if page.is_left_out(id) {
             return;
         }
         let node = page.tree.node(id);
         let tag = match &node.what {
-            What::Text(text) => return self.text(text),
-            What::Element { tag, .. } => tag.as_str(),
+            HtmlNodeKind::Text(text) => return self.text(text),
+            HtmlNodeKind::Element { tag, .. } => tag.as_str(),
         };
         match tag {
             "br" => self.line_break(),
@@ -102,7 +102,7 @@ impl Inline {
         }
     }
 
-    fn children(&mut self, page: &Page<'_>, id: Id) {
+    fn children(&mut self, page: &HtmlPage<'_>, id: Id) {
         for child in page.tree.children(id) {
             self.node(page, *child);
         }
@@ -116,7 +116,7 @@ impl Inline {
     }
 
     /// Writes the children apart; returns them, and whether blanks stood before and behind.
-    fn apart(&self, page: &Page<'_>, id: Id) -> (String, bool, bool) {
+    fn apart(&self, page: &HtmlPage<'_>, id: Id) -> (String, bool, bool) {
         let mut inner = Inline { bold: self.bold, italic: self.italic, is_linked: self.is_linked, ..Inline::default() };
         inner.children(page, id);
         let (before, after) = (inner.begins_with_blank, inner.is_blank_due);
@@ -132,7 +132,7 @@ impl Inline {
         self.is_blank_due |= after;
     }
 
-    fn emphasis(&mut self, page: &Page<'_>, id: Id, sign: &str) {
+    fn emphasis(&mut self, page: &HtmlPage<'_>, id: Id, sign: &str) {
         let depth = match sign {
             "**" => &mut self.bold,
             "*" => &mut self.italic,
@@ -151,7 +151,7 @@ impl Inline {
         self.between(inner, (sign, sign));
     }
 
-    fn link(&mut self, page: &Page<'_>, id: Id) {
+    fn link(&mut self, page: &HtmlPage<'_>, id: Id) {
         let target = page.tree.attribute(id, "href").and_then(|href| page.target(href));
         let was_linked = std::mem::replace(&mut self.is_linked, target.is_some());
         let (mut words, before, after) = self.apart(page, id);
@@ -171,7 +171,7 @@ impl Inline {
         }
     }
 
-    fn image(&mut self, page: &Page<'_>, id: Id) {
+    fn image(&mut self, page: &HtmlPage<'_>, id: Id) {
         let words = page.tree.attribute(id, "alt").unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
         let source = page.tree.attribute(id, "src").and_then(|source| page.target(source));
         match (words.is_empty(), source) {
@@ -181,7 +181,7 @@ impl Inline {
         }
     }
 
-    fn raised(&mut self, page: &Page<'_>, id: Id, tag: &str) {
+    fn raised(&mut self, page: &HtmlPage<'_>, id: Id, tag: &str) {
         let inner = self.apart(page, id);
         if inner.0.contains("](") || inner.0.is_empty() {
             return self.between(inner, ("", ""));
@@ -191,7 +191,7 @@ impl Inline {
 }
 
 /// Returns the source of a formula, which pages carry beside its drawing.
-pub(super) fn math(page: &Page<'_>, id: Id) -> String {
+pub(super) fn math(page: &HtmlPage<'_>, id: Id) -> String {
     let is_source =
         |below: &Id| page.tree.attribute(*below, "encoding").is_some_and(|encoding| encoding.contains("tex"));
     let source = page.tree.attribute(id, "alttext").map(str::to_owned);

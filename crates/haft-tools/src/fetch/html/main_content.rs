@@ -4,8 +4,8 @@
 //! the text it is taken. Elsewhere the smallest element is taken that has nearly all text which is not navigation, so a wrong
 //! guess costs some noise and loses nothing.
 
-use super::page::Page;
-use super::tree::{Id, What};
+use super::page::HtmlPage;
+use super::tree::{HtmlNodeKind, Id};
 
 /// Classes and ids that generators of pages give to the content.
 const NAMES: &[&str] = &[
@@ -26,7 +26,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// Returns the element with the content.
-pub(super) fn main_content(page: &Page<'_>) -> Id {
+pub(super) fn main_content(page: &HtmlPage<'_>) -> Id {
     let lengths = lengths(page);
     let all = lengths[0];
     let is_much = |id: &Id, parts: usize| lengths[*id] * parts >= all && lengths[*id] > 0;
@@ -50,7 +50,7 @@ pub(super) fn main_content(page: &Page<'_>) -> Id {
 }
 
 /// Goes down while one child has nearly all text.
-fn narrowed(page: &Page<'_>, from: Id, lengths: &[usize]) -> Id {
+fn narrowed(page: &HtmlPage<'_>, from: Id, lengths: &[usize]) -> Id {
     let mut found = from;
     loop {
         let children = page.tree.children(found);
@@ -66,14 +66,14 @@ fn narrowed(page: &Page<'_>, from: Id, lengths: &[usize]) -> Id {
 }
 
 /// Returns how much text each node has that counts: text of links counts for little.
-fn lengths(page: &Page<'_>) -> Vec<usize> {
+fn lengths(page: &HtmlPage<'_>) -> Vec<usize> {
     let mut order = vec![(0, false)];
     let mut lengths = vec![0; page.tree.len()];
     let mut parents = vec![0; lengths.len()];
     let mut at = 0;
     while let Some((id, is_linked)) = order.get(at).copied() {
         at += 1;
-        if let What::Text(text) = &page.tree.node(id).what {
+        if let HtmlNodeKind::Text(text) = &page.tree.node(id).what {
             let length: usize = text.split_whitespace().map(|word| word.len() + 1).sum();
             lengths[id] = if is_linked { length / 4 } else { length };
         }

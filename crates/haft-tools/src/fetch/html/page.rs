@@ -3,11 +3,11 @@
 use std::cell::Cell;
 
 use super::join::join;
-use super::tree::{Id, Tree};
+use super::tree::{HtmlTree, Id};
 
-/// A page that is being written.
-pub(super) struct Page<'a> {
-    pub(super) tree: &'a Tree,
+/// A page that is being written as Markdown.
+pub(super) struct HtmlPage<'a> {
+    pub(super) tree: &'a HtmlTree,
     /// The address that links are relative to.
     pub(super) base: String,
     /// Whether navigation and the like are written too.
@@ -79,8 +79,8 @@ const DEEPEST: usize = 12;
 /// Longest text that a name alone makes a part of the surroundings.
 const LITTLE: usize = 120;
 
-impl<'a> Page<'a> {
-    pub(super) fn new(tree: &'a Tree, base: String, keeps: Keeps) -> Self {
+impl<'a> HtmlPage<'a> {
+    pub(super) fn new(tree: &'a HtmlTree, base: String, keeps: Keeps) -> Self {
         Self { tree, base, keeps, depth: Cell::new(0) }
     }
 

@@ -2,7 +2,7 @@
 
 use super::blocks::blocks;
 use super::inline::Inline;
-use super::page::Page;
+use super::page::HtmlPage;
 use super::tree::Id;
 
 /// Most columns that one cell may span.
@@ -11,7 +11,7 @@ const MOST_SPANNED: usize = 100;
 const MOST_CELLS: usize = 200_000;
 
 /// Returns whether a table has data in rows and columns.
-pub(super) fn is_data(page: &Page<'_>, id: Id) -> bool {
+pub(super) fn is_data(page: &HtmlPage<'_>, id: Id) -> bool {
     let tree = page.tree;
     if matches!(tree.attribute(id, "role"), Some("presentation" | "none")) {
         return false;
@@ -29,7 +29,7 @@ pub(super) fn is_data(page: &Page<'_>, id: Id) -> bool {
 }
 
 /// Writes the table.
-pub(super) fn table(page: &Page<'_>, id: Id) -> String {
+pub(super) fn table(page: &HtmlPage<'_>, id: Id) -> String {
     let rows = rows(page, id);
     let is_header = |row: &Vec<Id>| {
         let in_head = |cell: &Id| {
@@ -57,7 +57,7 @@ pub(super) fn table(page: &Page<'_>, id: Id) -> String {
 }
 
 /// Fills the rows, with empty cells where a cell spans columns, and its text again where it spans rows.
-fn grid(page: &Page<'_>, rows: &[Vec<Id>]) -> Vec<Vec<String>> {
+fn grid(page: &HtmlPage<'_>, rows: &[Vec<Id>]) -> Vec<Vec<String>> {
     let mut lines = Vec::new();
     // For each column, the text that comes from above, and for how many rows.
     let mut above: Vec<Option<(String, usize)>> = Vec::new();
@@ -98,7 +98,7 @@ fn grid(page: &Page<'_>, rows: &[Vec<Id>]) -> Vec<Vec<String>> {
 }
 
 /// Returns the rows with their cells, without those of tables inside.
-fn rows(page: &Page<'_>, id: Id) -> Vec<Vec<Id>> {
+fn rows(page: &HtmlPage<'_>, id: Id) -> Vec<Vec<Id>> {
     let tree = page.tree;
     let mut rows = Vec::new();
     let mut waiting: Vec<Id> = tree.children(id).iter().rev().copied().collect();
@@ -117,7 +117,7 @@ fn rows(page: &Page<'_>, id: Id) -> Vec<Vec<Id>> {
 }
 
 /// Writes a cell in one line.
-fn words(page: &Page<'_>, cell: Id) -> String {
+fn words(page: &HtmlPage<'_>, cell: Id) -> String {
     let text = match page.tree.holds_block(cell) {
         true => blocks(page, cell).join("<br>"),
         false => Inline::of(page, page.tree.children(cell)),

@@ -13,8 +13,8 @@ const DEEPEST: usize = 150;
 const MOST_NODES: usize = 1_000_000;
 
 /// A page as a tree.
-pub(super) struct Tree {
-    nodes: Vec<Node>,
+pub(super) struct HtmlTree {
+    nodes: Vec<HtmlNode>,
     /// Whether nodes are left out, because there are too many.
     pub(super) is_cut: bool,
 }
@@ -23,8 +23,8 @@ pub(super) struct Tree {
 pub(super) type Id = usize;
 
 /// One element or text.
-pub(super) struct Node {
-    pub(super) what: What,
+pub(super) struct HtmlNode {
+    pub(super) what: HtmlNodeKind,
     children: Vec<Id>,
     parent: Id,
     /// Whether an element below is a block of its own.
@@ -34,8 +34,8 @@ pub(super) struct Node {
     linked: usize,
 }
 
-/// What a node is.
-pub(super) enum What {
+/// The kind of a node: text or an element.
+pub(super) enum HtmlNodeKind {
     Text(String),
     Element { tag: String, attributes: Vec<(String, String)> },
 }
@@ -139,14 +139,17 @@ const BOUNDARIES: &[&str] = &["td", "th", "caption", "table", "template", "svg",
 /// Parts of tables: their end tags cross the boundaries of cells.
 const TABLE_PARTS: &[&str] = &["table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption"];
 
-impl Tree {
+impl HtmlTree {
     /// Reads a page.
     pub(super) fn of(html: &str) -> Self {
         let mut emitter = DefaultEmitter::default();
         emitter.naively_switch_states(true);
-        let root = Node::new(What::Element { tag: "#root".into(), attributes: Vec::new() }, 0);
-        let mut building =
-            Building { tree: Tree { nodes: vec![root], is_cut: false }, open: vec![0], counts: HashMap::new() };
+        let root = HtmlNode::new(HtmlNodeKind::Element { tag: "#root".into(), attributes: Vec::new() }, 0);
+        let mut building = HtmlTreeBuilder {
+            tree: HtmlTree { nodes: vec![root], is_cut: false },
+            open: vec![0],
+            counts: HashMap::new(),
+        };
         for Ok(token) in Tokenizer::new_with_emitter(html, emitter) {
             match token {
                 Token::StartTag(tag) => {
@@ -171,13 +174,13 @@ impl Tree {
             let is_block = self.is_block(id);
             let is_link = self.tag(id) == "a";
             let node = &mut self.nodes[id];
-            if let What::Text(text) = &node.what {
+            if let HtmlNodeKind::Text(text) = &node.what {
                 node.letters = text.split_whitespace().map(str::len).sum();
             }
             if is_link {
                 node.linked = node.letters;
             }
-            let Node { parent, holds_block, letters, linked, .. } = *node;
+            let HtmlNode { parent, holds_block, letters, linked, .. } = *node;
             let parent = &mut self.nodes[parent];
             parent.holds_block |= is_block || holds_block;
             parent.letters += letters;
@@ -227,7 +230,7 @@ impl Tree {
         std::iter::successors(Some(id), |id| (*id != 0).then(|| self.nodes[*id].parent)).skip(1)
     }
 
-    pub(super) fn node(&self, id: Id) -> &Node {
+    pub(super) fn node(&self, id: Id) -> &HtmlNode {
         &self.nodes[id]
     }
 
@@ -238,17 +241,17 @@ impl Tree {
     /// Returns the tag of an element; empty for a text.
     pub(super) fn tag(&self, id: Id) -> &str {
         match &self.nodes[id].what {
-            What::Element { tag, .. } => tag,
-            What::Text(_) => "",
+            HtmlNodeKind::Element { tag, .. } => tag,
+            HtmlNodeKind::Text(_) => "",
         }
     }
 
     pub(super) fn attribute(&self, id: Id, name: &str) -> Option<&str> {
         match &self.nodes[id].what {
-            What::Element { attributes, .. } => {
+            HtmlNodeKind::Element { attributes, .. } => {
                 attributes.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
             }
-            What::Text(_) => None,
+            HtmlNodeKind::Text(_) => None,
         }
     }
 
@@ -272,17 +275,17 @@ impl Tree {
         let mut all = String::new();
         for node in std::iter::once(id).chain(self.below(id)) {
             match &self.nodes[node].what {
-                What::Text(text) => all.push_str(text),
-                What::Element { tag, .. } if tag == "br" => all.push('\n'),
-                What::Element { .. } => {}
+                HtmlNodeKind::Text(text) => all.push_str(text),
+                HtmlNodeKind::Element { tag, .. } if tag == "br" => all.push('\n'),
+                HtmlNodeKind::Element { .. } => {}
             }
         }
         all
     }
 }
 
-impl Node {
-    fn new(what: What, parent: Id) -> Self {
+impl HtmlNode {
+    fn new(what: HtmlNodeKind, parent: Id) -> Self {
         Self { what, children: Vec::new(), parent, holds_block: false, letters: 0, linked: 0 }
     }
 }
@@ -291,19 +294,19 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A tree with the elements that are open, the innermost at the end.
-struct Building {
-    tree: Tree,
+/// A tree that is being built, with its open elements, the innermost last.
+struct HtmlTreeBuilder {
+    tree: HtmlTree,
     open: Vec<Id>,
     /// How many elements of each tag are open, so that nothing is looked for in vain.
     counts: HashMap<String, usize>,
 }
 
-impl Building {
+impl HtmlTreeBuilder {
     fn start(&mut self, (tag, attributes): (String, Vec<(String, String)>), is_closed: bool) {
         if matches!(tag.as_str(), "html" | "head" | "body") {
             // The page as a whole has what they say.
-            if let What::Element { attributes: all, .. } = &mut self.tree.nodes[0].what {
+            if let HtmlNodeKind::Element { attributes: all, .. } = &mut self.tree.nodes[0].what {
                 all.extend(attributes.into_iter().filter(|(name, _)| OF_PAGE.contains(&name.as_str())));
             }
             return;
@@ -311,7 +314,7 @@ impl Building {
         self.close_before(&tag);
         let is_foreign = self.open.iter().any(|id| matches!(self.tree.tag(*id), "svg" | "math"));
         let is_void = VOID.contains(&tag.as_str()) || is_closed && is_foreign;
-        let Some(id) = self.add(What::Element { tag, attributes }) else { return };
+        let Some(id) = self.add(HtmlNodeKind::Element { tag, attributes }) else { return };
         if !is_void && self.open.len() < DEEPEST {
             self.open.push(id);
             *self.counts.entry(self.tree.tag(id).to_owned()).or_default() += 1;
@@ -331,14 +334,14 @@ impl Building {
         }
     }
 
-    fn add(&mut self, what: What) -> Option<Id> {
+    fn add(&mut self, what: HtmlNodeKind) -> Option<Id> {
         if self.tree.nodes.len() >= MOST_NODES {
             self.tree.is_cut = true;
             return None;
         }
         let id = self.tree.nodes.len();
         let parent = self.open.last().copied().unwrap_or(0);
-        self.tree.nodes.push(Node::new(what, parent));
+        self.tree.nodes.push(HtmlNode::new(what, parent));
         self.tree.nodes[parent].children.push(id);
         Some(id)
     }
@@ -347,8 +350,8 @@ impl Building {
         let parent = self.open.last().copied().unwrap_or(0);
         let last = self.tree.nodes[parent].children.last().copied();
         match last.map(|last| &mut self.tree.nodes[last].what) {
-            Some(What::Text(before)) => before.push_str(text),
-            _ => drop(self.add(What::Text(text.to_owned()))),
+            Some(HtmlNodeKind::Text(before)) => before.push_str(text),
+            _ => drop(self.add(HtmlNodeKind::Text(text.to_owned()))),
         }
     }
 

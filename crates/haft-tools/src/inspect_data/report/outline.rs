@@ -1,16 +1,16 @@
 //! Writes the shape of nested values as an indented outline.
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 
 use super::super::json_scan::JsonScan;
-use super::super::shape::{Numbers, Place, PlaceId, Shape, Texts};
+use super::super::shape::{Numbers, PlaceId, ShapePlace, ShapeSummary, Texts};
 use super::Writer;
 
 impl Writer<'_> {
     pub(super) fn values(&self, scan: &JsonScan) -> String {
         let mut body = String::new();
         if scan.values != 1 {
-            body += &format!("{}\n", Grouped(scan.values).of("value"));
+            body += &format!("{}\n", GroupedNumber(scan.values).of("value"));
         }
         if scan.broken_lines > 0 {
             body += &format!("[{} no JSON; what is before the break is counted]\n", lines_are(scan.broken_lines));
@@ -19,23 +19,23 @@ impl Writer<'_> {
         body + &self.outline(&scan.shape)
     }
 
-    pub(super) fn document(&self, shape: &Shape, documents: u64) -> String {
+    pub(super) fn document(&self, shape: &ShapeSummary, documents: u64) -> String {
         let head = match documents {
             0 | 1 => String::new(),
-            many => format!("{}\n", Grouped(many).of("document")),
+            many => format!("{}\n", GroupedNumber(many).of("document")),
         };
         head + &self.outline(shape)
     }
 
-    fn outline(&self, shape: &Shape) -> String {
-        let top = shape.place(Shape::TOP);
+    fn outline(&self, shape: &ShapeSummary) -> String {
+        let top = shape.place(ShapeSummary::TOP);
         if top.count == 0 {
             return String::new();
         }
         let mut outline = Outline { writer: self, shape, lines: Vec::new() };
-        outline.add("", Shape::TOP, (0, top.count));
+        outline.add("", ShapeSummary::TOP, (0, top.count));
         if shape.deepest > self.detail.levels {
-            outline.lines.push(format!("[nested up to {} levels]", Grouped(shape.deepest as u64)));
+            outline.lines.push(format!("[nested up to {} levels]", GroupedNumber(shape.deepest as u64)));
         }
         outline.lines.into_iter().map(|line| line + "\n").collect()
     }
@@ -73,12 +73,12 @@ impl Writer<'_> {
 
 fn lines_are(count: u64) -> String {
     let are = if count == 1 { "is" } else { "are" };
-    format!("{} {are}", Grouped(count).of("line"))
+    format!("{} {are}", GroupedNumber(count).of("line"))
 }
 
 struct Outline<'o> {
     writer: &'o Writer<'o>,
-    shape: &'o Shape,
+    shape: &'o ShapeSummary,
     lines: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ impl Outline<'_> {
         let indent = "  ".repeat(level);
         let label = if label.is_empty() { String::new() } else { format!("{label}: ") };
         let rare = match place.count < holders {
-            true => format!(" (in {} of {})", Grouped(place.count), Grouped(holders)),
+            true => format!(" (in {} of {})", GroupedNumber(place.count), GroupedNumber(holders)),
             false => String::new(),
         };
         self.lines.push(format!("{indent}{label}{}{rare}", self.kinds(place)));
@@ -112,7 +112,7 @@ impl Outline<'_> {
         let more = holder.fields.len().saturating_sub(most);
         let below = "  ".repeat(level + 1);
         if more > 0 {
-            self.lines.push(format!("{below}[{} more]", Grouped(more as u64).of("field")));
+            self.lines.push(format!("{below}[{} more]", GroupedNumber(more as u64).of("field")));
         }
         if let Some(other) = holder.other_fields {
             self.add("any other field", other, (level + 1, 0));
@@ -123,12 +123,12 @@ impl Outline<'_> {
     }
 
     /// Describes the values of a place, each type once.
-    fn kinds(&self, place: &Place) -> String {
+    fn kinds(&self, place: &ShapePlace) -> String {
         let mut kinds = Vec::new();
         if place.objects > 0 {
             let fields = place.fields.len() as u64;
             let ending = if place.other_fields.is_some() { " or more" } else { "" };
-            kinds.push(format!("object with {}{ending}", Grouped(fields).of("field")));
+            kinds.push(format!("object with {}{ending}", GroupedNumber(fields).of("field")));
         }
         if place.arrays > 0 {
             kinds.push(self.array(place));
@@ -146,17 +146,17 @@ impl Outline<'_> {
             kinds.push(if kinds.is_empty() {
                 "null".to_owned()
             } else {
-                format!("null in {} of {}", Grouped(place.nulls), Grouped(place.count))
+                format!("null in {} of {}", GroupedNumber(place.nulls), GroupedNumber(place.count))
             });
         }
         kinds.join(" or ")
     }
 
-    fn array(&self, place: &Place) -> String {
+    fn array(&self, place: &ShapePlace) -> String {
         let length = match place.items {
             None => String::new(),
-            Some((least, most)) if least == most => format!(" of {}", Grouped(most)),
-            Some((least, most)) => format!(" of {} to {}", Grouped(least), Grouped(most)),
+            Some((least, most)) if least == most => format!(" of {}", GroupedNumber(most)),
+            Some((least, most)) => format!(" of {} to {}", GroupedNumber(least), GroupedNumber(most)),
         };
         match place.item {
             Some(item) => format!("array{length} × ({})", self.kinds(self.shape.place(item))),

@@ -1,9 +1,9 @@
 //! Writes the columns of a table and a few of its rows.
 
-use haft_contract::grouped::Grouped;
+use haft_contract::grouped::GroupedNumber;
 
 use super::super::column::Column;
-use super::super::table_scan::{Row, TableScan};
+use super::super::table_scan::{TableRow, TableScan};
 use super::{Hide, Writer};
 
 /// Most columns that are named for programs.
@@ -16,10 +16,10 @@ impl Writer<'_> {
             sign => format!("\"{}\"", sign as char),
         };
         let header = if scan.header.is_some() { "the first line names them" } else { "no line names them" };
-        let (rows, columns) = (Grouped(scan.rows).of("row"), Grouped(scan.width() as u64).of("column"));
+        let (rows, columns) = (GroupedNumber(scan.rows).of("row"), GroupedNumber(scan.width() as u64).of("column"));
         let mut body = format!("{rows}, {columns} between {delimiter} ({header})\n");
         if scan.uneven_rows > 0 {
-            let uneven = Grouped(scan.uneven_rows).of("row");
+            let uneven = GroupedNumber(scan.uneven_rows).of("row");
             body += &format!("[{uneven} with another number of fields]\n");
         }
         body.extend(scan.problems.iter().map(|problem| format!("[{problem}]\n")));
@@ -29,13 +29,13 @@ impl Writer<'_> {
         }
         let more = scan.width().saturating_sub(self.detail.items.min(scan.columns.len()));
         if more > 0 {
-            body += &format!("[{} more]\n", Grouped(more as u64).of("column"));
+            body += &format!("[{} more]\n", GroupedNumber(more as u64).of("column"));
         }
         body += &self.rows("first rows", &scan.first_rows);
         body + &self.rows("rows of later parts", &scan.other_rows)
     }
 
-    fn rows(&self, title: &str, rows: &[Row]) -> String {
+    fn rows(&self, title: &str, rows: &[TableRow]) -> String {
         let mut shown = String::new();
         for row in rows.iter().take(self.detail.samples) {
             let values: Vec<String> = row.iter().take(self.detail.items).map(|value| self.cut(value)).collect();
@@ -73,7 +73,7 @@ impl Writer<'_> {
             _ => {}
         }
         if column.missing > 0 {
-            said += &format!(", {} missing", Grouped(column.missing));
+            said += &format!(", {} missing", GroupedNumber(column.missing));
         }
         said
     }

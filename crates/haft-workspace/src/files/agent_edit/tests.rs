@@ -5,13 +5,13 @@ use haft_contract::call::CallId;
 use haft_contract::door::{Purpose, SessionName};
 
 use super::*;
-use crate::history::{UndoRequest, Which};
+use crate::history::{UndoRequest, UndoSelection};
 
-struct Scene {
+struct AgentEditFixture {
     folder: tempfile::TempDir,
 }
 
-impl Scene {
+impl AgentEditFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("ws")).expect("it is new");
@@ -46,7 +46,7 @@ impl Scene {
         self.workspace().end_edit(&self.state(), &errand(call, 1)).expect("it is recorded")
     }
 
-    fn undo(&self, which: Which) {
+    fn undo(&self, which: UndoSelection) {
         let history = self.workspace().history(&self.state());
         history.request(&UndoRequest::all(which)).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -74,8 +74,8 @@ impl Scene {
     }
 }
 
-fn errand(call: &str, turn: u64) -> Errand {
-    Errand {
+fn errand(call: &str, turn: u64) -> Provenance {
+    Provenance {
         call: CallId::new(call),
         tool: "Edit".into(),
         session: SessionName::new("k3f9-q2bx"),
@@ -88,7 +88,7 @@ fn errand(call: &str, turn: u64) -> Errand {
 
 #[test]
 fn undo_and_redo_cover_what_the_file_tools_of_an_agent_change() {
-    let scene = Scene::new();
+    let scene = AgentEditFixture::new();
     scene.put("src/a.txt", "one\ntwo\n");
     scene.put("big", vec![b'x'; 300 * 1024]);
     scene.put("gone", "once");
@@ -105,15 +105,15 @@ fn undo_and_redo_cover_what_the_file_tools_of_an_agent_change() {
 
     assert_eq!(scene.end("1"), Some(1));
     assert_eq!(scene.tree(), after, "recording changes nothing");
-    scene.undo(Which::Newest);
+    scene.undo(UndoSelection::Newest);
     assert_eq!(scene.tree(), before);
-    scene.undo(Which::LastUndo);
+    scene.undo(UndoSelection::LastUndo);
     assert_eq!(scene.tree(), after);
 }
 
 #[test]
 fn a_call_that_changed_nothing_makes_no_change_set() {
-    let scene = Scene::new();
+    let scene = AgentEditFixture::new();
     scene.put("a", "one");
     scene.begin("1", 1, (&["a", "b"], None));
     assert_eq!(scene.end("1"), None);
@@ -123,7 +123,7 @@ fn a_call_that_changed_nothing_makes_no_change_set() {
 
 #[test]
 fn an_edit_without_an_end_is_closed_when_its_agent_has_ended_or_is_in_a_later_turn() {
-    let scene = Scene::new();
+    let scene = AgentEditFixture::new();
     scene.put("a", "one");
     let this = AgentProcess::of(i32::try_from(std::process::id()).expect("a number"));
     scene.begin("1", 1, (&["a"], this));
@@ -134,13 +134,13 @@ fn an_edit_without_an_end_is_closed_when_its_agent_has_ended_or_is_in_a_later_tu
     assert_eq!(close(Some(AgentTurn { run: "other", turn: 2 })), 0, "another agent");
     assert_eq!(close(Some(AgentTurn { run: "run", turn: 2 })), 1);
     assert_eq!(scene.tools(), ["Edit (end not seen)"]);
-    scene.undo(Which::Newest);
+    scene.undo(UndoSelection::Newest);
     assert_eq!(std::fs::read_to_string(scene.path("a")).expect("it is there"), "one");
 }
 
 #[test]
 fn a_haft_that_was_killed_while_it_recorded_leaves_an_edit_that_the_next_one_closes() {
-    let scene = Scene::new();
+    let scene = AgentEditFixture::new();
     scene.put("a", "one");
     scene.begin("1", 1, (&["a"], None));
     scene.put("a", "two");
@@ -154,7 +154,7 @@ fn a_haft_that_was_killed_while_it_recorded_leaves_an_edit_that_the_next_one_clo
     std::fs::remove_dir_all(&folder).expect("it is there");
     std::fs::rename(&saved, &folder).expect("it is there");
     assert_eq!(scene.end("1"), None, "the change is recorded once");
-    scene.undo(Which::Newest);
+    scene.undo(UndoSelection::Newest);
     assert_eq!(std::fs::read_to_string(scene.path("a")).expect("it is there"), "one");
 }
 

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use haft_contract::guarded::{GitSetting, is_secret_address, is_secret_git_setting, protected};
 
 use super::super::locate::resolve;
-use super::super::open::Root;
-use super::{Followed, GitSecret, program};
+use super::super::open::WorkspaceRoot;
+use super::{FollowedPlaces, GitSecret, program};
 
 /// Largest file of settings that is read, in bytes.
 const LARGEST: u64 = 1024 * 1024;
@@ -25,14 +25,14 @@ const ENTRIES: [&str; 8] =
 
 /// Looks at repositories.
 pub(super) struct Repositories<'a> {
-    pub(super) root: &'a Root,
-    pub(super) followed: &'a mut Followed,
+    pub(super) root: &'a WorkspaceRoot,
+    pub(super) followed: &'a mut FollowedPlaces,
     /// How many files of settings were read.
     pub(super) files: usize,
 }
 
 /// A repository, and the folder that its relative paths are read from.
-struct Repository {
+struct RepositoryPaths {
     top: PathBuf,
     git: PathBuf,
     common: PathBuf,
@@ -48,13 +48,13 @@ impl Repositories<'_> {
         tops.sort();
         tops.dedup();
         for top in tops {
-            if let Some(repository) = Repository::at(&top) {
+            if let Some(repository) = RepositoryPaths::at(&top) {
                 self.one(&repository);
             }
         }
     }
 
-    fn one(&mut self, repository: &Repository) {
+    fn one(&mut self, repository: &RepositoryPaths) {
         let pointer = repository.top.join(".git");
         if pointer != repository.git && self.place(&repository.git).is_none_or(|place| protected(&place).is_none()) {
             let leader = format!("the file {}", self.shown(&pointer));
@@ -81,7 +81,7 @@ impl Repositories<'_> {
     }
 
     /// Adds what the settings in a file name, and in the files that it includes.
-    fn settings(&mut self, repository: &Repository, file: &Path, depth: usize) {
+    fn settings(&mut self, repository: &RepositoryPaths, file: &Path, depth: usize) {
         if self.files >= MOST_FILES || depth > DEEPEST {
             return;
         }
@@ -134,7 +134,7 @@ impl Repositories<'_> {
     }
 }
 
-impl Repository {
+impl RepositoryPaths {
     /// Returns the repository whose work lies in a folder.
     fn at(top: &Path) -> Option<Self> {
         let pointer = top.join(".git");

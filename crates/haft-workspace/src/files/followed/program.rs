@@ -106,7 +106,7 @@ enum Next {
 
 /// Returns the paths of files in a text, from a folder on or as they stand; `is_inside` says what is in the workspace.
 pub(super) fn scripts(text: &str, top: &Path, is_inside: impl Fn(&Path) -> bool) -> Vec<String> {
-    let mut reader = Reader { top, is_inside, scripts: Vec::new(), folder: None };
+    let mut reader = CommandPathCollector { top, is_inside, scripts: Vec::new(), folder: None };
     let (mut next, mut before, mut is_behind_gap) = (Next::Command, ' ', false);
     let mut rest = text;
     while !rest.is_empty() {
@@ -134,7 +134,7 @@ pub(super) fn scripts(text: &str, top: &Path, is_inside: impl Fn(&Path) -> bool)
 }
 
 /// Collects the paths in a text.
-struct Reader<'a, Inside> {
+struct CommandPathCollector<'a, Inside> {
     top: &'a Path,
     is_inside: Inside,
     scripts: Vec<String>,
@@ -142,7 +142,7 @@ struct Reader<'a, Inside> {
     folder: Option<String>,
 }
 
-impl<Inside: Fn(&Path) -> bool> Reader<'_, Inside> {
+impl<Inside: Fn(&Path) -> bool> CommandPathCollector<'_, Inside> {
     fn take(&mut self, word: &str, next: Next, is_behind_gap: bool) {
         if word == "cd" && next == Next::Command {
             self.folder = Some(String::new());

@@ -2,17 +2,17 @@
 
 use std::os::unix::fs::symlink;
 
-use haft_contract::path::{Extent, Place};
+use haft_contract::path::{Extent, FileLocation};
 
 use super::git::settings;
 use super::*;
 
 /// A workspace in a folder in which other things can lie.
-struct Scene {
+struct FollowedPlacesFixture {
     above: tempfile::TempDir,
 }
 
-impl Scene {
+impl FollowedPlacesFixture {
     fn new() -> Self {
         let above = tempfile::tempdir().expect("a folder can be made");
         std::fs::create_dir(above.path().join("ws")).expect("a folder can be made");
@@ -31,16 +31,16 @@ impl Scene {
         symlink(to, self.above.path().join("ws").join(path)).expect("a link can be made");
     }
 
-    fn followed(&self) -> Followed {
-        let mut root = Root::open(&self.above.path().join("ws")).expect("it is there");
+    fn followed(&self) -> FollowedPlaces {
+        let mut root = WorkspaceRoot::open(&self.above.path().join("ws")).expect("it is there");
         root.at_home(Some(self.above.path().join("home")));
-        Followed::look(&root)
+        FollowedPlaces::look(&root)
     }
 
     /// Returns whether tools ask about a change, and whether a command cannot make it.
     fn judged(&self, path: &str) -> (bool, bool) {
         let followed = self.followed();
-        let target = Target::Inside(Place::new(path, Extent::Entry));
+        let target = Target::Inside(FileLocation::new(path, Extent::Entry));
         let asked = [Change::Create, Change::Replace, Change::Remove]
             .map(|change| followed.question((&target, change)).is_some());
         assert!(asked.iter().all(|is_asked| *is_asked == asked[0]), "{path}: {asked:?}");
@@ -179,7 +179,7 @@ const FILES: &[(&str, &[(&str, &str)])] = &[
 fn what_any_setting_of_any_file_of_git_names_is_followed() {
     for (file, besides) in FILES.iter().filter(|(file, _)| !file.contains("modules")) {
         for (text, place) in SETTINGS {
-            let scene = Scene::new();
+            let scene = FollowedPlacesFixture::new();
             besides.iter().for_each(|(path, text)| scene.file(path, text));
             for (path, text) in [("there.sh", ""), ("executable", ""), ("ordinary.txt", "")] {
                 scene.file(path, text);
@@ -214,7 +214,7 @@ fn every_word_of_a_program_that_names_a_path_is_followed_also_where_nothing_is_t
             if line.contains("/{S}") && script != "tools/run" || line.contains("cd {D}") && script.contains('@') {
                 continue;
             }
-            let scene = Scene::new();
+            let scene = FollowedPlacesFixture::new();
             let ws = scene.above.path().join("ws").canonicalize().expect("it is there");
             let line = line.replace("{S}", script).replace("{D}", folder);
             let line = line.replace("@WS@", &ws.display().to_string());
@@ -234,7 +234,7 @@ fn every_word_of_a_program_that_names_a_path_is_followed_also_where_nothing_is_t
 
 #[test]
 fn a_submodule_and_a_nested_repository_lead_from_their_own_folders() {
-    let scene = Scene::new();
+    let scene = FollowedPlacesFixture::new();
     scene.file("sub/.git", "gitdir: ../.git/modules/sub\n");
     scene.file(".git/modules/sub/config", "[core]\n\thooksPath = hooks\n");
     scene.file("deep/er/.git/config", "[core]\n\thooksPath = ../../shared\n");
@@ -268,7 +268,7 @@ const LINKS: &[(&str, &str, &str)] = &[
 #[test]
 fn what_a_link_at_a_protected_place_leads_to_is_followed() {
     for (link, to, place) in LINKS {
-        let scene = Scene::new();
+        let scene = FollowedPlacesFixture::new();
         scene.file(".git/HEAD", "");
         scene.link(link, to);
         assert!(scene.is_followed(place), "{link} -> {to}: {place}");
@@ -280,7 +280,7 @@ fn what_a_link_at_a_protected_place_leads_to_is_followed() {
 
 #[test]
 fn each_link_on_the_way_is_followed_and_what_takes_the_place_of_a_folder() {
-    let scene = Scene::new();
+    let scene = FollowedPlacesFixture::new();
     scene.link(".vscode", "a");
     scene.link("a", "b/c");
     scene.link("b", "d");
@@ -289,7 +289,7 @@ fn each_link_on_the_way_is_followed_and_what_takes_the_place_of_a_folder() {
     }
     assert!(scene.followed().refuses(Path::new("d"), FileKind::Link), "a link in the place of the folder");
     assert!(!scene.followed().refuses(Path::new("d"), FileKind::Folder));
-    let folder = Target::Inside(Place::new("d", Extent::Tree));
+    let folder = Target::Inside(FileLocation::new("d", Extent::Tree));
     assert!(scene.followed().question((&folder, Change::Remove)).is_some());
     assert!(scene.followed().question((&folder, Change::Replace)).is_none());
 }
@@ -314,7 +314,7 @@ fn what_leads_out_of_the_workspace_or_is_harmless_protects_nothing() {
         "# [core]\n# hooksPath = src",
         "[core]\n\tautocrlf = \"# hooksPath = src\"",
     ] {
-        let scene = Scene::new();
+        let scene = FollowedPlacesFixture::new();
         scene.file("src/main.rs", "");
         scene.file(".git/config", text);
         for path in ["src/main.rs", "src", "true", "less", "auth", "main", "clean", "4", "FX"] {
@@ -325,7 +325,7 @@ fn what_leads_out_of_the_workspace_or_is_harmless_protects_nothing() {
 
 #[test]
 fn files_that_include_each_other_come_to_an_end() {
-    let scene = Scene::new();
+    let scene = FollowedPlacesFixture::new();
     scene.file(".git/config", "[include]\n\tpath = a\n[include]\n\tpath = config\n");
     scene.file(".git/a", "[include]\n\tpath = config\n\tpath = a\n");
     assert!(!scene.is_followed("src/main.rs"));

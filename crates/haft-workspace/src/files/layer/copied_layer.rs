@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps, XattrFlags};
 use rustix::io::Errno;
 
-use super::super::folder::{Names, stat_name};
+use super::super::folder::{FolderNameList, stat_name};
 use super::super::open::open_name;
 use super::super::owner;
 use super::super::removal_mark::{is_removal_mark, mark_removed};
@@ -61,7 +61,7 @@ impl<'a> LayerCopy<'a> {
         depth: usize,
     ) -> Result<(), NotCopied> {
         let reopened = open_name(from, b".", OFlags::DIRECTORY | OFlags::RDONLY);
-        let mut names = Names::default();
+        let mut names = FolderNameList::default();
         reopened.and_then(|from| names.read(&from)).map_err(|errno| (self.path.clone(), errno.into()))?;
         let mut index = 0;
         while let Some((name, _)) = names.at(index) {

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::super::open::open_beneath;
 use super::Layers;
-use super::difference::{Comes, Found};
+use super::difference::{Comes, LayerChange};
 use super::settle::OpenRoot;
 use crate::history::git_index;
 
@@ -152,7 +152,7 @@ impl OpenRoot {
     }
 
     /// Returns whether what comes is a cover itself, wherever it was moved, and still blank.
-    pub(super) fn is_cover(&self, found: &Found) -> bool {
+    pub(super) fn is_cover(&self, found: &LayerChange) -> bool {
         if self.covers.is_empty() || !matches!(found.comes, Comes::File(_) | Comes::Mode(_)) {
             return false;
         }

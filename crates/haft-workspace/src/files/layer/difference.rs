@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use haft_contract::door::FileKind;
-use haft_contract::stamp::Stamp;
+use haft_contract::stamp::FileStamp;
 use rustix::fs::Stat;
 
 use super::super::facts::{kind_of, stamp_of};
-use super::touched::Touched;
+use super::touched::FileTimeChange;
 
 /// Most that one command may bring in.
 #[derive(Clone, Copy, Debug)]
@@ -28,15 +28,15 @@ impl Default for Caps {
 /// What a command left in its layers.
 #[derive(Debug, Default)]
 pub(super) struct Difference {
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<LayerChange>,
     /// What is not brought in, and why.
-    pub(super) left_out: Vec<(Spot, LeftOut)>,
+    pub(super) left_out: Vec<(RootedPath, LayerExclusion)>,
     /// Ignored trees that changed; they are committed by rename.
-    pub(super) trees: Vec<Spot>,
+    pub(super) trees: Vec<RootedPath>,
     /// Files of which only the time changed.
-    pub(super) touched: Vec<Touched>,
+    pub(super) touched: Vec<FileTimeChange>,
     /// Names of files that have more than one and are as they were, with what comes of them when they are alone.
-    twins: Vec<(Found, Option<Comes>)>,
+    twins: Vec<(LayerChange, Option<Comes>)>,
     /// How much there is in all, also beyond the caps.
     pub(super) entries: usize,
     pub(super) bytes: u64,
@@ -46,7 +46,7 @@ pub(super) struct Difference {
 
 /// A path beneath one of the roots.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Spot {
+pub(super) struct RootedPath {
     /// Which root.
     pub(super) root: usize,
     /// The path beneath it.
@@ -55,8 +55,8 @@ pub(super) struct Spot {
 
 /// One path that a command changed.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
-    pub(super) spot: Spot,
+pub(super) struct LayerChange {
+    pub(super) spot: RootedPath,
     /// Where in the layer it lies, when that is elsewhere.
     pub(super) source: Option<PathBuf>,
     /// What lies there now, beneath the layer.
@@ -66,7 +66,7 @@ pub(super) struct Found {
     pub(super) clash: Option<Clash>,
 }
 
-impl Found {
+impl LayerChange {
     /// Returns where in the layer it lies.
     pub(super) fn source(&self) -> &Path {
         self.source.as_deref().unwrap_or(&self.spot.path)
@@ -87,7 +87,7 @@ impl Found {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Below {
     pub(super) kind: FileKind,
-    pub(super) stamp: Stamp,
+    pub(super) stamp: FileStamp,
 }
 
 impl From<&Stat> for Below {
@@ -133,9 +133,9 @@ pub(super) enum Clash {
     Locked,
 }
 
-/// Why something is not brought in.
+/// The reason why a change in a layer is not brought into the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum LeftOut {
+pub(super) enum LayerExclusion {
     /// It is a pipe, a socket or a device.
     Special,
     /// It lies too deep.
@@ -160,7 +160,7 @@ pub(super) enum LeftOut {
 
 impl Difference {
     /// Notes something that differs.
-    pub(super) fn push(&mut self, caps: Caps, found: Found) {
+    pub(super) fn push(&mut self, caps: Caps, found: LayerChange) {
         let bytes = if let Comes::File(file) = &found.comes { file.size } else { 0 };
         self.entries += 1;
         self.bytes += bytes;
@@ -174,13 +174,13 @@ impl Difference {
     }
 
     /// Notes a name of a file that has more than one, whose content is as it was.
-    pub(super) fn push_twin(&mut self, found: Found, alone: Option<Comes>) {
+    pub(super) fn push_twin(&mut self, found: LayerChange, alone: Option<Comes>) {
         self.twins.push((found, alone));
     }
 
     /// Lets all names of one file come in together when one of them does: else they would be files of their own.
     pub(super) fn join_twins(&mut self, caps: Caps) {
-        let number = |found: &Found| match found.comes {
+        let number = |found: &LayerChange| match found.comes {
             Comes::File(file) => file.shared.map(|number| (found.spot.root, number)),
             Comes::Link | Comes::Folder { .. } | Comes::Mode(_) | Comes::Nothing => None,
         };
@@ -189,7 +189,7 @@ impl Difference {
             if number(&found).is_some_and(|number| coming.contains(&number)) {
                 self.push(caps, found);
             } else if let Some(comes) = alone {
-                self.push(caps, Found { comes, ..found });
+                self.push(caps, LayerChange { comes, ..found });
             }
         }
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 
-use super::super::folder::{Names, stat_name};
+use super::super::folder::{FolderNameList, stat_name};
 use super::read::FOLDER_MODE;
 use crate::state::private;
 
@@ -152,7 +152,7 @@ pub(in crate::files) fn remove_name(folder: BorrowedFd<'_>, name: &[u8], depth: 
         removed => return removed,
     }
     let opened = open_anyway(folder, name)?;
-    let mut names = Names::default();
+    let mut names = FolderNameList::default();
     // What lies too deep comes up while the rest is removed, so the names are read again until there are none.
     loop {
         rustix::fs::seek(&opened, rustix::fs::SeekFrom::Start(0))?;

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, OFlags};
 
 use super::super::open::open_name;
-use super::super::rules::{Present, Rules, Verdict};
-use super::super::tracked::Tracked;
+use super::super::rules::{IgnoreVerdict, Present, Rules};
+use super::super::tracked::GitTracking;
 use super::settle::OpenRoot;
 
 /// Names of folders that programs fill by themselves.
@@ -52,12 +52,12 @@ const NAMES: &[&str] = &[
     "vendor/bundle",
 ];
 
-/// What was found out about the trees beneath one root.
+/// Remembers which folders beneath one root are ignored trees, and what git tracks there.
 #[derive(Default)]
-pub(super) struct Generated {
+pub(super) struct GeneratedTreeCache {
     verdicts: RefCell<HashMap<PathBuf, bool>>,
     /// What git tracks in each repository.
-    tracked: RefCell<HashMap<PathBuf, Tracked>>,
+    tracked: RefCell<HashMap<PathBuf, GitTracking>>,
 }
 
 impl OpenRoot {
@@ -91,7 +91,7 @@ impl OpenRoot {
         let real = self.real.join(path);
         let mut tracked = self.generated.tracked.borrow_mut();
         real.ancestors().skip(1).any(|repository| {
-            let tracked = tracked.entry(repository.to_owned()).or_insert_with(|| Tracked::by(repository));
+            let tracked = tracked.entry(repository.to_owned()).or_insert_with(|| GitTracking::by(repository));
             // What is not clear counts as tracked, because what is tracked gets the better protection.
             let holds = |folder: &Path| tracked.holds(folder.as_os_str().as_bytes()).unwrap_or(true);
             real.strip_prefix(repository).is_ok_and(holds)
@@ -108,7 +108,7 @@ fn is_ignored((root, real): (BorrowedFd<'_>, &Path), place: &Path) -> bool {
     for part in place.iter() {
         path.extend_from_slice(part.as_bytes());
         // What lies in an ignored folder is ignored, whatever else is said of it; whether it is tracked is asked later.
-        if matches!(rules.verdict(&path, FileType::Directory), Verdict::Ignored(_)) {
+        if matches!(rules.verdict(&path, FileType::Directory), IgnoreVerdict::Ignored(_)) {
             return true;
         }
         path.push(b'/');

@@ -10,34 +10,34 @@ use std::path::{Component, Path, PathBuf};
 pub(super) const LARGEST: u64 = 1024 * 1024;
 
 /// Settings that start no program and name no other file.
-const SETTINGS: &[(&str, &str, Value)] = &[
-    ("core", "repositoryformatversion", Value::Word),
-    ("core", "filemode", Value::Word),
-    ("core", "bare", Value::Word),
-    ("core", "logallrefupdates", Value::Word),
-    ("core", "ignorecase", Value::Word),
-    ("core", "precomposeunicode", Value::Word),
-    ("core", "symlinks", Value::Word),
-    ("core", "sparsecheckout", Value::Word),
-    ("core", "sparsecheckoutcone", Value::Word),
-    ("extensions", "objectformat", Value::Word),
-    ("extensions", "refstorage", Value::Word),
-    ("extensions", "partialclone", Value::Word),
-    ("remote", "url", Value::Address),
-    ("remote", "fetch", Value::Any),
-    ("remote", "tagopt", Value::Any),
-    ("branch", "remote", Value::Word),
-    ("branch", "merge", Value::Any),
-    ("branch", "rebase", Value::Word),
-    ("user", "name", Value::Any),
-    ("user", "email", Value::Any),
-    ("submodule", "active", Value::Any),
-    ("init", "defaultbranch", Value::Word),
+const SETTINGS: &[(&str, &str, GitValueSyntax)] = &[
+    ("core", "repositoryformatversion", GitValueSyntax::Word),
+    ("core", "filemode", GitValueSyntax::Word),
+    ("core", "bare", GitValueSyntax::Word),
+    ("core", "logallrefupdates", GitValueSyntax::Word),
+    ("core", "ignorecase", GitValueSyntax::Word),
+    ("core", "precomposeunicode", GitValueSyntax::Word),
+    ("core", "symlinks", GitValueSyntax::Word),
+    ("core", "sparsecheckout", GitValueSyntax::Word),
+    ("core", "sparsecheckoutcone", GitValueSyntax::Word),
+    ("extensions", "objectformat", GitValueSyntax::Word),
+    ("extensions", "refstorage", GitValueSyntax::Word),
+    ("extensions", "partialclone", GitValueSyntax::Word),
+    ("remote", "url", GitValueSyntax::Address),
+    ("remote", "fetch", GitValueSyntax::Any),
+    ("remote", "tagopt", GitValueSyntax::Any),
+    ("branch", "remote", GitValueSyntax::Word),
+    ("branch", "merge", GitValueSyntax::Any),
+    ("branch", "rebase", GitValueSyntax::Word),
+    ("user", "name", GitValueSyntax::Any),
+    ("user", "email", GitValueSyntax::Any),
+    ("submodule", "active", GitValueSyntax::Any),
+    ("init", "defaultbranch", GitValueSyntax::Word),
 ];
 
-/// What a value may be.
+/// The syntax that the value of a harmless setting must have.
 #[derive(Clone, Copy)]
-enum Value {
+enum GitValueSyntax {
     /// Letters, digits, `-`, `_`, `.` and `/`.
     Word,
     /// A plain address or path.
@@ -160,16 +160,18 @@ fn is_plain_config(text: &str) -> bool {
     })
 }
 
-impl Value {
+impl GitValueSyntax {
     fn holds(self, value: &str) -> bool {
         // Quotes, escapes and comments have rules of their own.
         if value.contains(['"', '\\', '#', ';']) || value.chars().any(char::is_control) {
             return false;
         }
         match self {
-            Value::Word => value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/')),
-            Value::Any => true,
-            Value::Address => {
+            GitValueSyntax::Word => {
+                value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'))
+            }
+            GitValueSyntax::Any => true,
+            GitValueSyntax::Address => {
                 let is_known = |scheme: &str| matches!(scheme, "https" | "http" | "ssh" | "git" | "file");
                 // Some kinds of address name a program, as "ext::…" does.
                 let is_plain = match value.split_once("://") {

@@ -18,16 +18,16 @@ use haft_contract::guarded;
 use haft_contract::process::Keeps;
 use rustix::fs::{AtFlags, OFlags};
 
-use super::super::followed::Followed;
+use super::super::followed::FollowedPlaces;
 use super::super::open::{open_beneath, open_name};
-use super::super::repository::{self, RepositoryJudge, Sight};
-use super::difference::{Clash, Comes, Difference, Found, LeftOut, Spot};
+use super::super::repository::{self, ChangeView, RepositoryJudge};
+use super::difference::{Clash, Comes, Difference, LayerChange, LayerExclusion, RootedPath};
 use super::harmless;
-use super::keeping::Kept;
+use super::keeping::KeepFilter;
 use super::moved_to_refused;
 use super::read::open_file;
 use super::settle::OpenRoot;
-use super::touched::Touched;
+use super::touched::FileTimeChange;
 
 /// How long another program is waited for that is at work in a repository.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -42,36 +42,36 @@ pub(super) const WHY_TO_DO: &str = "git would run the programs that it names whe
 const WHY_A_REPOSITORY: &str = "git would treat its folder as a repository, whose hooks and settings run programs";
 
 /// Why something is left out that would plant a git repository.
-pub(super) const PLANTED: LeftOut = LeftOut::Protected(WHY_A_REPOSITORY);
+pub(super) const PLANTED: LayerExclusion = LayerExclusion::Protected(WHY_A_REPOSITORY);
 
-/// A difference, taken apart.
+/// A difference, sorted by the decision on each of its changes.
 #[derive(Debug, Default)]
-pub(super) struct Judged {
+pub(super) struct JudgedDifference {
     /// What comes in.
-    pub(super) comes: Vec<Found>,
+    pub(super) comes: Vec<LayerChange>,
     /// What stays as it is because somebody else was there.
-    pub(super) clashes: Vec<Found>,
+    pub(super) clashes: Vec<LayerChange>,
     /// What stayed so, and was merged with what somebody else made of it.
-    pub(super) merged: Vec<Found>,
-    pub(super) left_out: Vec<(Spot, LeftOut)>,
-    pub(super) trees: Vec<Spot>,
+    pub(super) merged: Vec<LayerChange>,
+    pub(super) left_out: Vec<(RootedPath, LayerExclusion)>,
+    pub(super) trees: Vec<RootedPath>,
     /// Files of which only the time changed.
-    pub(super) touched: Vec<Touched>,
+    pub(super) touched: Vec<FileTimeChange>,
     /// Places of new files that are harmless by what is in them, though their names are not.
     pub(super) harmless: HashSet<PathBuf>,
     /// The folders that are new; where one does not come in, nothing in it can.
-    new_folders: HashSet<Spot>,
+    new_folders: HashSet<RootedPath>,
 }
 
 /// Takes a difference apart.
-pub(super) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -> Judged {
+pub(super) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -> JudgedDifference {
     let repositories = roots.iter().map(|_| RepositoryJudge::default()).collect();
     let followed = roots.first().map(OpenRoot::followed).unwrap_or_default();
     let (refused_files, removed, judged) = Default::default();
-    let mut judge = Judge { roots, keeps, repositories, followed, refused_files, removed, judged };
+    let mut judge = DifferenceJudge { roots, keeps, repositories, followed, refused_files, removed, judged };
     let mut left_out = difference.left_out;
     // What does not come in is not said to have come in without something.
-    left_out.retain(|(spot, why)| *why != LeftOut::SetId || judge.is_kept(spot));
+    left_out.retain(|(spot, why)| *why != LayerExclusion::SetId || judge.is_kept(spot));
     judge.judged.left_out = left_out;
     let mut touched = difference.touched;
     touched.retain(|touched| judge.is_kept(&touched.spot));
@@ -79,7 +79,7 @@ pub(super) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -
     for tree in difference.trees {
         judge.tree(tree);
     }
-    let goes = |found: &&Found| matches!(found.comes, Comes::Nothing) && found.clash.is_none();
+    let goes = |found: &&LayerChange| matches!(found.comes, Comes::Nothing) && found.clash.is_none();
     judge.removed = difference.found.iter().filter(goes).map(|found| found.spot.clone()).collect();
     for found in difference.found {
         judge.one(found);
@@ -93,26 +93,27 @@ pub(super) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -
     judged
 }
 
-pub(super) struct Judge<'a> {
+/// Decides for each change of a difference whether it comes in.
+pub(super) struct DifferenceJudge<'a> {
     pub(super) roots: &'a [OpenRoot],
     keeps: &'a Keeps,
     /// Judges the paths beneath each root.
     repositories: Vec<RepositoryJudge>,
-    followed: Followed,
+    followed: FollowedPlaces,
     /// Files whose names are refused.
-    refused_files: Vec<Spot>,
+    refused_files: Vec<RootedPath>,
     /// What goes.
-    removed: HashSet<Spot>,
-    pub(super) judged: Judged,
+    removed: HashSet<RootedPath>,
+    pub(super) judged: JudgedDifference,
 }
 
-impl Judge<'_> {
-    fn one(&mut self, found: Found) {
+impl DifferenceJudge<'_> {
+    fn one(&mut self, found: LayerChange) {
         if matches!(found.comes, Comes::Folder { .. }) {
             self.judged.new_folders.insert(found.spot.clone());
         }
         if let Some(why) = self.left_out(&found) {
-            if matches!((&why, &found.comes), (LeftOut::Protected(_), Comes::File(_))) {
+            if matches!((&why, &found.comes), (LayerExclusion::Protected(_), Comes::File(_))) {
                 self.refused_files.push(found.spot.clone());
             }
             self.judged.left_out.push((found.spot, why));
@@ -124,30 +125,30 @@ impl Judge<'_> {
     }
 
     /// Says why a path is left out, whatever others did there.
-    pub(super) fn left_out(&mut self, found: &Found) -> Option<LeftOut> {
+    pub(super) fn left_out(&mut self, found: &LayerChange) -> Option<LayerExclusion> {
         if !self.is_kept(&found.spot) && !self.leads_to_kept(found) {
-            return Some(LeftOut::NotSaid);
+            return Some(LayerExclusion::NotSaid);
         }
         if self.roots[found.spot.root].is_covered(&found.spot.path) {
-            return Some(LeftOut::Covered);
+            return Some(LayerExclusion::Covered);
         }
-        let lock = || is_left_lock(found).then_some(LeftOut::Lock);
-        self.refused(found).map(LeftOut::Protected).or_else(lock)
+        let lock = || is_left_lock(found).then_some(LayerExclusion::Lock);
+        self.refused(found).map(LayerExclusion::Protected).or_else(lock)
     }
 
     /// Returns whether the tool had said that it would change this.
-    pub(super) fn is_kept(&self, spot: &Spot) -> bool {
+    pub(super) fn is_kept(&self, spot: &RootedPath) -> bool {
         self.keeps.entry(&self.roots[spot.root].place_of(&spot.path))
     }
 
     /// Returns whether this is a new folder in which something may come.
-    fn leads_to_kept(&self, found: &Found) -> bool {
+    fn leads_to_kept(&self, found: &LayerChange) -> bool {
         let is_new_folder = matches!(found.comes, Comes::Folder { .. }) && found.below.is_none();
         is_new_folder && self.keeps.some_of(&self.roots[found.spot.root].place_of(&found.spot.path))
     }
 
     /// Says why a path is refused, if it is.
-    fn refused(&mut self, found: &Found) -> Option<&'static str> {
+    fn refused(&mut self, found: &LayerChange) -> Option<&'static str> {
         let root = &self.roots[found.spot.root];
         let place = root.place_of(&found.spot.path);
         // Where a folder of that name was and a file comes, either would be changed.
@@ -175,21 +176,21 @@ impl Judge<'_> {
     }
 
     /// Returns whether a setting goes because git forgets the additional working tree that it belongs to.
-    fn goes_with_working_tree(&self, found: &Found) -> bool {
+    fn goes_with_working_tree(&self, found: &LayerChange) -> bool {
         let Some(folder) = found.spot.path.parent().filter(|_| matches!(found.comes, Comes::Nothing)) else {
             return false;
         };
         let is_of_tree = folder.parent().is_some_and(|above| above.ends_with(".git/worktrees"));
-        is_of_tree && self.removed.contains(&Spot { root: found.spot.root, path: folder.to_owned() })
+        is_of_tree && self.removed.contains(&RootedPath { root: found.spot.root, path: folder.to_owned() })
     }
 
-    fn plants_repository(&self, found: &Found) -> bool {
+    fn plants_repository(&self, found: &LayerChange) -> bool {
         let judge = &self.repositories[found.spot.root];
         judge.planted(&self.roots[found.spot.root], &found.spot.path).is_some()
     }
 
     /// Returns whether a list of what git is to do names programs.
-    fn is_dangerous_to_do(&self, found: &Found) -> bool {
+    fn is_dangerous_to_do(&self, found: &LayerChange) -> bool {
         if repository_of(&found.spot.path).is_none() || !harmless::is_to_do(&found.spot.path) {
             return false;
         }
@@ -197,7 +198,7 @@ impl Judge<'_> {
             && self.content(found).is_none_or(|content| harmless::runs_programs(&found.spot.path, &content))
     }
 
-    fn is_harmless(&self, found: &Found) -> bool {
+    fn is_harmless(&self, found: &LayerChange) -> bool {
         let root = &self.roots[found.spot.root];
         let Some(new) = self.content(found) else { return false };
         match found.below.map(|below| below.kind) {
@@ -210,7 +211,7 @@ impl Judge<'_> {
     }
 
     /// Returns the content of a new file, unless it is large.
-    fn content(&self, found: &Found) -> Option<Vec<u8>> {
+    fn content(&self, found: &LayerChange) -> Option<Vec<u8>> {
         small_content(self.roots[found.spot.root].open_layered(found.source()).ok()?)
     }
 }
@@ -228,9 +229,9 @@ fn small_content(file: std::fs::File) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= harmless::LARGEST).then_some(bytes)
 }
 
-impl Spot {
+impl RootedPath {
     /// Returns whether the other is the same or lies in this folder.
-    pub(super) fn holds(&self, other: &Spot) -> bool {
+    pub(super) fn holds(&self, other: &RootedPath) -> bool {
         self.root == other.root && other.path.starts_with(&self.path)
     }
 }
@@ -243,7 +244,7 @@ impl OpenRoot {
 }
 
 /// Sees a root as it is and as the layer over it leaves it. What the layer removed counts as present.
-impl Sight for OpenRoot {
+impl ChangeView for OpenRoot {
     fn was(&self, path: &Path) -> bool {
         self.stat_below(path).is_some()
     }
@@ -278,7 +279,7 @@ pub(super) fn repository_of(path: &Path) -> Option<(PathBuf, bool)> {
 }
 
 /// Returns whether this is what a git that was killed left behind.
-fn is_left_lock(found: &Found) -> bool {
+fn is_left_lock(found: &LayerChange) -> bool {
     let is_new = found.below.is_none() && matches!(found.comes, Comes::File(_));
     is_new && is_lock(&found.spot.path) && repository_of(&found.spot.path).is_some()
 }
@@ -288,16 +289,16 @@ fn is_lock(path: &Path) -> bool {
 }
 
 /// Waits for other programs that are at work on the same files of a repository.
-fn wait_for_locks(roots: &[OpenRoot], judged: &mut Judged) {
+fn wait_for_locks(roots: &[OpenRoot], judged: &mut JudgedDifference) {
     let deadline = Instant::now() + PATIENCE;
     // A lock that the command removed was left by somebody who is gone.
-    let gone = |found: &&Found| matches!(found.comes, Comes::Nothing) && is_lock(&found.spot.path);
-    let removed: HashSet<Spot> = judged.comes.iter().filter(gone).map(|found| found.spot.clone()).collect();
+    let gone = |found: &&LayerChange| matches!(found.comes, Comes::Nothing) && is_lock(&found.spot.path);
+    let removed: HashSet<RootedPath> = judged.comes.iter().filter(gone).map(|found| found.spot.clone()).collect();
     for found in judged.comes.iter_mut().filter(|found| found.kind() != FileKind::Folder) {
         let Some((_, false)) = repository_of(&found.spot.path) else { continue };
         let mut lock = found.spot.path.clone().into_os_string();
         lock.push(".lock");
-        let lock = Spot { root: found.spot.root, path: lock.into() };
+        let lock = RootedPath { root: found.spot.root, path: lock.into() };
         while !removed.contains(&lock) && roots[lock.root].stat_below(&lock.path).is_some() {
             if Instant::now() >= deadline {
                 found.clash = Some(Clash::Locked);
@@ -309,17 +310,18 @@ fn wait_for_locks(roots: &[OpenRoot], judged: &mut Judged) {
 }
 
 /// Lets the references and the index of a repository come in together or not at all.
-fn keep_repositories_whole(judged: &mut Judged) {
-    let repository = |found: &Found| match repository_of(&found.spot.path) {
-        Some((folder, false)) => Some(Spot { root: found.spot.root, path: folder }),
+fn keep_repositories_whole(judged: &mut JudgedDifference) {
+    let repository = |found: &LayerChange| match repository_of(&found.spot.path) {
+        Some((folder, false)) => Some(RootedPath { root: found.spot.root, path: folder }),
         Some((_, true)) | None => None,
     };
     let clashing = judged.clashes.iter().chain(judged.comes.iter().filter(|found| found.clash.is_some()));
-    let broken: HashMap<Spot, Clash> = clashing.filter_map(|found| Some((repository(found)?, found.clash?))).collect();
+    let broken: HashMap<RootedPath, Clash> =
+        clashing.filter_map(|found| Some((repository(found)?, found.clash?))).collect();
     if broken.is_empty() {
         return;
     }
-    let (stays, comes): (Vec<Found>, Vec<Found>) = std::mem::take(&mut judged.comes)
+    let (stays, comes): (Vec<LayerChange>, Vec<LayerChange>) = std::mem::take(&mut judged.comes)
         .into_iter()
         .partition(|found| repository(found).is_some_and(|repository| broken.contains_key(&repository)));
     judged.comes = comes;
@@ -331,16 +333,17 @@ fn keep_repositories_whole(judged: &mut Judged) {
 }
 
 /// Leaves out what lies in new folders that do not come in themselves.
-fn drop_what_is_in_folders_that_stay_out(judged: &mut Judged) {
-    let is_new = |spot: &Spot| judged.new_folders.contains(spot);
-    let refused: HashMap<Spot, LeftOut> = judged.left_out.iter().filter(|(spot, _)| is_new(spot)).cloned().collect();
+fn drop_what_is_in_folders_that_stay_out(judged: &mut JudgedDifference) {
+    let is_new = |spot: &RootedPath| judged.new_folders.contains(spot);
+    let refused: HashMap<RootedPath, LayerExclusion> =
+        judged.left_out.iter().filter(|(spot, _)| is_new(spot)).cloned().collect();
     let clashing = judged.clashes.iter().map(|found| &found.spot).filter(|spot| is_new(spot));
-    let clashing: HashSet<Spot> = clashing.cloned().collect();
+    let clashing: HashSet<RootedPath> = clashing.cloned().collect();
     if refused.is_empty() && clashing.is_empty() {
         return;
     }
     let stays_out =
-        |tree: &Spot| above(tree).iter().any(|above| refused.contains_key(above) || clashing.contains(above));
+        |tree: &RootedPath| above(tree).iter().any(|above| refused.contains_key(above) || clashing.contains(above));
     judged.trees.retain(|tree| !stays_out(tree));
     for mut found in std::mem::take(&mut judged.comes) {
         let above = above(&found.spot);
@@ -356,16 +359,16 @@ fn drop_what_is_in_folders_that_stay_out(judged: &mut Judged) {
 }
 
 /// Returns the folders that a path lies in.
-fn above(spot: &Spot) -> Vec<Spot> {
-    spot.path.ancestors().skip(1).map(|path| Spot { root: spot.root, path: path.to_owned() }).collect()
+fn above(spot: &RootedPath) -> Vec<RootedPath> {
+    spot.path.ancestors().skip(1).map(|path| RootedPath { root: spot.root, path: path.to_owned() }).collect()
 }
 
 /// Drops folders that would come in for nothing, or cannot go because something in them stays, and what is in folders
 /// that do not come in.
-pub(super) fn drop_folders(judged: &mut Judged) {
+pub(super) fn drop_folders(judged: &mut JudgedDifference) {
     drop_what_is_in_folders_that_stay_out(judged);
-    let refused: HashSet<Spot> = judged.left_out.iter().flat_map(|(spot, _)| above(spot)).collect();
-    let clashing: HashSet<Spot> = judged.clashes.iter().flat_map(|found| above(&found.spot)).collect();
+    let refused: HashSet<RootedPath> = judged.left_out.iter().flat_map(|(spot, _)| above(spot)).collect();
+    let clashing: HashSet<RootedPath> = judged.clashes.iter().flat_map(|found| above(&found.spot)).collect();
     if refused.is_empty() && clashing.is_empty() {
         return;
     }
@@ -375,7 +378,7 @@ pub(super) fn drop_folders(judged: &mut Judged) {
         Comes::Nothing => false,
         Comes::File(_) | Comes::Link | Comes::Mode(_) => true,
     });
-    let filled: HashSet<Spot> = contents.map(|found| &found.spot).chain(&judged.trees).flat_map(above).collect();
+    let filled: HashSet<RootedPath> = contents.map(|found| &found.spot).chain(&judged.trees).flat_map(above).collect();
     judged.comes.retain(|found| match (&found.comes, found.below.map(|below| below.kind)) {
         (Comes::Folder { .. }, _) => {
             filled.contains(&found.spot) || !(refused.contains(&found.spot) || clashing.contains(&found.spot))

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use haft_contract::path::{Extent, Place, Target};
+use haft_contract::path::{Extent, FileLocation, Target};
 use haft_contract::process::Keeps;
 
-/// Answers what is kept, by the place of a path as all of haft names it.
-pub(super) trait Kept {
+/// Tells which changes are kept; paths are given as places, as all of haft names them.
+pub(super) trait KeepFilter {
     /// Returns whether a change of this one entry is kept.
     fn entry(&self, place: &Path) -> bool;
 
@@ -14,13 +14,13 @@ pub(super) trait Kept {
     fn some_of(&self, place: &Path) -> bool;
 }
 
-impl Kept for Keeps {
+impl KeepFilter for Keeps {
     fn entry(&self, place: &Path) -> bool {
-        self.holds(&Target::Inside(Place::new(place, Extent::Entry)))
+        self.holds(&Target::Inside(FileLocation::new(place, Extent::Entry)))
     }
 
     fn some_of(&self, place: &Path) -> bool {
-        let tree = Target::Inside(Place::new(place, Extent::Tree));
+        let tree = Target::Inside(FileLocation::new(place, Extent::Tree));
         match self {
             Keeps::All => false,
             Keeps::Only(targets) => !self.holds(&tree) && targets.iter().any(|target| tree.overlaps(target)),

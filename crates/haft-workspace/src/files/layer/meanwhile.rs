@@ -15,17 +15,19 @@ use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps};
 
 use super::super::open::open_beneath;
 use super::super::owner;
-use super::difference::{Below, Clash, Comes, Found, NewFile};
-use super::judge::{Judged, repository_of};
+use super::difference::{Below, Clash, Comes, LayerChange, NewFile};
+use super::judge::{JudgedDifference, repository_of};
 use super::settle::Settling;
-use crate::state::journal::{ContentHash, Inline, Intent, Journal, Kept, Mark, Objects, Reading, State, Step};
+use crate::state::journal::{
+    ContentHash, ContentLocation, Inline, Intent, IntentStep, Journal, JournalSnapshot, Mark, Objects, PathState,
+};
 
 /// Larger texts are not merged, in bytes.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
 /// What others committed since a mark.
 pub(super) struct Meanwhile {
-    reading: Reading,
+    reading: JournalSnapshot,
     objects: Objects,
 }
 
@@ -66,26 +68,26 @@ impl Meanwhile {
     /// Returns whether one of the changes created the file at a place, by adding to it.
     fn was_begun_by_adding(&self, place: &Path) -> bool {
         self.steps_at(place).any(|(intent, before, _)| {
-            *before == State::Absent && intent.by.command.as_deref().is_some_and(|command| adds_to(command, place))
+            *before == PathState::Absent && intent.by.command.as_deref().is_some_and(|command| adds_to(command, place))
         })
     }
 
-    fn steps_at<'a>(&'a self, place: &'a Path) -> impl Iterator<Item = (&'a Intent, &'a State, Inline)> {
+    fn steps_at<'a>(&'a self, place: &'a Path) -> impl Iterator<Item = (&'a Intent, &'a PathState, Inline)> {
         self.reading.intents.iter().flat_map(move |(intent, inline)| {
             intent.steps.iter().filter_map(move |step| match step {
-                Step::Change { path, before, .. } if path.path() == place => Some((intent, before, *inline)),
-                Step::Change { .. } | Step::Move { .. } | Step::Tree { .. } => None,
+                IntentStep::Change { path, before, .. } if path.path() == place => Some((intent, before, *inline)),
+                IntentStep::Change { .. } | IntentStep::Move { .. } | IntentStep::Tree { .. } => None,
             })
         })
     }
 
-    fn content(&self, state: &State, inline: Inline) -> Option<Vec<u8>> {
-        let State::File { hash, size, content, .. } = state else { return None };
+    fn content(&self, state: &PathState, inline: Inline) -> Option<Vec<u8>> {
+        let PathState::File { hash, size, content, .. } = state else { return None };
         let bytes = match content {
             _ if *size > LARGEST => None,
-            Kept::Inline { at, length } => self.reading.inline(inline, *at, *length).ok(),
-            Kept::Object { hash } => small(self.objects.open(*hash).ok()?),
-            Kept::Splice { .. } | Kept::No => None,
+            ContentLocation::Inline { at, length } => self.reading.inline(inline, *at, *length).ok(),
+            ContentLocation::Object { hash } => small(self.objects.open(*hash).ok()?),
+            ContentLocation::Splice { .. } | ContentLocation::No => None,
         }?;
         (ContentHash::of(&bytes) == *hash).then_some(bytes)
     }
@@ -105,7 +107,7 @@ fn small(content: impl Read) -> Option<Vec<u8>> {
 
 impl Settling<'_> {
     /// Merges texts that others have changed too. What cannot be merged stays a clash.
-    pub(super) fn merge_clashes(&self, judged: &mut Judged, meanwhile: &Meanwhile) {
+    pub(super) fn merge_clashes(&self, judged: &mut JudgedDifference, meanwhile: &Meanwhile) {
         for found in std::mem::take(&mut judged.clashes) {
             match self.merged(&found, meanwhile, judged.merged.len()) {
                 Some(Some(merged)) => {
@@ -120,7 +122,7 @@ impl Settling<'_> {
     }
 
     /// Returns what comes in of a text that others have changed too; nothing of one that only they have changed.
-    fn merged(&self, found: &Found, meanwhile: &Meanwhile, number: usize) -> Option<Option<Found>> {
+    fn merged(&self, found: &LayerChange, meanwhile: &Meanwhile, number: usize) -> Option<Option<LayerChange>> {
         let root = &self.roots[found.spot.root];
         let is_file = matches!(found.comes, Comes::File(_)) && found.source.is_none();
         if !is_file || found.clash != Some(Clash::Changed) || repository_of(&found.spot.path).is_some() {
@@ -145,11 +147,17 @@ impl Settling<'_> {
         }
         let source = root.put_beside(&found.spot.path, &text, number).ok()?;
         let comes = Comes::File(NewFile { size: text.len() as u64, shared: None });
-        Some(Some(Found { spot: found.spot.clone(), source: Some(source), below: Some(below), comes, clash: None }))
+        Some(Some(LayerChange {
+            spot: found.spot.clone(),
+            source: Some(source),
+            below: Some(below),
+            comes,
+            clash: None,
+        }))
     }
 
     /// Gives files that come in the time of this moment: a build that ran beside the command has not seen them.
-    pub(super) fn touch(&self, judged: &Judged) {
+    pub(super) fn touch(&self, judged: &JudgedDifference) {
         let now = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
         let as_before = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
         let times = Timestamps { last_access: as_before, last_modification: now };

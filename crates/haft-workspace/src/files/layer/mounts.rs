@@ -12,11 +12,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 /// All mounts, as the kernel lists them. They are read again only when it says that they have changed.
 #[derive(Debug, Default)]
 pub(super) struct Mounts {
-    listed: Mutex<Option<Listed>>,
+    listed: Mutex<Option<MountTable>>,
 }
 
+/// The list of mounts of the kernel, held open, and its text when it was read last.
 #[derive(Debug)]
-struct Listed {
+struct MountTable {
     list: File,
     text: Vec<u8>,
 }
@@ -25,15 +26,15 @@ impl Mounts {
     /// Returns a place below the folder where another file system is mounted, if there is one.
     pub(super) fn below(&self, folder: &Path) -> Option<PathBuf> {
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        if listed.as_ref().is_none_or(Listed::has_changed) {
+        if listed.as_ref().is_none_or(MountTable::has_changed) {
             // Where this cannot be read, the kernel will say so itself.
-            *listed = Listed::read();
+            *listed = MountTable::read();
         }
         first_below(&listed.as_ref()?.text, folder)
     }
 }
 
-impl Listed {
+impl MountTable {
     fn read() -> Option<Self> {
         // What changes from now on is told, also while it is read.
         let mut list = File::open("/proc/self/mountinfo").ok()?;

@@ -6,26 +6,26 @@ use std::os::fd::AsFd;
 use haft_contract::door::FileKind;
 use rustix::fs::Stat;
 
-use super::difference::{Comes, Found, LeftOut, Spot};
-use super::judge::Judged;
+use super::difference::{Comes, LayerChange, LayerExclusion, RootedPath};
+use super::judge::JudgedDifference;
 use super::read::is_same_file;
 use super::settle::OpenRoot;
 use super::trees::parent_in;
 
-/// The root, the size and the time: a file that was moved has those of the original.
-type Facts = (usize, i128, i128);
+/// The root, the size and the time of a file; a moved file has those of the original.
+type MoveSignature = (usize, i128, i128);
 
 /// Lets removed files stay whose content went to a refused name.
-pub(super) fn keep_sources(roots: &[OpenRoot], judged: &mut Judged, refused: &[Spot]) {
-    let is_file = |found: &&Found| found.below.is_some_and(|below| below.kind == FileKind::File);
+pub(super) fn keep_sources(roots: &[OpenRoot], judged: &mut JudgedDifference, refused: &[RootedPath]) {
+    let is_file = |found: &&LayerChange| found.below.is_some_and(|below| below.kind == FileKind::File);
     let gone = judged.comes.iter().filter(|found| matches!(found.comes, Comes::Nothing)).filter(is_file);
-    let mut by_facts: HashMap<Facts, Vec<&Spot>> = HashMap::new();
+    let mut by_facts: HashMap<MoveSignature, Vec<&RootedPath>> = HashMap::new();
     for found in gone.filter(|_| !refused.is_empty()) {
         if let Some(stat) = roots[found.spot.root].stat_below(&found.spot.path) {
             by_facts.entry(facts(found.spot.root, &stat)).or_default().push(&found.spot);
         }
     }
-    let mut stays: HashSet<Spot> = HashSet::new();
+    let mut stays: HashSet<RootedPath> = HashSet::new();
     for to in refused.iter().filter(|_| !by_facts.is_empty()) {
         let root = &roots[to.root];
         let Some(stat) = root.stat_layered(&to.path) else { continue };
@@ -34,15 +34,15 @@ pub(super) fn keep_sources(roots: &[OpenRoot], judged: &mut Judged, refused: &[S
     }
     if !stays.is_empty() {
         judged.comes.retain(|found| !stays.contains(&found.spot));
-        judged.left_out.extend(stays.into_iter().map(|spot| (spot, LeftOut::MovedToRefused)));
+        judged.left_out.extend(stays.into_iter().map(|spot| (spot, LayerExclusion::MovedToRefused)));
     }
 }
 
-fn facts(root: usize, stat: &Stat) -> Facts {
+fn facts(root: usize, stat: &Stat) -> MoveSignature {
     (root, i128::from(stat.st_size), i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec))
 }
 
-fn is_same(root: &OpenRoot, from: &Spot, to: &Spot) -> bool {
+fn is_same(root: &OpenRoot, from: &RootedPath, to: &RootedPath) -> bool {
     let (Some(lower), Some(upper)) = (parent_in(&root.folder, &from.path), parent_in(&root.upper, &to.path)) else {
         return false;
     };

@@ -9,17 +9,17 @@ use std::os::fd::{AsFd, BorrowedFd};
 use haft_contract::door::FileKind;
 use haft_contract::effect::Change;
 use haft_contract::path::Extent;
-use haft_contract::process::{Settled, Settlement};
+use haft_contract::process::{CommitReport, Settlement};
 use rustix::fs::{FileType, OFlags, Stat};
 
-use super::super::clock::Moment;
-use super::super::folder::{Names, stat_name};
+use super::super::clock::FilesystemTime;
+use super::super::folder::{FolderNameList, stat_name};
 use super::super::open::open_name;
 use super::super::removal_mark::is_removal_mark;
-use super::super::transaction::{Action, Deed, Expected};
-use super::difference::{Comes, Spot};
+use super::super::transaction::{FileMutation, MutationAction, MutationPrecondition};
+use super::difference::{Comes, RootedPath};
 use super::folder::open_anyway;
-use super::judge::Judged;
+use super::judge::JudgedDifference;
 use super::read::{ALL_BITS, FOLDER_MODE, is_same_file};
 use super::settle::Settling;
 use super::trees::parent_in;
@@ -32,20 +32,20 @@ const FEW: usize = 100;
 /// A folder that got another name.
 #[derive(Clone, Debug)]
 pub(super) struct MovedFolder {
-    from: Spot,
-    to: Spot,
+    from: RootedPath,
+    to: RootedPath,
 }
 
 impl Settling<'_> {
     /// Takes the folders that were moved as a whole out of a difference.
-    pub(super) fn take_moves(&self, judged: &mut Judged) -> io::Result<Vec<MovedFolder>> {
+    pub(super) fn take_moves(&self, judged: &mut JudgedDifference) -> io::Result<Vec<MovedFolder>> {
         let (gone, new) = (self.gone_folders(judged), self.new_folders(judged));
         let mut moves: Vec<MovedFolder> = Vec::new();
         for to in &new {
             if moves.iter().any(|moved| moved.to.holds(to)) {
                 continue;
             }
-            let is_free = |from: &&Spot| from.root == to.root && moves.iter().all(|moved| moved.from != **from);
+            let is_free = |from: &&RootedPath| from.root == to.root && moves.iter().all(|moved| moved.from != **from);
             for from in gone.iter().filter(is_free) {
                 if is_touched(judged, from) || is_touched(judged, to) || !self.is_move(from, to)? {
                     continue;
@@ -55,7 +55,7 @@ impl Settling<'_> {
             }
         }
         for moved in &moves {
-            let concerns = |spot: &Spot| moved.from.holds(spot) || moved.to.holds(spot);
+            let concerns = |spot: &RootedPath| moved.from.holds(spot) || moved.to.holds(spot);
             judged.comes.retain(|found| !concerns(&found.spot));
             judged.trees.retain(|tree| !concerns(tree));
         }
@@ -63,15 +63,19 @@ impl Settling<'_> {
     }
 
     /// Returns the folders that a transaction renames.
-    pub(super) fn move_deeds(&self, moves: &[MovedFolder]) -> Vec<Deed> {
+    pub(super) fn move_deeds(&self, moves: &[MovedFolder]) -> Vec<FileMutation> {
         let deed = |moved: &MovedFolder| {
-            let place = |spot: &Spot| self.roots[spot.root].place_of(&spot.path);
-            Deed { place: place(&moved.from), action: Action::Rename(place(&moved.to)), expected: Expected::Anything }
+            let place = |spot: &RootedPath| self.roots[spot.root].place_of(&spot.path);
+            FileMutation {
+                place: place(&moved.from),
+                action: MutationAction::Rename(place(&moved.to)),
+                expected: MutationPrecondition::Anything,
+            }
         };
         moves.iter().map(deed).collect()
     }
 
-    pub(super) fn note_moves(&self, moves: &[MovedFolder], settled: &mut Settled) {
+    pub(super) fn note_moves(&self, moves: &[MovedFolder], settled: &mut CommitReport) {
         for moved in moves {
             let (from, target) = (self.target(&moved.from, Extent::Tree), self.target(&moved.to, Extent::Tree));
             self.receipts.note(haft_contract::door::Receipt::Changed(from.clone(), Change::Remove));
@@ -83,50 +87,51 @@ impl Settling<'_> {
     }
 
     /// Returns the removed folders that do not lie in another one.
-    fn gone_folders(&self, judged: &Judged) -> Vec<Spot> {
+    fn gone_folders(&self, judged: &JudgedDifference) -> Vec<RootedPath> {
         let is_folder = |kind: Option<FileKind>| kind == Some(FileKind::Folder);
         let goes = judged.comes.iter().filter(|found| matches!(found.comes, Comes::Nothing));
         let goes = goes.filter(|found| is_folder(found.below.map(|below| below.kind))).map(|found| &found.spot);
-        let is_gone = |tree: &&Spot| !self.roots[tree.root].has_layered(&tree.path);
+        let is_gone = |tree: &&RootedPath| !self.roots[tree.root].has_layered(&tree.path);
         outermost(goes.chain(judged.trees.iter().filter(is_gone)).cloned().collect())
     }
 
     /// Returns the new folders, outer ones first.
-    fn new_folders(&self, judged: &Judged) -> Vec<Spot> {
+    fn new_folders(&self, judged: &JudgedDifference) -> Vec<RootedPath> {
         let comes = judged.comes.iter().filter(|found| matches!(found.comes, Comes::Folder { .. }));
         let comes = comes.filter(|found| found.below.is_none()).map(|found| &found.spot);
-        let is_large = |spot: &&Spot| {
-            let is_in = |other: &Spot| spot.holds(other);
+        let is_large = |spot: &&RootedPath| {
+            let is_in = |other: &RootedPath| spot.holds(other);
             judged.comes.iter().filter(|found| is_in(&found.spot)).nth(FEW).is_some() || judged.trees.iter().any(is_in)
         };
-        let is_new = |tree: &&Spot| self.roots[tree.root].stat_below(&tree.path).is_none();
-        let mut new: Vec<Spot> = comes.filter(is_large).chain(judged.trees.iter().filter(is_new)).cloned().collect();
+        let is_new = |tree: &&RootedPath| self.roots[tree.root].stat_below(&tree.path).is_none();
+        let mut new: Vec<RootedPath> =
+            comes.filter(is_large).chain(judged.trees.iter().filter(is_new)).cloned().collect();
         new.sort();
         new
     }
 
     /// Returns whether a new folder is the same as a removed one that nobody else changed.
-    fn is_move(&self, from: &Spot, to: &Spot) -> io::Result<bool> {
+    fn is_move(&self, from: &RootedPath, to: &RootedPath) -> io::Result<bool> {
         let root = &self.roots[from.root];
         let (Some(lower), Some(upper)) = (parent_in(&root.folder, &from.path), parent_in(&root.upper, &to.path)) else {
             return Ok(false);
         };
         let stopped = || self.stop.is_cancelled();
-        let comparison = Comparison { since: root.since, stopped: &stopped };
+        let comparison = FolderComparison { since: root.since, stopped: &stopped };
         let (lower_name, upper_name) = (lower.1.as_encoded_bytes(), upper.1.as_encoded_bytes());
         comparison.is_same((lower.0.as_fd(), lower_name), (upper.0.as_fd(), upper_name), 0)
     }
 }
 
 /// Returns whether something at a path or below it is refused, or was changed by another program.
-fn is_touched(judged: &Judged, spot: &Spot) -> bool {
+fn is_touched(judged: &JudgedDifference, spot: &RootedPath) -> bool {
     judged.left_out.iter().any(|(other, _)| spot.holds(other) || other.holds(spot))
         || judged.clashes.iter().any(|found| spot.holds(&found.spot))
 }
 
-fn outermost(mut spots: Vec<Spot>) -> Vec<Spot> {
+fn outermost(mut spots: Vec<RootedPath>) -> Vec<RootedPath> {
     spots.sort();
-    let mut outer: Vec<Spot> = Vec::new();
+    let mut outer: Vec<RootedPath> = Vec::new();
     for spot in spots {
         if !outer.last().is_some_and(|last| last.holds(&spot)) {
             outer.push(spot);
@@ -136,15 +141,16 @@ fn outermost(mut spots: Vec<Spot>) -> Vec<Spot> {
 }
 
 /// Compares a folder of the workspace with one of a layer.
-struct Comparison<'a> {
-    since: Moment,
+struct FolderComparison<'a> {
+    since: FilesystemTime,
     stopped: &'a dyn Fn() -> bool,
 }
 
-type Entry<'a> = (BorrowedFd<'a>, &'a [u8]);
+/// An open folder, and the name of an entry in it.
+type ComparedEntry<'a> = (BorrowedFd<'a>, &'a [u8]);
 
-impl Comparison<'_> {
-    fn is_same(&self, lower: Entry<'_>, upper: Entry<'_>, depth: usize) -> io::Result<bool> {
+impl FolderComparison<'_> {
+    fn is_same(&self, lower: ComparedEntry<'_>, upper: ComparedEntry<'_>, depth: usize) -> io::Result<bool> {
         let (Ok(old), Ok(new)) = (stat_name(lower.0, lower.1), stat_name(upper.0, upper.1)) else { return Ok(false) };
         let kind = FileType::from_raw_mode(old.st_mode);
         if is_removal_mark(&new) || kind != FileType::from_raw_mode(new.st_mode) {
@@ -155,7 +161,7 @@ impl Comparison<'_> {
                 Ok(!self.since.is_before_move_of(&old) && self.is_same_folder(lower, upper, depth)?)
             }
             FileType::Symlink => {
-                let read = |(folder, name): Entry<'_>| rustix::fs::readlinkat(folder, name, Vec::new());
+                let read = |(folder, name): ComparedEntry<'_>| rustix::fs::readlinkat(folder, name, Vec::new());
                 Ok(!self.since.is_before_change_of(&old) && read(lower)? == read(upper)?)
             }
             FileType::RegularFile if !self.since.is_before_change_of(&old) && has_same_facts(&old, &new) => {
@@ -165,10 +171,10 @@ impl Comparison<'_> {
         }
     }
 
-    fn is_same_folder(&self, lower: Entry<'_>, upper: Entry<'_>, depth: usize) -> io::Result<bool> {
+    fn is_same_folder(&self, lower: ComparedEntry<'_>, upper: ComparedEntry<'_>, depth: usize) -> io::Result<bool> {
         let Ok(below) = open_name(lower.0, lower.1, OFlags::DIRECTORY | OFlags::RDONLY) else { return Ok(false) };
         let above = open_anyway(upper.0, upper.1)?;
-        let (mut old, mut new) = (Names::default(), Names::default());
+        let (mut old, mut new) = (FolderNameList::default(), FolderNameList::default());
         old.read(&below)?;
         new.read(&above)?;
         let mut index = 0;

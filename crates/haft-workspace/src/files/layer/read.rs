@@ -17,16 +17,16 @@ use haft_contract::door::FileKind;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::super::clock::Moment;
+use super::super::clock::FilesystemTime;
 use super::super::facts::kind_of;
-use super::super::folder::{Names, stat_name};
+use super::super::folder::{FolderNameList, stat_name};
 use super::super::open::open_name;
 use super::super::removal_mark::is_removal_mark;
-use super::difference::{Below, Caps, Clash, Comes, Difference, Found, LeftOut, NewFile, Spot};
+use super::difference::{Below, Caps, Clash, Comes, Difference, LayerChange, LayerExclusion, NewFile, RootedPath};
 use super::folder::open_anyway;
 use super::same_content::is_same;
 use super::sync::OwnCommits;
-use super::touched::{self, Touched};
+use super::touched::{self, FileTimeChange};
 use crate::history::git_index;
 
 /// Deepest folder that is entered: every level holds two descriptors.
@@ -54,9 +54,9 @@ pub(super) enum Unread {
 }
 
 /// Reads one layer.
-pub(super) struct Reader<'a> {
+pub(super) struct LayerReader<'a> {
     pub(super) root: usize,
-    pub(super) since: Moment,
+    pub(super) since: FilesystemTime,
     pub(super) caps: Caps,
     pub(super) stopped: &'a dyn Fn() -> bool,
     /// Says of a folder whether it is an ignored tree, which is committed by rename.
@@ -69,17 +69,17 @@ pub(super) struct Reader<'a> {
 }
 
 /// A folder in the layer, with the one beneath it.
-struct Level {
+struct LayerLevel {
     upper: OwnedFd,
     lower: Option<OwnedFd>,
     /// Whether what lies beneath is hidden.
     hides: bool,
-    way: Way,
+    way: FolderDescent,
 }
 
-/// How one came to a folder.
+/// The way from the root of a layer to a folder.
 #[derive(Clone, Copy)]
-struct Way {
+struct FolderDescent {
     /// Whether somebody moved the folder beneath, or one above it.
     is_moved: bool,
     depth: usize,
@@ -92,17 +92,17 @@ enum Goes {
     NotAll,
 }
 
-impl Reader<'_> {
+impl LayerReader<'_> {
     /// Reads everything in a layer.
     pub(super) fn read(&mut self, upper: BorrowedFd<'_>, lower: BorrowedFd<'_>) -> Result<(), Unread> {
         let reopened = |folder| open_name(folder, b".", OFlags::DIRECTORY | OFlags::RDONLY);
         let upper = reopened(upper).map_err(|errno| self.unread(errno))?;
         let lower = Some(reopened(lower).map_err(|errno| self.unread(errno))?);
-        self.folder(&Level { upper, lower, hides: false, way: Way { is_moved: false, depth: 0 } })
+        self.folder(&LayerLevel { upper, lower, hides: false, way: FolderDescent { is_moved: false, depth: 0 } })
     }
 
-    fn folder(&mut self, level: &Level) -> Result<(), Unread> {
-        let mut names = Names::default();
+    fn folder(&mut self, level: &LayerLevel) -> Result<(), Unread> {
+        let mut names = FolderNameList::default();
         let contents = names.read(&level.upper).map_err(|errno| self.unread(errno))?;
         // Names beyond what is looked at count: they are more than the caps allow.
         self.difference.entries += usize::try_from(contents.beyond).unwrap_or(usize::MAX);
@@ -124,8 +124,8 @@ impl Reader<'_> {
     }
 
     /// Notes the names beneath a folder that it hides and has not itself.
-    fn hidden(&mut self, level: &Level, lower: &OwnedFd, own: &Names) -> Result<(), Unread> {
-        let mut names = Names::default();
+    fn hidden(&mut self, level: &LayerLevel, lower: &OwnedFd, own: &FolderNameList) -> Result<(), Unread> {
+        let mut names = FolderNameList::default();
         let reopened = open_name(lower, b".", OFlags::DIRECTORY | OFlags::RDONLY);
         reopened.and_then(|lower| names.read(&lower)).map_err(|errno| self.unread(errno))?;
         let (mut index, mut own_index) = (0, 0);
@@ -145,13 +145,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, level: &Level, name: &[u8]) -> Result<(), Unread> {
+    fn entry(&mut self, level: &LayerLevel, name: &[u8]) -> Result<(), Unread> {
         let upper = stat_name(&level.upper, name).map_err(|errno| self.unread(errno))?;
         let lower = match level.lower.as_ref().map(|lower| stat_name(lower, name)) {
             None | Some(Err(Errno::NOENT | Errno::NOTDIR)) => None,
             // What nobody can look into cannot be kept, so it stays.
             Some(Err(Errno::ACCESS)) => {
-                self.leave_out(LeftOut::NotAllowed);
+                self.leave_out(LayerExclusion::NotAllowed);
                 return Ok(());
             }
             Some(stat) => Some(stat.map_err(|errno| self.unread(errno))?),
@@ -164,13 +164,18 @@ impl Reader<'_> {
             FileType::Directory => self.new_folder(level, name, (&upper, lower.as_ref())),
             FileType::RegularFile | FileType::Symlink => self.new_content(level, name, (&upper, lower.as_ref())),
             _ => {
-                self.leave_out(LeftOut::Special);
+                self.leave_out(LayerExclusion::Special);
                 Ok(())
             }
         }
     }
 
-    fn new_folder(&mut self, level: &Level, name: &[u8], (upper, lower): (&Stat, Option<&Stat>)) -> Result<(), Unread> {
+    fn new_folder(
+        &mut self,
+        level: &LayerLevel,
+        name: &[u8],
+        (upper, lower): (&Stat, Option<&Stat>),
+    ) -> Result<(), Unread> {
         let lies = lower.filter(|lower| kind_of(lower) == FileKind::Folder);
         // A bit that only the workspace's folder has is one that the command took away.
         let mode = upper.st_mode & (FOLDER_MODE | lies.map_or(0, |lies| lies.st_mode & SET_ID));
@@ -179,7 +184,7 @@ impl Reader<'_> {
             return Ok(());
         }
         if level.way.depth >= DEEPEST {
-            self.leave_out(LeftOut::TooDeep);
+            self.leave_out(LayerExclusion::TooDeep);
             return Ok(());
         }
         let clash = lower.and_then(|lower| self.clash(level.way, lower));
@@ -200,23 +205,23 @@ impl Reader<'_> {
         };
         let is_moved = level.way.is_moved || lies.is_some_and(|lies| self.since.is_before_move_of(lies));
         let hides = level.hides || attribute(&opened, OPAQUE).is_some_and(|mark| mark == b"y");
-        let way = Way { is_moved, depth: level.way.depth + 1 };
-        self.folder(&Level { upper: opened, lower: below, hides, way })
+        let way = FolderDescent { is_moved, depth: level.way.depth + 1 };
+        self.folder(&LayerLevel { upper: opened, lower: below, hides, way })
     }
 
     /// Notes that what a command left in a folder stays out: nobody can look at what lies beneath.
     fn not_looked_into(&mut self, upper: &OwnedFd) -> Result<(), Unread> {
-        let mut names = Names::default();
+        let mut names = FolderNameList::default();
         names.read(upper).map_err(|errno| self.unread(errno))?;
         if names.at(0).is_some() {
-            self.leave_out(LeftOut::NotAllowed);
+            self.leave_out(LayerExclusion::NotAllowed);
         }
         Ok(())
     }
 
     fn new_content(
         &mut self,
-        level: &Level,
+        level: &LayerLevel,
         name: &[u8],
         (upper, lower): (&Stat, Option<&Stat>),
     ) -> Result<(), Unread> {
@@ -261,7 +266,7 @@ impl Reader<'_> {
     /// Says what comes of a file: its content, its mode alone, or nothing when nothing was changed.
     fn new_file(
         &mut self,
-        level: &Level,
+        level: &LayerLevel,
         name: &[u8],
         (upper, lower): (&Stat, Option<&Stat>),
     ) -> Result<Option<Comes>, Unread> {
@@ -274,7 +279,7 @@ impl Reader<'_> {
         {
             let kept = kept_set_id(upper, lower);
             if upper.st_mode & SET_ID & !kept != 0 {
-                self.leave_out(LeftOut::SetId);
+                self.leave_out(LayerExclusion::SetId);
             }
             let alone = (mode | kept != lower.st_mode & ALL_BITS).then_some(Comes::Mode(mode | kept));
             if shared.is_none() {
@@ -282,23 +287,23 @@ impl Reader<'_> {
                     && self.difference.touched.len() < touched::MOST
                     && self.clash(level.way, lower).is_none()
                 {
-                    self.difference.touched.extend(Touched::of(self.spot(), upper, lower));
+                    self.difference.touched.extend(FileTimeChange::of(self.spot(), upper, lower));
                 }
                 return Ok(alone);
             }
             let clash = self.clash(level.way, lower);
             let comes = Comes::File(NewFile { size, shared });
-            let twin = Found { spot: self.spot(), source: None, below: Some(Below::from(lower)), comes, clash };
+            let twin = LayerChange { spot: self.spot(), source: None, below: Some(Below::from(lower)), comes, clash };
             self.difference.push_twin(twin, alone);
             return Ok(None);
         }
         if upper.st_mode & SET_ID != 0 {
-            self.leave_out(LeftOut::SetId);
+            self.leave_out(LayerExclusion::SetId);
         }
         Ok(Some(Comes::File(NewFile { size, shared })))
     }
 
-    fn is_same_content(&self, level: &Level, folder: &OwnedFd, name: &[u8]) -> Result<bool, Unread> {
+    fn is_same_content(&self, level: &LayerLevel, folder: &OwnedFd, name: &[u8]) -> Result<bool, Unread> {
         let upper = open_file(level.upper.as_fd(), name).map_err(|errno| self.unread(errno))?;
         let Ok(lower) = open_name(folder, name, OFlags::RDONLY) else { return Ok(false) };
         let same = is_same(upper, File::from(lower), self.stopped);
@@ -308,7 +313,7 @@ impl Reader<'_> {
         })
     }
 
-    fn was_copied(&self, level: &Level, name: &[u8], upper: &Stat) -> bool {
+    fn was_copied(&self, level: &LayerLevel, name: &[u8], upper: &Stat) -> bool {
         // Nobody took anything from a folder whose names have not changed.
         let lower = level.lower.as_ref().and_then(|lower| rustix::fs::fstat(lower).ok());
         let may_be = lower.is_some_and(|lower| self.since.is_before_change_of(&lower));
@@ -319,12 +324,12 @@ impl Reader<'_> {
     }
 
     /// Notes that a name beneath goes, with everything in it.
-    fn gone(&mut self, lower: BorrowedFd<'_>, name: &[u8], way: Way) -> Result<Goes, Unread> {
+    fn gone(&mut self, lower: BorrowedFd<'_>, name: &[u8], way: FolderDescent) -> Result<Goes, Unread> {
         let stat = match stat_name(lower, name) {
             // Somebody else was faster.
             Err(Errno::NOENT) => return Ok(Goes::All),
             Err(Errno::ACCESS) => {
-                self.leave_out(LeftOut::NotAllowed);
+                self.leave_out(LayerExclusion::NotAllowed);
                 return Ok(Goes::NotAll);
             }
             stat => stat.map_err(|errno| self.unread(errno))?,
@@ -333,7 +338,7 @@ impl Reader<'_> {
             return Ok(Goes::NotAll);
         }
         if kind_of(&stat) == FileKind::Special {
-            self.leave_out(LeftOut::Special);
+            self.leave_out(LayerExclusion::Special);
             return Ok(Goes::NotAll);
         }
         let is_folder = kind_of(&stat) == FileKind::Folder;
@@ -354,22 +359,22 @@ impl Reader<'_> {
         Ok(if clash.is_some() { Goes::NotAll } else { Goes::All })
     }
 
-    fn gone_inside(&mut self, lower: BorrowedFd<'_>, name: &[u8], way: Way) -> Result<Goes, Unread> {
+    fn gone_inside(&mut self, lower: BorrowedFd<'_>, name: &[u8], way: FolderDescent) -> Result<Goes, Unread> {
         if way.depth >= DEEPEST {
-            self.leave_out(LeftOut::TooDeep);
+            self.leave_out(LayerExclusion::TooDeep);
             return Ok(Goes::NotAll);
         }
         let opened = match open_name(lower, name, OFlags::DIRECTORY | OFlags::RDONLY) {
             // What nobody can look into cannot be kept, so it stays.
             Err(Errno::ACCESS) => {
-                self.leave_out(LeftOut::NotAllowed);
+                self.leave_out(LayerExclusion::NotAllowed);
                 return Ok(Goes::NotAll);
             }
             opened => opened.map_err(|errno| self.unread(errno))?,
         };
         let is_moved = way.is_moved || rustix::fs::fstat(&opened).is_ok_and(|stat| self.since.is_before_move_of(&stat));
-        let inner = Way { is_moved, depth: way.depth + 1 };
-        let mut names = Names::default();
+        let inner = FolderDescent { is_moved, depth: way.depth + 1 };
+        let mut names = FolderNameList::default();
         names.read(&opened).map_err(|errno| self.unread(errno))?;
         let (mut goes, mut index) = (Goes::All, 0);
         while let Some((name, _)) = names.at(index) {
@@ -388,7 +393,7 @@ impl Reader<'_> {
     }
 
     /// Says what somebody else did to what lies beneath.
-    fn clash(&self, way: Way, lower: &Stat) -> Option<Clash> {
+    fn clash(&self, way: FolderDescent, lower: &Stat) -> Option<Clash> {
         let is_changed = match kind_of(lower) {
             // The names in a folder change with every file in it.
             FileKind::Folder => self.since.is_before_move_of(lower),
@@ -401,16 +406,16 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, below: Option<&Stat>, comes: Comes, clash: Option<Clash>) {
-        let found = Found { spot: self.spot(), source: None, below: below.map(Below::from), comes, clash };
+        let found = LayerChange { spot: self.spot(), source: None, below: below.map(Below::from), comes, clash };
         self.difference.push(self.caps, found);
     }
 
-    fn leave_out(&mut self, why: LeftOut) {
+    fn leave_out(&mut self, why: LayerExclusion) {
         self.difference.left_out.push((self.spot(), why));
     }
 
-    fn spot(&self) -> Spot {
-        Spot { root: self.root, path: self.path.clone() }
+    fn spot(&self) -> RootedPath {
+        RootedPath { root: self.root, path: self.path.clone() }
     }
 
     fn unread(&self, errno: Errno) -> Unread {
@@ -470,7 +475,7 @@ fn kept_set_id(upper: &Stat, lower: &Stat) -> u32 {
 }
 
 /// Returns whether git has only refreshed its index: the times in it changed, and nothing that it says.
-fn is_refreshed(level: &Level, lower: &OwnedFd, name: &[u8]) -> bool {
+fn is_refreshed(level: &LayerLevel, lower: &OwnedFd, name: &[u8]) -> bool {
     let content = |folder: BorrowedFd<'_>| {
         let mut bytes = Vec::new();
         let read = open_file(folder, name).ok()?.take(LARGEST_INDEX + 1).read_to_end(&mut bytes).ok()?;

@@ -14,12 +14,13 @@ const SWEPT: Duration = Duration::from_secs(60);
 /// Who removes, as soon as there is something to remove. It is waited for in the end.
 #[derive(Default)]
 pub(super) struct Removing {
-    hand: Mutex<Option<(Sender<Work>, JoinHandle<()>)>>,
+    hand: Mutex<Option<(Sender<LayerCleanup>, JoinHandle<()>)>>,
     /// When each folder was looked through.
     swept: Mutex<Vec<(PathBuf, Instant)>>,
 }
 
-enum Work {
+/// The work of the thread that removes layers.
+enum LayerCleanup {
     Remove(LayerFolder),
     Sweep(PathBuf),
 }
@@ -27,7 +28,7 @@ enum Work {
 impl Removing {
     /// Removes a layer.
     pub(super) fn remove(&self, folder: LayerFolder) {
-        self.let_do(Work::Remove(folder));
+        self.let_do(LayerCleanup::Remove(folder));
     }
 
     /// Returns whether it is time to look for what others left behind. Who asks looks.
@@ -44,13 +45,13 @@ impl Removing {
 
     /// Removes what others left behind who are gone.
     pub(super) fn sweep(&self, beneath: &Path) {
-        self.let_do(Work::Sweep(beneath.to_owned()));
+        self.let_do(LayerCleanup::Sweep(beneath.to_owned()));
     }
 
-    fn let_do(&self, work: Work) {
+    fn let_do(&self, work: LayerCleanup) {
         let mut hand = self.hand.lock().unwrap_or_else(PoisonError::into_inner);
         if hand.is_none() {
-            let (sender, works) = mpsc::channel::<Work>();
+            let (sender, works) = mpsc::channel::<LayerCleanup>();
             let run = move || works.into_iter().for_each(do_one);
             // Without a thread, whoever comes next removes it.
             let thread = std::thread::Builder::new().name("haft-layers".into()).spawn(run);
@@ -72,10 +73,10 @@ impl Drop for Removing {
     }
 }
 
-fn do_one(work: Work) {
+fn do_one(work: LayerCleanup) {
     match work {
-        Work::Remove(folder) => folder.remove(),
-        Work::Sweep(beneath) => folder::sweep(&beneath),
+        LayerCleanup::Remove(folder) => folder.remove(),
+        LayerCleanup::Sweep(beneath) => folder::sweep(&beneath),
     }
 }
 

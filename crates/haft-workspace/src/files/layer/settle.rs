@@ -12,35 +12,37 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_contract::diff::Diff;
-use haft_contract::door::{ChangeSetId, Errand, FileKind, Receipt, Receipts};
+use haft_contract::door::{ChangeSetId, FileKind, Provenance, Receipt, Receipts};
 use haft_contract::effect::Change;
 use haft_contract::error::ToolError;
-use haft_contract::path::{Extent, Place, Target};
-use haft_contract::process::{GroundRoot, Keeps, Settled, Settlement};
-use haft_contract::stamp::{Basis, Stamp};
+use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::process::{CommitReport, GroundRoot, Keeps, Settlement};
+use haft_contract::stamp::{ExpectedVersion, FileStamp};
 use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
 
-use super::super::bring::{Brought, Layered};
-use super::super::clock::Moment;
-use super::super::followed::Followed;
-use super::super::open::{Root, open_name};
+use super::super::bring::{LayerEntry, LayerHandle};
+use super::super::clock::FilesystemTime;
+use super::super::followed::FollowedPlaces;
+use super::super::open::{WorkspaceRoot, open_name};
 use super::super::order::in_order;
-use super::super::refused::{Refused, is_about_the_file};
+use super::super::refused::{TransactionRefusal, is_about_the_file};
 use super::super::shut::Shut;
-use super::super::transaction::{self, Action, Deed, Done, Expected, Job, NotDone, Standing};
+use super::super::transaction::{
+    self, Done, FileMutation, MutationAction, MutationPrecondition, NotDone, PartialTransaction, TransactionContext,
+};
 use super::covers::Cover;
-use super::difference::{Below, Clash, Comes, Difference, Found, LeftOut, Spot};
-use super::generated::Generated;
-use super::judge::{self, Judged, repository_of};
-use super::keeping::Kept;
+use super::difference::{Below, Clash, Comes, Difference, LayerChange, LayerExclusion, RootedPath};
+use super::generated::GeneratedTreeCache;
+use super::judge::{self, JudgedDifference, repository_of};
+use super::keeping::KeepFilter;
 use super::meanwhile::Meanwhile;
 use super::moves::MovedFolder;
-use super::read::{Reader, Unread};
+use super::read::{LayerReader, Unread};
 use super::sync::OwnCommits;
 use super::trees::PlannedTree;
 use super::{Layers, told};
-use crate::state::journal::{By, Mark};
+use crate::state::journal::{ChangeAuthor, Mark};
 
 /// How often a transaction is tried again when somebody was faster.
 const MOST_ROUNDS: usize = 8;
@@ -49,25 +51,29 @@ const MOST_NAMES: usize = 100;
 
 /// One root with its layer, to be read.
 pub(super) struct OpenRoot {
-    whole: Arc<Root>,
+    whole: Arc<WorkspaceRoot>,
     pub(super) real: PathBuf,
     pub(super) folder: OwnedFd,
     pub(super) upper: OwnedFd,
-    pub(super) layered: Arc<Layered>,
-    pub(super) since: Moment,
-    pub(super) generated: Generated,
+    pub(super) layered: Arc<LayerHandle>,
+    pub(super) since: FilesystemTime,
+    pub(super) generated: GeneratedTreeCache,
     /// The secrets that the command did not see.
     pub(super) covers: Vec<Cover>,
 }
 
 impl OpenRoot {
-    pub(super) fn new(whole: Arc<Root>, root: &GroundRoot, (since, covers): (Moment, Vec<Cover>)) -> io::Result<Self> {
+    pub(super) fn new(
+        whole: Arc<WorkspaceRoot>,
+        root: &GroundRoot,
+        (since, covers): (FilesystemTime, Vec<Cover>),
+    ) -> io::Result<Self> {
         let layer = root.layer.as_ref().ok_or(io::ErrorKind::NotFound)?;
         let flags = OFlags::DIRECTORY | OFlags::RDONLY;
         let upper = open_name(&layer.upper, b".", flags)?;
-        let layered = Arc::new(Layered::new(open_name(&layer.upper, b".", flags)?));
+        let layered = Arc::new(LayerHandle::new(open_name(&layer.upper, b".", flags)?));
         let folder = open_name(&root.folder, b".", flags)?;
-        let (real, generated) = (root.path.clone(), Generated::default());
+        let (real, generated) = (root.path.clone(), GeneratedTreeCache::default());
         Ok(Self { whole, real, folder, upper, layered, since, generated, covers })
     }
 
@@ -83,8 +89,8 @@ impl OpenRoot {
     }
 
     /// Returns what protected names lead to in the workspace.
-    pub(super) fn followed(&self) -> Followed {
-        Followed::look(&self.whole)
+    pub(super) fn followed(&self) -> FollowedPlaces {
+        FollowedPlaces::look(&self.whole)
     }
 
     /// Returns whether something of haft's own lies in a folder.
@@ -104,7 +110,7 @@ pub(super) struct Settling<'a> {
     pub(super) mark: Mark,
     pub(super) roots: Vec<OpenRoot>,
     pub(super) keeps: Keeps,
-    pub(super) errand: Errand,
+    pub(super) errand: Provenance,
     pub(super) receipts: Receipts,
     pub(super) stop: CancellationToken,
     /// What the command has committed itself.
@@ -115,12 +121,12 @@ pub(super) struct Settling<'a> {
 
 impl Settling<'_> {
     /// Brings everything in that may come.
-    pub(super) fn keep(&self) -> Result<Settled, ToolError> {
+    pub(super) fn keep(&self) -> Result<CommitReport, ToolError> {
         self.keep_judged(self.judged()?)
     }
 
-    pub(super) fn keep_judged(&self, mut judged: Judged) -> Result<Settled, ToolError> {
-        let mut settled = Settled::default();
+    pub(super) fn keep_judged(&self, mut judged: JudgedDifference) -> Result<CommitReport, ToolError> {
+        let mut settled = CommitReport::default();
         // The layer is used up when it is brought in.
         let blank_in_git: Vec<String> = self.roots.iter().filter_map(OpenRoot::of_blank_in_git).collect();
         let mut kept = Vec::new();
@@ -138,8 +144,8 @@ impl Settling<'_> {
                 self.merge_clashes(&mut judged, meanwhile);
                 self.touch(&judged);
             }
-            let coming: HashSet<&Spot> = judged.comes.iter().map(|found| &found.spot).collect();
-            kept.retain(|(_, found): &(Spot, Found)| coming.contains(&found.spot));
+            let coming: HashSet<&RootedPath> = judged.comes.iter().map(|found| &found.spot).collect();
+            kept.retain(|(_, found): &(RootedPath, LayerChange)| coming.contains(&found.spot));
             self.keep_aside(&mut judged, &mut kept);
             if judged.comes.is_empty() && moves.is_empty() && trees.iter().all(|tree| tree.change.is_none()) {
                 break None;
@@ -170,13 +176,13 @@ impl Settling<'_> {
     }
 
     /// Reads the layers, and takes the difference apart.
-    pub(super) fn judged(&self) -> Result<Judged, ToolError> {
+    pub(super) fn judged(&self) -> Result<JudgedDifference, ToolError> {
         let mut difference = Difference::default();
         let caps = self.layers.caps;
         let stopped = || self.stop.is_cancelled();
         let own = self.own.borrow();
         for (number, root) in self.roots.iter().enumerate() {
-            let mut reader = Reader {
+            let mut reader = LayerReader {
                 root: number,
                 since: root.since,
                 caps,
@@ -206,9 +212,9 @@ impl Settling<'_> {
     }
 
     /// Lets the command's version of what somebody else changed come in under a name beside it.
-    fn keep_aside(&self, judged: &mut Judged, kept: &mut Vec<(Spot, Found)>) {
-        let taken: HashSet<Spot> = judged.comes.iter().map(|found| found.spot.clone()).collect();
-        let known: HashSet<Spot> = kept.iter().map(|(of, _)| of.clone()).collect();
+    fn keep_aside(&self, judged: &mut JudgedDifference, kept: &mut Vec<(RootedPath, LayerChange)>) {
+        let taken: HashSet<RootedPath> = judged.comes.iter().map(|found| found.spot.clone()).collect();
+        let known: HashSet<RootedPath> = kept.iter().map(|(of, _)| of.clone()).collect();
         for clash in &judged.clashes {
             let is_file = matches!(&clash.comes, Comes::File(file) if file.size > 0);
             // Beside a reference git would take it for another one; what it leads to is among the objects.
@@ -217,21 +223,21 @@ impl Settling<'_> {
             }
             let Some(spot) = self.free_name(&clash.spot, &taken) else { continue };
             let source = Some(clash.source().to_owned());
-            let found = Found { spot, source, below: None, comes: clash.comes.clone(), clash: None };
+            let found = LayerChange { spot, source, below: None, comes: clash.comes.clone(), clash: None };
             judged.comes.push(found.clone());
             kept.push((clash.spot.clone(), found));
         }
     }
 
     /// Returns a name beside a path that nothing has; nothing when its folder is gone.
-    fn free_name(&self, spot: &Spot, taken: &HashSet<Spot>) -> Option<Spot> {
+    fn free_name(&self, spot: &RootedPath, taken: &HashSet<RootedPath>) -> Option<RootedPath> {
         let root = &self.roots[spot.root];
         let parent = spot.path.parent()?;
         let is_there = parent.as_os_str().is_empty() || root.kind_below(parent) == Some(FileKind::Folder);
         let names = (1..MOST_NAMES).filter(|_| is_there).map(|number| {
             let mut name = spot.path.clone().into_os_string();
             name.push(if number == 1 { ".kept-by-haft".to_owned() } else { format!(".kept-by-haft-{number}") });
-            Spot { root: spot.root, path: name.into() }
+            RootedPath { root: spot.root, path: name.into() }
         });
         names.into_iter().find(|name| root.stat_below(&name.path).is_none() && !taken.contains(name))
     }
@@ -239,27 +245,33 @@ impl Settling<'_> {
     /// Does all of it; returns where each deed was done.
     fn commit(
         &self,
-        judged: &Judged,
+        judged: &JudgedDifference,
         (trees, moves): (&[PlannedTree], &[MovedFolder]),
-    ) -> Result<(Done, Vec<PathBuf>), Refused> {
-        let mut deeds: Vec<Deed> = judged.comes.iter().map(|found| self.roots[found.spot.root].deed(found)).collect();
+    ) -> Result<(Done, Vec<PathBuf>), TransactionRefusal> {
+        let mut deeds: Vec<FileMutation> =
+            judged.comes.iter().map(|found| self.roots[found.spot.root].deed(found)).collect();
         deeds.extend(trees.iter().filter_map(|tree| self.tree_deed(tree)));
         deeds.extend(self.move_deeds(moves));
         let deeds = in_order(deeds);
         let set = self.receipts.change_set().map(|ChangeSetId(number)| number);
         let stopped = || self.stop.is_cancelled();
         let (root, journal, by) =
-            (&self.layers.root, &self.layers.journal, By::from(&self.errand).having_reached(&self.receipts));
+            (&self.layers.root, &self.layers.journal, ChangeAuthor::from(&self.errand).having_reached(&self.receipts));
         let plants = |place: &Path, _: &Path| judged.harmless.contains(place);
         let (shut, stopped, plants) = (Shut::Opens, &stopped, &plants);
         let old_changes = self.errand.old_changes;
-        let job = Job { root, journal, by, set, takes_back: None, shut, stopped, old_changes, plants };
+        let job = TransactionContext { root, journal, by, set, takes_back: None, shut, stopped, old_changes, plants };
         let done = transaction::attempt(&job, &deeds)?;
         Ok((done, deeds.into_iter().map(|deed| deed.place).collect()))
     }
 
     /// Takes out what stood in the way, so that the rest can be tried again; fails where that does not help.
-    pub(super) fn without(&self, judged: &mut Judged, refused: Refused, rounds: usize) -> Result<(), ToolError> {
+    pub(super) fn without(
+        &self,
+        judged: &mut JudgedDifference,
+        refused: TransactionRefusal,
+        rounds: usize,
+    ) -> Result<(), ToolError> {
         self.note_as_before(judged, &refused);
         let others = refused.others.into_iter().map(|(place, _)| place);
         let place = match refused.cause {
@@ -271,7 +283,7 @@ impl Settling<'_> {
                 place
             }
             NotDone::System(place, error) if rounds < MOST_ROUNDS && is_about_the_file(&error) => {
-                if self.leave_out(judged, &others.chain([place.clone()]).collect(), LeftOut::NotAllowed) == 0 {
+                if self.leave_out(judged, &others.chain([place.clone()]).collect(), LayerExclusion::NotAllowed) == 0 {
                     return Err(told::not_committed(NotDone::System(place, error)));
                 }
                 return Ok(());
@@ -300,7 +312,7 @@ impl Settling<'_> {
                 Since::SameFolder => {}
                 Since::Nothing | Since::Changed => {
                     is_found = true;
-                    let is_merged = |one: &Found| found.source.is_some() && one.spot == found.spot;
+                    let is_merged = |one: &LayerChange| found.source.is_some() && one.spot == found.spot;
                     // What was put beside another file gets another name, and what was merged is merged again.
                     if let Some(at) = judged.merged.iter().position(is_merged) {
                         judged.clashes.push(judged.merged.swap_remove(at));
@@ -320,8 +332,8 @@ impl Settling<'_> {
     }
 
     /// What was done and taken back was not changed by somebody else.
-    fn note_as_before(&self, judged: &mut Judged, refused: &Refused) {
-        let stamps: HashMap<&Path, Stamp> =
+    fn note_as_before(&self, judged: &mut JudgedDifference, refused: &TransactionRefusal) {
+        let stamps: HashMap<&Path, FileStamp> =
             refused.as_before.iter().map(|(place, stamp)| (place.as_path(), *stamp)).collect();
         for found in judged.comes.iter_mut().filter(|_| !stamps.is_empty()) {
             let place = self.roots[found.spot.root].place_of(&found.spot.path);
@@ -332,9 +344,10 @@ impl Settling<'_> {
     }
 
     /// Takes out what the system or a rule does not let us do; returns how much that is.
-    fn leave_out(&self, judged: &mut Judged, places: &HashSet<PathBuf>, why: LeftOut) -> usize {
-        let is_it = |found: &Found| places.contains(&self.roots[found.spot.root].place_of(&found.spot.path));
-        let (out, comes): (Vec<Found>, Vec<Found>) = std::mem::take(&mut judged.comes).into_iter().partition(is_it);
+    fn leave_out(&self, judged: &mut JudgedDifference, places: &HashSet<PathBuf>, why: LayerExclusion) -> usize {
+        let is_it = |found: &LayerChange| places.contains(&self.roots[found.spot.root].place_of(&found.spot.path));
+        let (out, comes): (Vec<LayerChange>, Vec<LayerChange>) =
+            std::mem::take(&mut judged.comes).into_iter().partition(is_it);
         judged.comes = comes;
         let count = out.len();
         judged.left_out.extend(out.into_iter().map(|found| (found.spot, why)));
@@ -343,18 +356,18 @@ impl Settling<'_> {
     }
 
     /// Notes what was done, for the result.
-    fn note(&self, judged: &Judged, (done, places): (Done, Vec<PathBuf>), settled: &mut Settled) {
+    fn note(&self, judged: &JudgedDifference, (done, places): (Done, Vec<PathBuf>), settled: &mut CommitReport) {
         let comes = &judged.comes;
         self.receipts.note_change_set(ChangeSetId(done.set));
         self.own.borrow_mut().note(&self.roots, judged);
         settled.notes.extend(done.loss());
         settled.notes.extend(told::of_places(&places, &done.notes));
         comes.iter().for_each(|found| self.roots[found.spot.root].give(found));
-        let fell_apart = |found: &&Found| {
+        let fell_apart = |found: &&LayerChange| {
             matches!(&found.comes, Comes::File(file) if file.shared.is_some())
                 && self.roots[found.spot.root].is_copied()
         };
-        let name = |found: &Found| self.target(&found.spot, Extent::Entry).to_string();
+        let name = |found: &LayerChange| self.target(&found.spot, Extent::Entry).to_string();
         let apart: Vec<String> = comes.iter().filter(fell_apart).map(name).collect();
         settled.notes.extend(told::of_names(&apart));
         for (found, change) in changes(judged) {
@@ -362,20 +375,20 @@ impl Settling<'_> {
             self.receipts.note(Receipt::Changed(target.clone(), change));
             settled.changes.push(settlement(target, (found, change), None));
         }
-        let folder = |(found, change): (&Found, Change)| (self.target(&found.spot, Extent::Entry), change);
+        let folder = |(found, change): (&LayerChange, Change)| (self.target(&found.spot, Extent::Entry), change);
         settled.folders.extend(folders(judged).into_iter().map(folder));
     }
 
-    fn note_standing(&self, standing: &Standing) {
+    fn note_standing(&self, standing: &PartialTransaction) {
         self.receipts.note_change_set(ChangeSetId(standing.set));
         for place in &standing.places {
-            let target = Target::Inside(Place::new(place, Extent::Entry));
+            let target = Target::Inside(FileLocation::new(place, Extent::Entry));
             self.receipts.note(Receipt::Changed(target, Change::Replace));
         }
     }
 
-    pub(super) fn target(&self, spot: &Spot, extent: Extent) -> Target {
-        Target::Inside(Place::new(self.roots[spot.root].place_of(&spot.path), extent))
+    pub(super) fn target(&self, spot: &RootedPath, extent: Extent) -> Target {
+        Target::Inside(FileLocation::new(self.roots[spot.root].place_of(&spot.path), extent))
     }
 }
 
@@ -399,7 +412,7 @@ impl OpenRoot {
     }
 
     /// Lets a new folder belong to whom the command ran as; files come in with their owner.
-    fn give(&self, found: &Found) {
+    fn give(&self, found: &LayerChange) {
         if !matches!(found.comes, Comes::Folder { .. }) || !rustix::process::geteuid().is_root() {
             return;
         }
@@ -413,7 +426,7 @@ impl OpenRoot {
         let _ = super::super::owner::give(&made, super::super::owner::of(&wanted));
     }
 
-    fn changed_since(&self, found: &Found) -> Since {
+    fn changed_since(&self, found: &LayerChange) -> Since {
         let now = self.stat_below(&found.spot.path).map(|stat| Below::from(&stat));
         match (&found.comes, found.below, now) {
             (_, None, None) => Since::Nothing,
@@ -423,52 +436,54 @@ impl OpenRoot {
         }
     }
 
-    fn deed(&self, found: &Found) -> Deed {
+    fn deed(&self, found: &LayerChange) -> FileMutation {
         let action = match &found.comes {
             Comes::File(_) | Comes::Link => {
-                Action::Bring(Brought { from: self.layered.clone(), path: found.source().to_owned() })
+                MutationAction::Bring(LayerEntry { from: self.layered.clone(), path: found.source().to_owned() })
             }
-            Comes::Folder { mode } => Action::MakeFolder(Some(*mode)),
-            Comes::Mode(mode) => Action::SetMode(*mode),
-            Comes::Nothing => Action::Remove,
+            Comes::Folder { mode } => MutationAction::MakeFolder(Some(*mode)),
+            Comes::Mode(mode) => MutationAction::SetMode(*mode),
+            Comes::Nothing => MutationAction::Remove,
         };
-        let basis = found.below.map_or(Basis::Nothing, |below| Basis::Stamped(below.stamp));
-        Deed { place: self.place_of(&found.spot.path), action, expected: Expected::Basis(basis) }
+        let basis = found.below.map_or(ExpectedVersion::Nothing, |below| ExpectedVersion::Stamped(below.stamp));
+        FileMutation { place: self.place_of(&found.spot.path), action, expected: MutationPrecondition::Basis(basis) }
     }
 }
 
 /// Returns what to tell of: files and links, and folders only where nothing in them tells of them.
 /// Makes what is told of one path.
-pub(super) fn settlement(target: Target, (found, change): (&Found, Change), diff: Option<Diff>) -> Settlement {
+pub(super) fn settlement(target: Target, (found, change): (&LayerChange, Change), diff: Option<Diff>) -> Settlement {
     let kind = found.kind();
     let is_replaced = change == Change::Replace && found.below.is_some_and(|below| below.kind != kind);
     Settlement { target, change, is_folder: kind == FileKind::Folder, is_replaced, diff, inside: None, from: None }
 }
 
 /// Returns what came in and what it is for each path. A folder is told by what is in it.
-pub(super) fn changes(judged: &Judged) -> Vec<(&Found, Change)> {
+pub(super) fn changes(judged: &JudgedDifference) -> Vec<(&LayerChange, Change)> {
     let [shown, _] = told_paths(judged);
     shown
 }
 
 /// Returns the folders that were made or removed and are told by what is in them.
-pub(super) fn folders(judged: &Judged) -> Vec<(&Found, Change)> {
+pub(super) fn folders(judged: &JudgedDifference) -> Vec<(&LayerChange, Change)> {
     let [_, folders] = told_paths(judged);
     folders
 }
 
-fn told_paths(judged: &Judged) -> [Vec<(&Found, Change)>; 2] {
+fn told_paths(judged: &JudgedDifference) -> [Vec<(&LayerChange, Change)>; 2] {
     let comes = &judged.comes;
     // A folder in the place of a file tells of the file that is gone.
-    let ends_file = |found: &Found| found.below.is_some_and(|below| below.kind != FileKind::Folder);
-    let is_folder =
-        |found: &Found| found.kind() == FileKind::Folder && !matches!(found.comes, Comes::Mode(_)) && !ends_file(found);
-    let above = |spot: &Spot| {
-        let root = spot.root;
-        spot.path.ancestors().skip(1).map(|path| Spot { root, path: path.to_owned() }).collect::<Vec<_>>()
+    let ends_file = |found: &LayerChange| found.below.is_some_and(|below| below.kind != FileKind::Folder);
+    let is_folder = |found: &LayerChange| {
+        found.kind() == FileKind::Folder && !matches!(found.comes, Comes::Mode(_)) && !ends_file(found)
     };
-    let told: HashSet<Spot> = comes.iter().map(|found| &found.spot).chain(&judged.trees).flat_map(above).collect();
-    let change = |found: &Found| match (&found.comes, found.below) {
+    let above = |spot: &RootedPath| {
+        let root = spot.root;
+        spot.path.ancestors().skip(1).map(|path| RootedPath { root, path: path.to_owned() }).collect::<Vec<_>>()
+    };
+    let told: HashSet<RootedPath> =
+        comes.iter().map(|found| &found.spot).chain(&judged.trees).flat_map(above).collect();
+    let change = |found: &LayerChange| match (&found.comes, found.below) {
         (Comes::Nothing, _) => Change::Remove,
         (_, None) => Change::Create,
         (_, Some(_)) => Change::Replace,

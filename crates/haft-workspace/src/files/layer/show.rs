@@ -9,11 +9,11 @@ use haft_contract::effect::Change;
 use haft_contract::encoding::decode;
 use haft_contract::error::ToolError;
 use haft_contract::path::Extent;
-use haft_contract::process::Settled;
+use haft_contract::process::CommitReport;
 use rustix::fs::OFlags;
 
 use super::super::open::open_beneath;
-use super::difference::{Comes, Found};
+use super::difference::{Comes, LayerChange};
 use super::settle::{OpenRoot, Settling, changes, folders, settlement};
 use super::{AsFd, told};
 
@@ -26,9 +26,9 @@ const CONTEXT: usize = 3;
 
 impl Settling<'_> {
     /// Returns what would come in.
-    pub(super) fn show(&self) -> Result<Settled, ToolError> {
+    pub(super) fn show(&self) -> Result<CommitReport, ToolError> {
         let judged = self.judged()?;
-        let mut settled = Settled::default();
+        let mut settled = CommitReport::default();
         let (mut files, mut bytes) = (MOST_FILES, MOST_BYTES);
         for (found, change) in changes(&judged) {
             let target = self.target(&found.spot, Extent::Entry);
@@ -43,7 +43,7 @@ impl Settling<'_> {
         for spot in &judged.trees {
             settled.changes.push(self.shown_tree(spot));
         }
-        let folder = |(found, change): (&Found, Change)| (self.target(&found.spot, Extent::Entry), change);
+        let folder = |(found, change): (&LayerChange, Change)| (self.target(&found.spot, Extent::Entry), change);
         settled.folders.extend(folders(&judged).into_iter().map(folder));
         settled.changes.sort_by_cached_key(|change| Importance::of(&change.into()));
         settled.notes = told::of_judged(self, &judged, &[]);
@@ -54,7 +54,7 @@ impl Settling<'_> {
 
 impl OpenRoot {
     /// Returns the old and the new text of a file, where both are text and fit into so many bytes.
-    fn texts(&self, found: &Found, most: usize) -> Option<(String, String)> {
+    fn texts(&self, found: &LayerChange, most: usize) -> Option<(String, String)> {
         let was_file = found.below.is_some_and(|below| below.kind == haft_contract::door::FileKind::File);
         let (has_old, has_new) = match &found.comes {
             Comes::File(_) => (was_file, true),
@@ -69,7 +69,7 @@ impl OpenRoot {
         (old.len() + new.len() <= most).then_some((old, new))
     }
 
-    fn old_text(&self, found: &Found, most: usize) -> Option<String> {
+    fn old_text(&self, found: &LayerChange, most: usize) -> Option<String> {
         let path = found.spot.path.as_os_str().as_bytes();
         let opened = open_beneath(self.folder.as_fd(), path, OFlags::RDONLY | OFlags::NOFOLLOW).ok()?;
         text_of(opened.into(), most)

@@ -13,35 +13,36 @@ use haft_contract::door::FileKind;
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
-use super::super::folder::{Names, stat_name};
+use super::super::folder::{FolderNameList, stat_name};
 use super::super::open::{open_beneath, open_name};
 use super::super::removal_mark::is_removal_mark;
-use super::difference::{Below, Comes, Found, LeftOut, NewFile, Spot};
+use super::difference::{Below, Comes, LayerChange, LayerExclusion, NewFile, RootedPath};
 use super::folder::{open_anyway, remove_name};
-use super::judge::Judge;
+use super::judge::DifferenceJudge;
 use super::read::FOLDER_MODE;
 
 /// Deepest folder that is entered.
 const DEEPEST: usize = 200;
 
-impl Judge<'_> {
+impl DifferenceJudge<'_> {
     /// Judges an ignored tree.
-    pub(super) fn tree(&mut self, tree: Spot) {
+    pub(super) fn tree(&mut self, tree: RootedPath) {
         if !self.is_kept(&tree) {
-            self.judged.left_out.push((tree, LeftOut::NotSaid));
+            self.judged.left_out.push((tree, LayerExclusion::NotSaid));
             return;
         }
         let mut sift = Sift { root: tree.root, refused: Vec::new() };
         let sifted = self.sift(&tree, &mut sift);
         match sifted {
             Ok(()) => self.judged.trees.push(tree),
-            Err(_) => self.judged.left_out.push((tree, LeftOut::NotAllowed)),
+            Err(_) => self.judged.left_out.push((tree, LayerExclusion::NotAllowed)),
         }
-        let in_tree = |why| if let LeftOut::Protected(why) = why { LeftOut::ProtectedInTree(why) } else { why };
+        let in_tree =
+            |why| if let LayerExclusion::Protected(why) = why { LayerExclusion::ProtectedInTree(why) } else { why };
         self.judged.left_out.extend(sift.refused.into_iter().map(|(spot, why)| (spot, in_tree(why))));
     }
 
-    fn sift(&mut self, tree: &Spot, sift: &mut Sift) -> io::Result<()> {
+    fn sift(&mut self, tree: &RootedPath, sift: &mut Sift) -> io::Result<()> {
         let root = &self.roots[tree.root];
         let Some(stat) = root.stat_layered(&tree.path) else { return Ok(()) };
         let (parent, name) = in_folder(&tree.path)?;
@@ -49,7 +50,8 @@ impl Judge<'_> {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => self.sift_folder(parent.as_fd(), (name, &tree.path), sift, 0)?,
             FileType::Symlink => {
-                let found = Found { spot: tree.clone(), source: None, below: None, comes: Comes::Link, clash: None };
+                let found =
+                    LayerChange { spot: tree.clone(), source: None, below: None, comes: Comes::Link, clash: None };
                 let refused = self.left_out(&found).map(|why| (tree.clone(), why));
                 sift.refused.extend(refused);
             }
@@ -79,7 +81,7 @@ impl Judge<'_> {
             Err(Errno::ACCESS) => open_anyway(above, name)?,
             opened => opened?,
         };
-        let mut names = Names::default();
+        let mut names = FolderNameList::default();
         let contents = names.read(&opened)?;
         if contents.beyond > 0 {
             return Err(io::Error::other("it has too many names"));
@@ -96,11 +98,11 @@ impl Judge<'_> {
                 FileType::Symlink => Comes::Link,
                 _ => Comes::File(NewFile { size: u64::try_from(stat.st_size).unwrap_or(0), shared: None }),
             };
-            let spot = Spot { root: sift.root, path: path.clone() };
+            let spot = RootedPath { root: sift.root, path: path.clone() };
             let below = self.roots[sift.root].stat_below(&path).map(|stat| Below::from(&stat));
             // A folder that is there already stays; what comes into it is judged.
             let is_there = kind == FileType::Directory && below.is_some_and(|below| below.kind == FileKind::Folder);
-            let found = Found { spot, source: None, below, comes, clash: None };
+            let found = LayerChange { spot, source: None, below, comes, clash: None };
             if is_there {
                 self.sift_folder(opened.as_fd(), (inner, &path), sift, depth + 1)?;
             } else if let Some(why) = self.left_out(&found) {
@@ -116,7 +118,7 @@ impl Judge<'_> {
 /// What was found in one folder.
 struct Sift {
     root: usize,
-    refused: Vec<(Spot, LeftOut)>,
+    refused: Vec<(RootedPath, LayerExclusion)>,
 }
 
 fn in_folder(path: &Path) -> io::Result<(&[u8], &[u8])> {

@@ -10,19 +10,19 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft_contract::door::{Errand, FileKind, Receipts};
+use haft_contract::door::{FileKind, Provenance, Receipts};
 use haft_contract::error::ToolError;
 use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{Layer, Settled};
-use haft_contract::stamp::Stamp;
+use haft_contract::process::{CommitReport, OverlayDirs};
+use haft_contract::stamp::FileStamp;
 use rustix::fs::Stat;
 use tokio_util::sync::CancellationToken;
 
 use super::super::facts::{kind_of, stamp_of};
 use super::copied_layer::LayerCopy;
-use super::difference::{Found, Spot};
+use super::difference::{LayerChange, RootedPath};
 use super::folder::LayerFolder;
-use super::judge::Judged;
+use super::judge::JudgedDifference;
 use super::settle::{OpenRoot, Settling};
 use super::{LayeredGround, not_prepared, told};
 
@@ -32,16 +32,16 @@ pub(super) struct OwnCommits {
     /// The change sets.
     pub(super) sets: Vec<u64>,
     /// What is in the workspace since.
-    left: HashMap<Spot, Stamp>,
+    left: HashMap<RootedPath, FileStamp>,
     /// New folders of the layer that hide what lies beneath them since.
-    closed: HashSet<Spot>,
+    closed: HashSet<RootedPath>,
     /// Whether the layer was used up.
     is_over: bool,
 }
 
 impl OwnCommits {
     /// Returns whether what lies at a path is what the command itself has committed.
-    pub(super) fn is_left(&self, spot: &Spot, stat: &Stat) -> bool {
+    pub(super) fn is_left(&self, spot: &RootedPath, stat: &Stat) -> bool {
         let now = stamp_of(stat);
         self.left.get(spot).is_some_and(|then| match kind_of(stat) {
             FileKind::Folder => then.inode == now.inode,
@@ -50,14 +50,14 @@ impl OwnCommits {
     }
 
     /// Returns whether somebody else put something into a folder that the command made and has committed.
-    pub(super) fn is_of_another(&self, spot: &Spot, stat: &Stat) -> bool {
-        let is_closed = |path: &Path| self.closed.contains(&Spot { root: spot.root, path: path.to_owned() });
+    pub(super) fn is_of_another(&self, spot: &RootedPath, stat: &Stat) -> bool {
+        let is_closed = |path: &Path| self.closed.contains(&RootedPath { root: spot.root, path: path.to_owned() });
         !self.closed.is_empty() && spot.path.ancestors().skip(1).any(is_closed) && !self.is_left(spot, stat)
     }
 
     /// Notes what was committed. What was merged with somebody else's work is not only the command's.
-    pub(super) fn note(&mut self, roots: &[OpenRoot], judged: &Judged) {
-        for Found { spot, source, .. } in &judged.comes {
+    pub(super) fn note(&mut self, roots: &[OpenRoot], judged: &JudgedDifference) {
+        for LayerChange { spot, source, .. } in &judged.comes {
             match roots[spot.root].stat_below(&spot.path).filter(|_| source.is_none()) {
                 Some(stat) => self.left.insert(spot.clone(), stamp_of(&stat)),
                 None => self.left.remove(spot),
@@ -95,7 +95,7 @@ impl LayeredGround {
 
 impl LayerSync {
     /// Copies the layers, and brings the copies in.
-    pub(super) fn run(mut self, errand: Errand, receipts: Receipts) -> Result<Settled, ToolError> {
+    pub(super) fn run(mut self, errand: Provenance, receipts: Receipts) -> Result<CommitReport, ToolError> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if own.is_over {
             let what = "The job has just ended: all that it changed is committed.";
@@ -110,8 +110,8 @@ impl LayerSync {
             let mut copying = LayerCopy::new(&pair.upper, &is_left_out);
             copying.copy(&live.upper, &live.folder).map_err(|(path, error)| told::unread(&path, error))?;
             leaves_out |= copying.leaves_out;
-            own.closed.extend(copying.closed.into_iter().map(|path| Spot { root: number, path }));
-            to.layer = Some(Layer { upper: pair.upper, work: pair.work });
+            own.closed.extend(copying.closed.into_iter().map(|path| RootedPath { root: number, path }));
+            to.layer = Some(OverlayDirs { upper: pair.upper, work: pair.work });
         }
         let settling = self.copy.settling((errand, receipts, CancellationToken::new()), std::mem::take(&mut *own))?;
         let settling = Settling { is_sync: true, ..settling };

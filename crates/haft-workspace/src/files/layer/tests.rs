@@ -19,29 +19,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, Receipts, SessionName};
+use haft_contract::door::{Provenance, Receipts, SessionName};
 use haft_contract::error::ToolError;
-use haft_contract::process::{Ground, Settle, Settled, Wanted};
+use haft_contract::process::{CommitReport, Disposition, Staging, StagingMode};
 use rustix::fs::{FileType, Mode, XattrFlags};
 use tokio_util::sync::CancellationToken;
 
 use super::settle::Settling;
 use super::sync::OwnCommits;
 use super::{LayeredGround, Layers};
-use crate::files::open::Root;
-use crate::history::{History, Which};
+use crate::files::open::WorkspaceRoot;
+use crate::history::{UndoSelection, WorkspaceHistory};
 use crate::state::WorkspaceState;
 
 /// A workspace with its state.
-struct Scene {
+struct LayerFixture {
     folder: tempfile::TempDir,
     state: WorkspaceState,
-    root: Arc<Root>,
+    root: Arc<WorkspaceRoot>,
     layers: Arc<Layers>,
     receipts: Receipts,
 }
 
-impl Scene {
+impl LayerFixture {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let workspace = folder.path().join("ws");
@@ -50,7 +50,7 @@ impl Scene {
             write(&workspace, path, content);
         }
         let state = WorkspaceState::new(&folder.path().join("state"), &workspace);
-        let root = Arc::new(Root::open(&workspace).expect("it is there"));
+        let root = Arc::new(WorkspaceRoot::open(&workspace).expect("it is there"));
         let layers = Arc::new(Layers::new(root.clone(), Arc::new(state.journal()), &state));
         Self { folder, state, root, layers, receipts: Receipts::default() }
     }
@@ -68,37 +68,37 @@ impl Scene {
     }
 
     fn ground(&self) -> LayeredGround {
-        self.layers.prepare(Wanted::Layered, None).expect("it can be prepared")
+        self.layers.prepare(StagingMode::Layered, None).expect("it can be prepared")
     }
 
     /// Lets a command work on a ground, and brings in what it did.
-    fn run(&self, command: impl FnOnce(&Upper)) -> Settled {
+    fn run(&self, command: impl FnOnce(&Upper)) -> CommitReport {
         self.try_run(command).expect("it comes in")
     }
 
-    fn try_run(&self, command: impl FnOnce(&Upper)) -> Result<Settled, ToolError> {
+    fn try_run(&self, command: impl FnOnce(&Upper)) -> Result<CommitReport, ToolError> {
         let ground = self.ground();
         command(&Upper(upper_of(&ground)));
-        self.settling(&ground, Settle::Keep)
+        self.settling(&ground, Disposition::Commit)
     }
 
-    fn show(&self, command: impl FnOnce(&Upper)) -> Settled {
-        let ground = self.layers.prepare(Wanted::Layered, None).expect("it can be prepared");
+    fn show(&self, command: impl FnOnce(&Upper)) -> CommitReport {
+        let ground = self.layers.prepare(StagingMode::Layered, None).expect("it can be prepared");
         command(&Upper(upper_of(&ground)));
-        self.settling(&ground, Settle::Show).expect("it can be shown")
+        self.settling(&ground, Disposition::Discard).expect("it can be shown")
     }
 
-    fn settling(&self, ground: &LayeredGround, how: Settle) -> Result<Settled, ToolError> {
+    fn settling(&self, ground: &LayeredGround, how: Disposition) -> Result<CommitReport, ToolError> {
         let settling = self.open(ground)?;
         match how {
-            Settle::Keep => settling.keep(),
-            Settle::Show => settling.show(),
+            Disposition::Commit => settling.keep(),
+            Disposition::Discard => settling.show(),
         }
     }
 
     fn open<'g>(&self, ground: &'g LayeredGround) -> Result<Settling<'g>, ToolError> {
         let (call, session) = (CallId::new("1"), SessionName::new("s"));
-        let errand = Errand {
+        let errand = Provenance {
             call,
             tool: "bash".into(),
             session,
@@ -111,8 +111,8 @@ impl Scene {
     }
 
     fn undo(&self) {
-        let history = History::new(self.root.clone(), self.state.journal());
-        history.undo(Which::Newest, None).expect("it can be taken back");
+        let history = WorkspaceHistory::new(self.root.clone(), self.state.journal());
+        history.undo(UndoSelection::Newest, None).expect("it can be taken back");
     }
 
     /// Returns everything in the workspace, a line each.
@@ -131,7 +131,7 @@ impl Scene {
     }
 
     /// Lets a command work, checks what came of it, and that undo takes all of it back.
-    fn check(&self, command: impl FnOnce(&Upper), expected: &[&str]) -> Settled {
+    fn check(&self, command: impl FnOnce(&Upper), expected: &[&str]) -> CommitReport {
         let before = self.tree();
         let settled = self.run(command);
         assert_eq!(changed(&settled), expected);
@@ -216,7 +216,7 @@ fn look(folder: &Path, path: &str, tree: &mut BTreeMap<String, String>) {
 }
 
 /// What a result says was changed, a line each.
-fn changed(settled: &Settled) -> Vec<String> {
+fn changed(settled: &CommitReport) -> Vec<String> {
     let line =
         |change: &haft_contract::process::Settlement| format!("{:?} {}", change.change, change.target).to_lowercase();
     let mut lines: Vec<String> = settled.changes.iter().map(line).collect();

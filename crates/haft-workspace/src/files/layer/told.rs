@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;
-use haft_contract::path::{Extent, Place, Target, one_line};
+use haft_contract::path::{Extent, FileLocation, Target, one_line};
 use haft_contract::process::Conflict;
 
 use super::super::write;
-use super::difference::{Caps, Clash, Difference, Found, LeftOut, Spot};
-use super::judge::{Judged, WHY_TO_DO, repository_of};
+use super::difference::{Caps, Clash, Difference, LayerChange, LayerExclusion, RootedPath};
+use super::judge::{JudgedDifference, WHY_TO_DO, repository_of};
 use super::meanwhile::Meanwhile;
 use super::settle::Settling;
 use crate::files::transaction::NotDone;
@@ -22,15 +22,19 @@ const MOST_NAMES: usize = 10;
 const MOST_FOLDERS: usize = 5;
 
 /// Says what was not brought in.
-pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot, Found)]) -> Vec<String> {
-    let name = |spot: &Spot| settling.target(spot, Extent::Entry).to_string();
-    let mut groups: BTreeMap<LeftOut, Vec<String>> = BTreeMap::new();
+pub(super) fn of_judged(
+    settling: &Settling<'_>,
+    judged: &JudgedDifference,
+    kept: &[(RootedPath, LayerChange)],
+) -> Vec<String> {
+    let name = |spot: &RootedPath| settling.target(spot, Extent::Entry).to_string();
+    let mut groups: BTreeMap<LayerExclusion, Vec<String>> = BTreeMap::new();
     for (spot, why) in left_out(judged) {
         groups.entry(*why).or_default().push(name(spot));
     }
     let mut notes: Vec<String> = groups.iter().map(|(why, names)| of_left_out(*why, &listed(names))).collect();
     notes.extend(of_stopped(judged));
-    let clashes: HashMap<&Spot, Option<Clash>> =
+    let clashes: HashMap<&RootedPath, Option<Clash>> =
         judged.clashes.iter().map(|found| (&found.spot, found.clash)).collect();
     for (spot, found) in kept.iter().take(MOST_NAMES) {
         let how = clashes.get(spot).copied().flatten();
@@ -47,7 +51,7 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
         ));
     }
     let mut others: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
-    let aside: HashSet<&Spot> = kept.iter().map(|(spot, _)| spot).collect();
+    let aside: HashSet<&RootedPath> = kept.iter().map(|(spot, _)| spot).collect();
     for clash in judged.clashes.iter().filter(|clash| !aside.contains(&clash.spot)) {
         let how = of_clash(clash.clash.unwrap_or(Clash::Changed));
         others.entry(how).or_default().push(name(&clash.spot));
@@ -59,7 +63,7 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
     if !merged.is_empty() {
         notes.push(format!("Merged with what was changed while the command ran: {}.", listed(&merged)));
     }
-    let in_repository = |clash: &Found| repository_of(&clash.spot.path).is_some();
+    let in_repository = |clash: &LayerChange| repository_of(&clash.spot.path).is_some();
     if judged.clashes.iter().any(in_repository) {
         notes.push(
             "Commits that the command made are among git's objects: \"git fsck --lost-found\" lists them.".into(),
@@ -71,12 +75,12 @@ pub(super) fn of_judged(settling: &Settling<'_>, judged: &Judged, kept: &[(Spot,
 /// Returns the files that others changed too, whose two versions are not one.
 pub(super) fn conflicts(
     settling: &Settling<'_>,
-    (judged, kept): (&Judged, &[(Spot, Found)]),
+    (judged, kept): (&JudgedDifference, &[(RootedPath, LayerChange)]),
     meanwhile: Option<&Meanwhile>,
 ) -> Vec<Conflict> {
     // A folder that stays because of what is in it is told by that.
     let clashes = judged.clashes.iter().filter(|clash| clash.clash != Some(Clash::Holds));
-    let conflict = |clash: &Found| {
+    let conflict = |clash: &LayerChange| {
         let path = settling.target(&clash.spot, Extent::Entry);
         let place = settling.roots[clash.spot.root].place_of(&clash.spot.path);
         let aside = kept.iter().find(|(spot, _)| *spot == clash.spot).map(|(_, found)| &found.spot);
@@ -87,8 +91,8 @@ pub(super) fn conflicts(
 }
 
 /// Says how to go on where git stopped in the middle of its work and its list of what is to do was refused.
-fn of_stopped(judged: &Judged) -> Option<String> {
-    let mut refused = judged.left_out.iter().filter(|(_, why)| *why == LeftOut::Protected(WHY_TO_DO));
+fn of_stopped(judged: &JudgedDifference) -> Option<String> {
+    let mut refused = judged.left_out.iter().filter(|(_, why)| *why == LayerExclusion::Protected(WHY_TO_DO));
     let is_rebase = refused.next()?.0.path.iter().any(|part| part == "rebase-merge" || part == "rebase-apply");
     let work = if is_rebase { "rebase" } else { "cherry-pick" };
     Some(format!(
@@ -98,17 +102,17 @@ fn of_stopped(judged: &Judged) -> Option<String> {
 }
 
 /// Returns what was not kept because the tool had not said that it would change it.
-pub(super) fn undeclared(settling: &Settling<'_>, judged: &Judged) -> Vec<Target> {
-    let not_said = left_out(judged).into_iter().filter(|(_, why)| *why == LeftOut::NotSaid);
+pub(super) fn undeclared(settling: &Settling<'_>, judged: &JudgedDifference) -> Vec<Target> {
+    let not_said = left_out(judged).into_iter().filter(|(_, why)| *why == LayerExclusion::NotSaid);
     not_said.map(|(spot, _)| settling.target(spot, Extent::Entry)).collect()
 }
 
 /// Returns what was left out. What is in a folder stands for it.
-fn left_out(judged: &Judged) -> Vec<&(Spot, LeftOut)> {
-    let mut left_out: Vec<&(Spot, LeftOut)> =
+fn left_out(judged: &JudgedDifference) -> Vec<&(RootedPath, LayerExclusion)> {
+    let mut left_out: Vec<&(RootedPath, LayerExclusion)> =
         judged.left_out.iter().filter(|(spot, _)| !is_of_samples(spot, judged)).collect();
     left_out.sort();
-    let is_named_below = |index: usize, (spot, why): &(Spot, LeftOut)| {
+    let is_named_below = |index: usize, (spot, why): &(RootedPath, LayerExclusion)| {
         left_out.get(index + 1).is_some_and(|(next, other)| why == other && spot.holds(next))
     };
     let named = left_out.iter().enumerate().filter(|(index, left)| !is_named_below(*index, left));
@@ -116,7 +120,7 @@ fn left_out(judged: &Judged) -> Vec<&(Spot, LeftOut)> {
 }
 
 /// Returns whether it is one of git's own examples of hooks, or the folder that holds only those.
-fn is_of_samples(spot: &Spot, judged: &Judged) -> bool {
+fn is_of_samples(spot: &RootedPath, judged: &JudgedDifference) -> bool {
     let mut inside =
         judged.left_out.iter().map(|(other, _)| other).filter(|other| *other != spot && spot.holds(other)).peekable();
     let holds_samples = spot.path.ends_with(".git/hooks") && inside.peek().is_some() && inside.all(is_sample);
@@ -124,41 +128,41 @@ fn is_of_samples(spot: &Spot, judged: &Judged) -> bool {
 }
 
 /// Returns whether it is one of git's own examples of hooks, which `git init` makes and git never runs.
-fn is_sample(spot: &Spot) -> bool {
+fn is_sample(spot: &RootedPath) -> bool {
     let in_hooks = spot.path.parent().is_some_and(|folder| folder.ends_with(".git/hooks"));
     in_hooks && spot.path.extension().is_some_and(|end| end == "sample")
 }
 
-fn of_left_out(why: LeftOut, names: &str) -> String {
+fn of_left_out(why: LayerExclusion, names: &str) -> String {
     match why {
-        LeftOut::Special => format!("Skipped, because haft does not keep pipes, sockets and devices: {names}."),
-        LeftOut::TooDeep => format!("Skipped, because it is more than 200 folders deep: {names}."),
-        LeftOut::Lock => format!("Discarded, because a stopped git left it behind: {names}."),
-        LeftOut::SetId => {
+        LayerExclusion::Special => format!("Skipped, because haft does not keep pipes, sockets and devices: {names}."),
+        LayerExclusion::TooDeep => format!("Skipped, because it is more than 200 folders deep: {names}."),
+        LayerExclusion::Lock => format!("Discarded, because a stopped git left it behind: {names}."),
+        LayerExclusion::SetId => {
             format!("Kept without the bits that let a program run as its owner or group: {names}.")
         }
-        LeftOut::NotSaid => {
+        LayerExclusion::NotSaid => {
             format!("Not kept, because the tool did not declare that it changes it: {names}.")
         }
-        LeftOut::Covered => {
+        LayerExclusion::Covered => {
             format!(
                 "Left unchanged, because commands see a blank file in its place ([sandbox] secrets = \"mask\"): \
                  {names}."
             )
         }
-        LeftOut::NotAllowed => {
+        LayerExclusion::NotAllowed => {
             format!(
                 "Left unchanged, because it could not be kept for undo or the system does not let this user change it: \
                  {names}."
             )
         }
-        LeftOut::MovedToRefused => {
+        LayerExclusion::MovedToRefused => {
             format!("Not removed, because the command moved it to a name that was refused: {names}.")
         }
-        LeftOut::Protected(why) => format!(
+        LayerExclusion::Protected(why) => format!(
             "Refused, because {why}: {names}. It was left unchanged; a person can change it in their own terminal."
         ),
-        LeftOut::ProtectedInTree(why) => format!(
+        LayerExclusion::ProtectedInTree(why) => format!(
             "Refused, because {why}: {names}. The build folder was committed without it; undo restores what was there before."
         ),
     }
@@ -178,7 +182,7 @@ fn of_clash(clash: Clash) -> &'static str {
 pub(super) fn of_places(places: &[PathBuf], notes: &[Vec<String>]) -> Vec<String> {
     let mut by_note: Vec<(&str, Vec<String>)> = Vec::new();
     for (place, notes) in places.iter().zip(notes) {
-        let target = Target::Inside(Place::new(place, Extent::Entry)).to_string();
+        let target = Target::Inside(FileLocation::new(place, Extent::Entry)).to_string();
         for note in notes {
             match by_note.iter_mut().find(|(known, _)| known == note) {
                 Some((_, targets)) => targets.push(target.clone()),
@@ -269,7 +273,7 @@ pub(super) fn not_committed(not_done: NotDone) -> ToolError {
             let what = format!(
                 "While the command ran, another call changed {}, so {} would let git run programs there. None of the \
                  command's changes were kept.",
-                Target::Inside(Place::new(repository, Extent::Entry)),
+                Target::Inside(FileLocation::new(repository, Extent::Entry)),
                 one_line(&place.to_string_lossy())
             );
             ToolError::new(ErrorKind::Denied, what, Next::FixArguments("write to another folder".into()))

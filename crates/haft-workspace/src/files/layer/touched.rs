@@ -12,7 +12,7 @@ use haft_contract::guarded;
 use rustix::fs::{AtFlags, Stat, Timespec, Timestamps};
 
 use super::super::facts::stamp_of;
-use super::difference::{Below, Spot};
+use super::difference::{Below, RootedPath};
 use super::judge::open_path;
 use super::settle::Settling;
 
@@ -21,16 +21,16 @@ pub(super) const MOST: usize = 100_000;
 
 /// A file of which only the time changed.
 #[derive(Debug)]
-pub(super) struct Touched {
-    pub(super) spot: Spot,
+pub(super) struct FileTimeChange {
+    pub(super) spot: RootedPath,
     below: Below,
     seconds: i64,
     nanoseconds: i64,
 }
 
-impl Touched {
+impl FileTimeChange {
     /// Returns what of a file changed, if that is its time: in the layer it is one, beneath it another.
-    pub(super) fn of(spot: Spot, upper: &Stat, lower: &Stat) -> Option<Self> {
+    pub(super) fn of(spot: RootedPath, upper: &Stat, lower: &Stat) -> Option<Self> {
         let time = |stat: &Stat| (i128::from(stat.st_mtime), i128::from(stat.st_mtime_nsec));
         let (seconds, nanoseconds) = time(upper);
         (time(upper) != time(lower)).then(|| Self {
@@ -44,7 +44,7 @@ impl Touched {
 
 impl Settling<'_> {
     /// Sets the times. A file that cannot get its time, or that somebody has changed since, keeps its own.
-    pub(super) fn set_times(&self, touched: &[Touched]) {
+    pub(super) fn set_times(&self, touched: &[FileTimeChange]) {
         for touched in touched {
             let root = &self.roots[touched.spot.root];
             let is_refused =

@@ -8,14 +8,14 @@ use haft_contract::door::Receipt;
 use haft_contract::effect::Change;
 use haft_contract::error::ToolError;
 use haft_contract::path::Extent;
-use haft_contract::process::{ChangeCounts, Settled, Settlement};
+use haft_contract::process::{ChangeCounts, CommitReport, Settlement};
 use rustix::fs::OFlags;
 
-use super::super::bring::Brought;
+use super::super::bring::LayerEntry;
 use super::super::open::open_beneath;
-use super::super::transaction::{Action, Deed, Expected};
+use super::super::transaction::{FileMutation, MutationAction, MutationPrecondition};
 use super::super::tree::{Hides, Planner, TreeChange};
-use super::difference::Spot;
+use super::difference::RootedPath;
 use super::read::is_opaque;
 use super::settle::{OpenRoot, Settling};
 use super::{AsFd, told};
@@ -25,7 +25,7 @@ const MUCH: u64 = 100_000_000;
 
 /// An ignored tree that a command changed, and what is to be done.
 pub(super) struct PlannedTree {
-    spot: Spot,
+    spot: RootedPath,
     kind: Change,
     counts: ChangeCounts,
     /// Nothing where every entry stays because another program changed it.
@@ -44,7 +44,7 @@ impl PlannedTree {
 
 impl Settling<'_> {
     /// Plans the commit of each tree that changed.
-    pub(super) fn planned_trees(&self, spots: &[Spot]) -> Result<Vec<PlannedTree>, ToolError> {
+    pub(super) fn planned_trees(&self, spots: &[RootedPath]) -> Result<Vec<PlannedTree>, ToolError> {
         let mut planned = Vec::new();
         for spot in spots {
             let tree = self.planned_tree(spot).map_err(|error| match error.kind() {
@@ -56,7 +56,7 @@ impl Settling<'_> {
         Ok(planned)
     }
 
-    fn planned_tree(&self, spot: &Spot) -> std::io::Result<Option<PlannedTree>> {
+    fn planned_tree(&self, spot: &RootedPath) -> std::io::Result<Option<PlannedTree>> {
         let root = &self.roots[spot.root];
         let Some(base) = self.layers.store_base(spot.root) else { return Ok(None) };
         let stopped = || self.stop.is_cancelled();
@@ -75,20 +75,24 @@ impl Settling<'_> {
         };
         let counts = ChangeCounts { created, replaced, removed };
         let (kept, going, is_empty) = (plan.kept, plan.going, plan.is_empty());
-        let source = has.then(|| Brought { from: root.layered.clone(), path: spot.path.clone() });
+        let source = has.then(|| LayerEntry { from: root.layered.clone(), path: spot.path.clone() });
         let stores = &self.layers.stores;
         let change = (!is_empty).then(|| TreeChange::commit(plan, source, (&self.layers.root, stores)));
         Ok(Some(PlannedTree { spot: spot.clone(), kind, counts, change, kept, going }))
     }
 
     /// Returns what a transaction does with a tree.
-    pub(super) fn tree_deed(&self, tree: &PlannedTree) -> Option<Deed> {
+    pub(super) fn tree_deed(&self, tree: &PlannedTree) -> Option<FileMutation> {
         let place: PathBuf = self.roots[tree.spot.root].place_of(&tree.spot.path);
-        Some(Deed { place, action: Action::Tree(Box::new(tree.change.clone()?)), expected: Expected::Anything })
+        Some(FileMutation {
+            place,
+            action: MutationAction::Tree(Box::new(tree.change.clone()?)),
+            expected: MutationPrecondition::Anything,
+        })
     }
 
     /// Notes which trees were changed, and keeps their stores within their room.
-    pub(super) fn note_trees(&self, trees: &[PlannedTree], settled: &mut Settled) {
+    pub(super) fn note_trees(&self, trees: &[PlannedTree], settled: &mut CommitReport) {
         for tree in trees {
             let target = self.target(&tree.spot, Extent::Tree);
             if tree.change.is_none() {
@@ -117,7 +121,7 @@ impl Settling<'_> {
     }
 
     /// Returns what would become of a tree, where a command is only tried.
-    pub(super) fn shown_tree(&self, spot: &Spot) -> Settlement {
+    pub(super) fn shown_tree(&self, spot: &RootedPath) -> Settlement {
         let root = &self.roots[spot.root];
         let change = match (root.stat_below(&spot.path).is_some(), root.has_layered(&spot.path)) {
             (false, _) => Change::Create,

@@ -20,19 +20,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_contract::before_image::{RECORDS, TouchRecord};
-use haft_contract::door::{Errand, Receipt, Receipts};
+use haft_contract::door::{Provenance, Receipt, Receipts};
 use haft_contract::error::ToolError;
-use haft_contract::process::{Layer, Level, Settle, Settled};
+use haft_contract::process::{CommitReport, ConfinementLevel, Disposition, OverlayDirs};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use tokio_util::sync::CancellationToken;
 
 use self::moving::count_files;
-use self::rewind::{Lost, Rewind};
+use self::rewind::{LostPath, Rewind};
 use super::super::tree::hidden_places;
 use super::folder::{LayerFolder, LayerPair};
 use super::sync::OwnCommits;
 use super::{LayeredGround, Layers, not_prepared, private_folder};
-use crate::state::journal::By;
+use crate::state::journal::ChangeAuthor;
 use crate::state::private;
 
 /// How many lost paths are named at most.
@@ -66,7 +66,7 @@ impl Done {
 
 /// The progress of an interrupted commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress {
+enum CommitProgress {
     /// The layers are unchanged.
     Nothing,
     /// Files have left the layers: they are in the workspace, or the journal has reverted that.
@@ -74,7 +74,7 @@ enum Progress {
 }
 
 /// The folder for the contents that a command touches, and the layers for its changes.
-pub(super) struct Watched {
+pub(super) struct WatchedLayers {
     folder: LayerFolder,
     /// For each root: the layer, and the folder with the kept contents.
     pairs: Vec<LayerPair>,
@@ -96,7 +96,7 @@ impl Layers {
     pub(super) fn watched_or_open(
         self: &Arc<Self>,
         reason: &str,
-        errand: Option<&Errand>,
+        errand: Option<&Provenance>,
     ) -> Result<LayeredGround, ToolError> {
         let known = self.known().not_watched.clone();
         let why = match known.map_or_else(|| self.watched_ground(errand), |known| Err(io::Error::other(known))) {
@@ -108,7 +108,7 @@ impl Layers {
     }
 
     /// Prepares the real folders, and folders for the contents that a command touches in them.
-    pub(super) fn watched_ground(self: &Arc<Self>, errand: Option<&Errand>) -> io::Result<LayeredGround> {
+    pub(super) fn watched_ground(self: &Arc<Self>, errand: Option<&Provenance>) -> io::Result<LayeredGround> {
         private_folder(&self.watched)?;
         let folder = LayerFolder::make(&self.watched)?;
         let mut ground = self.bare(None)?;
@@ -123,10 +123,10 @@ impl Layers {
             pairs.push(pair);
         }
         if let Some(errand) = errand {
-            folder.put(ABOUT, &serde_json::to_vec(&By::from(errand))?)?;
+            folder.put(ABOUT, &serde_json::to_vec(&ChangeAuthor::from(errand))?)?;
         }
         self.hide_secrets(&mut ground);
-        ground.watched = Some(Watched { folder, pairs, state: WatchedState::Running });
+        ground.watched = Some(WatchedLayers { folder, pairs, state: WatchedState::Running });
         Ok(ground)
     }
 }
@@ -135,24 +135,24 @@ impl LayeredGround {
     /// Rewinds the changes of the command into layers, and settles those.
     pub(super) fn settle_watched(
         &mut self,
-        (errand, receipts, stop): (Errand, Receipts, CancellationToken),
-        how: Settle,
-    ) -> Result<Settled, ToolError> {
+        (errand, receipts, stop): (Provenance, Receipts, CancellationToken),
+        how: Disposition,
+    ) -> Result<CommitReport, ToolError> {
         let lost = self.rewind().inspect_err(|error| note_not_covered(&error.what, &receipts))?;
         let settling = self.settling((errand, receipts.clone(), stop), OwnCommits::default())?;
         let mut settled = match how {
-            Settle::Keep => {
+            Disposition::Commit => {
                 self.note_commit();
                 settling.keep()?
             }
-            Settle::Show => settling.show()?,
+            Disposition::Discard => settling.show()?,
         };
         tell_lost(&lost, &receipts, &mut settled);
         Ok(settled)
     }
 
     /// Rewinds the changes of the command into layers, and makes this a ground with them.
-    pub(super) fn rewind(&mut self) -> Result<Vec<Lost>, ToolError> {
+    pub(super) fn rewind(&mut self) -> Result<Vec<LostPath>, ToolError> {
         let Some(watched) = &mut self.watched else { return Ok(Vec::new()) };
         let folders: Vec<&OwnedFd> = self.roots.iter().map(|root| &root.folder).collect();
         let lost = watched.rewind(&folders).map_err(not_rewound)?;
@@ -162,7 +162,7 @@ impl LayeredGround {
             let since = self.layers.clocks[number].now(root.folder.as_fd(), pair.upper.as_fd());
             self.since.push(since.map_err(not_prepared)?);
             self.covers.push(Vec::new());
-            root.layer = Some(Layer { upper: clone(&pair.upper)?, work: clone(&pair.work)? });
+            root.layer = Some(OverlayDirs { upper: clone(&pair.upper)?, work: clone(&pair.work)? });
         }
         Ok(lost)
     }
@@ -195,8 +195,8 @@ impl LayeredGround {
     }
 }
 
-impl Watched {
-    fn rewind(&mut self, folders: &[&OwnedFd]) -> io::Result<Vec<Lost>> {
+impl WatchedLayers {
+    fn rewind(&mut self, folders: &[&OwnedFd]) -> io::Result<Vec<LostPath>> {
         let all = self.try_rewind(folders);
         self.state = if all.is_ok() { WatchedState::Rewound } else { WatchedState::Failed };
         all
@@ -208,16 +208,16 @@ impl Watched {
     }
 
     /// Returns the progress of an interrupted commit; `None` if no commit has begun.
-    fn commit_progress(&self) -> Option<Progress> {
+    fn commit_progress(&self) -> Option<CommitProgress> {
         let begun = self.folder.get(Done::Committing.name())?;
         let all: usize = String::from_utf8_lossy(&begun).parse().unwrap_or_default();
         Some(match self.files_in_layers() {
-            left if left == all => Progress::Nothing,
-            _ => Progress::Something,
+            left if left == all => CommitProgress::Nothing,
+            _ => CommitProgress::Something,
         })
     }
 
-    fn try_rewind(&self, folders: &[&OwnedFd]) -> io::Result<Vec<Lost>> {
+    fn try_rewind(&self, folders: &[&OwnedFd]) -> io::Result<Vec<LostPath>> {
         let mut lost = Vec::new();
         let mut rewinds = Vec::new();
         for (pair, folder) in self.pairs.iter().zip(folders) {
@@ -291,7 +291,7 @@ impl LayerFolder {
 }
 
 /// Reports what undo does not restore, in the result and in the receipts.
-pub(super) fn tell_lost(lost: &[Lost], receipts: &Receipts, settled: &mut Settled) {
+pub(super) fn tell_lost(lost: &[LostPath], receipts: &Receipts, settled: &mut CommitReport) {
     let Some(reason) = lost_words(lost) else { return };
     note_not_covered(&reason, receipts);
     settled.notes.push(format!("undo does not restore everything: {reason}"));
@@ -303,11 +303,11 @@ fn note_not_covered(reason: &str, receipts: &Receipts) {
         Receipt::Ran { level, .. } => Some(*level),
         _ => None,
     });
-    receipts.note(Receipt::Ran { level: level.unwrap_or(Level::None), uncovered: Some(reason.to_owned()) });
+    receipts.note(Receipt::Ran { level: level.unwrap_or(ConfinementLevel::None), uncovered: Some(reason.to_owned()) });
 }
 
 /// Names the lost paths, as the end of a sentence.
-fn lost_words(lost: &[Lost]) -> Option<String> {
+fn lost_words(lost: &[LostPath]) -> Option<String> {
     let named: Vec<String> = lost
         .iter()
         .take(MOST_NAMED)

@@ -21,18 +21,19 @@ const UNSETTLED: Duration = Duration::from_secs(2);
 /// What is known of one root.
 #[derive(Debug, Default)]
 pub(super) struct WellKnown {
-    seen: Option<Seen>,
+    seen: Option<WellKnownCache>,
 }
 
+/// The well-known names whose first part was found in one version of a root.
 #[derive(Debug)]
-struct Seen {
-    of: Version,
+struct WellKnownCache {
+    of: FolderVersion,
     /// Those whose first part is there.
     names: Vec<PathBuf>,
 }
 
 /// Device, number and time of the last change.
-type Version = (u64, u64, i64, u64);
+type FolderVersion = (u64, u64, i64, u64);
 
 impl WellKnown {
     /// Returns those that exist.
@@ -44,7 +45,7 @@ impl WellKnown {
         }
         let names = begun(root);
         let existing = names.iter().filter(is_there).cloned().collect();
-        self.seen = is_settled(stat).then_some(Seen { of, names });
+        self.seen = is_settled(stat).then_some(WellKnownCache { of, names });
         existing
     }
 }

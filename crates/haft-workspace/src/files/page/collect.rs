@@ -81,8 +81,8 @@ impl LineUnits {
     }
 }
 
-/// The lines of a page, as far as they were read.
-pub(super) struct Collected {
+/// Collects the lines of a page, as far as they were read.
+pub(super) struct PageCollector {
     request: PageRequest,
     units: LineUnits,
     /// The number of the line that is being read.
@@ -147,7 +147,7 @@ struct OpenLine {
     has_return: bool,
 }
 
-impl Collected {
+impl PageCollector {
     pub(super) fn new(mut request: PageRequest, units: LineUnits) -> Self {
         request.first_line = request.first_line.max(1);
         let skip = usize::try_from(request.column.saturating_sub(1)).unwrap_or(usize::MAX);

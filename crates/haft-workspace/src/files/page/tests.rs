@@ -5,15 +5,15 @@ use haft_contract::lines::LineEnds;
 
 use super::*;
 
-fn read(text: impl Read, first_line: u64, lines: usize) -> Text {
+fn read(text: impl Read, first_line: u64, lines: usize) -> PagedContent {
     let request = PageRequest { first_line, lines, column: 1, line_length: 10 };
     page_in(Steps::new(text, &|| false, u64::MAX), request).expect("memory can be read")
 }
 
 fn page(text: &[u8], first_line: u64, lines: usize) -> Page {
     match read(text, first_line, lines) {
-        Text::Page(page) => page,
-        Text::Binary { .. } | Text::Foreign { .. } | Text::Stopped => panic!("it is text"),
+        PagedContent::Page(page) => page,
+        PagedContent::Binary { .. } | PagedContent::Foreign { .. } | PagedContent::Stopped => panic!("it is text"),
     }
 }
 
@@ -50,8 +50,8 @@ fn a_long_line_is_cut_and_its_rest_counted_in_characters() {
 
 #[test]
 fn a_nul_near_the_beginning_means_binary_and_says_what() {
-    assert!(matches!(read(&b"ab\0c"[..], 1, 1), Text::Binary { kind: "unknown binary data" }));
-    assert!(matches!(read(&b"\x89PNG\r\n\x1a\n\0\0"[..], 1, 1), Text::Binary { kind: "PNG image" }));
+    assert!(matches!(read(&b"ab\0c"[..], 1, 1), PagedContent::Binary { kind: "unknown binary data" }));
+    assert!(matches!(read(&b"\x89PNG\r\n\x1a\n\0\0"[..], 1, 1), PagedContent::Binary { kind: "PNG image" }));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn other_encodings_are_shown_as_text_and_named() {
     assert_eq!(texts(&page(&wide, 2, 9)), ["zwei"]);
     let latin = page(b"Das ist sch\xf6n\nund gut.\n", 1, 9);
     assert_eq!((latin.lines[0].cut, latin.form.name(), latin.lossy), (3, "windows-1252", false));
-    assert!(matches!(read(&b"\xff\xfe\0\0a\0\0\0"[..], 1, 1), Text::Foreign { encoding: "UTF-32LE" }));
+    assert!(matches!(read(&b"\xff\xfe\0\0a\0\0\0"[..], 1, 1), PagedContent::Foreign { encoding: "UTF-32LE" }));
 }
 
 #[test]
@@ -116,14 +116,14 @@ fn what_haft_wrote_is_text_whatever_is_in_it() {
     let mut file = tempfile::tempfile().expect("a file can be made");
     file.write_all(b"a\0b\rc\nd\n").and_then(|()| file.rewind()).expect("it can be written");
     let own = page_of_own(file, request).expect("it can be read");
-    let Text::Page(own) = own else { panic!("it is text") };
+    let PagedContent::Page(own) = own else { panic!("it is text") };
     assert_eq!(texts(&own), ["a\0b\rc", "d"]);
 }
 
 #[test]
 fn an_endless_source_is_read_no_further_than_the_page_and_stops_when_told() {
     let endless = || io::repeat(b'\n');
-    let Text::Page(first) = read(endless(), 3, 2) else { panic!("it is text") };
+    let PagedContent::Page(first) = read(endless(), 3, 2) else { panic!("it is text") };
     assert_eq!((first.lines.len(), first.more), (2, true));
     let asked = std::cell::Cell::new(0);
     let stopped = || {
@@ -131,7 +131,7 @@ fn an_endless_source_is_read_no_further_than_the_page_and_stops_when_told() {
         asked.get() > 100
     };
     let request = PageRequest { first_line: u64::MAX, lines: 1, column: 1, line_length: 10 };
-    assert!(matches!(page_in(Steps::new(endless(), &stopped, u64::MAX), request), Ok(Text::Stopped)));
+    assert!(matches!(page_in(Steps::new(endless(), &stopped, u64::MAX), request), Ok(PagedContent::Stopped)));
 }
 
 #[test]
@@ -139,8 +139,8 @@ fn the_lines_of_a_small_text_are_counted_behind_the_page() {
     let total = |text: &[u8], size: u64| {
         let request = PageRequest { first_line: 2, lines: 1, column: 1, line_length: 10 };
         match page_in(Steps::new(text, &|| false, size), request).expect("memory can be read") {
-            Text::Page(page) => (page.more, page.total_lines),
-            Text::Binary { .. } | Text::Foreign { .. } | Text::Stopped => panic!("it is text"),
+            PagedContent::Page(page) => (page.more, page.total_lines),
+            PagedContent::Binary { .. } | PagedContent::Foreign { .. } | PagedContent::Stopped => panic!("it is text"),
         }
     };
     for (text, lines) in [("a\nb\nc\n", 3), ("a\nb\nc", 3), ("a\nb\nc\n\n", 4), ("a\nb\r\n\r\n", 3)] {
@@ -160,7 +160,7 @@ fn a_line_can_be_read_from_any_of_its_characters_on() {
     for text in [format!("a\n{line}\r\nb").into_bytes(), wide] {
         for column in [2_usize, 11, 100_000, 299_985, 299_995, 300_000, 300_001, 300_500] {
             let request = PageRequest { first_line: 2, lines: 9, column: column as u64, line_length: 10 };
-            let Ok(Text::Page(page)) = page_in(Steps::new(&text[..], &|| false, 1), request) else {
+            let Ok(PagedContent::Page(page)) = page_in(Steps::new(&text[..], &|| false, 1), request) else {
                 panic!("it is text")
             };
             let wanted: String = line.chars().skip(column - 1).take(10).collect();

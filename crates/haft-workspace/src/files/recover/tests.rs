@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::files::Workspace;
 use crate::state::WorkspaceState;
-use crate::state::journal::{By, ContentHash, Journal, Kept, TakesBack};
+use crate::state::journal::{ChangeAuthor, ContentHash, ContentLocation, Journal, TakesBack};
 
 const BESIDE: &str = ".haft-1.tmp";
 const BACK: &str = ".haft-1.tmp.back";
 
-/// A workspace and a folder that was added once, with an intent without outcome.
-struct Ground {
+/// A workspace to which a folder was added once, with an intent that has no outcome.
+struct RecoveryFixture {
     folder: tempfile::TempDir,
     inline: Vec<u8>,
 }
 
-impl Ground {
+impl RecoveryFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for name in ["ws", "added"] {
@@ -33,17 +33,17 @@ impl Ground {
         std::fs::write(self.at(name), content).expect("it can be written");
     }
 
-    fn state(&mut self, content: &str) -> State {
+    fn state(&mut self, content: &str) -> PathState {
         let at = u32::try_from(self.inline.len()).expect("it is small");
         self.inline.extend_from_slice(content.as_bytes());
         let length = u32::try_from(content.len()).expect("it is small");
         let (size, hash) = (content.len() as u64, ContentHash::of(content.as_bytes()));
-        State::File { mode: 0o644, size, hash, content: Kept::Inline { at, length }, owner: None }
+        PathState::File { mode: 0o644, size, hash, content: ContentLocation::Inline { at, length }, owner: None }
     }
 
-    fn step(&mut self, path: impl AsRef<Path>, before: &str, after: &str) -> Step {
+    fn step(&mut self, path: impl AsRef<Path>, before: &str, after: &str) -> IntentStep {
         let (before, after) = (self.state(before), self.state(after));
-        Step::Change { path: PathText::from(path.as_ref()), before, after, beside: Some(BESIDE.into()) }
+        IntentStep::Change { path: PathText::from(path.as_ref()), before, after, beside: Some(BESIDE.into()) }
     }
 
     fn journal(&self) -> Journal {
@@ -51,15 +51,21 @@ impl Ground {
     }
 
     /// Writes an intent down, as somebody does who is killed then.
-    fn intended(&self, steps: Vec<Step>) -> Intent {
+    fn intended(&self, steps: Vec<IntentStep>) -> Intent {
         let intent = self.intent(steps);
         self.intend(&intent);
         intent
     }
 
-    fn intent(&self, steps: Vec<Step>) -> Intent {
-        let by =
-            By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1, ..By::default() };
+    fn intent(&self, steps: Vec<IntentStep>) -> Intent {
+        let by = ChangeAuthor {
+            tool: "t".into(),
+            call: "1".into(),
+            session: "s".into(),
+            run: "r".into(),
+            turn: 1,
+            ..ChangeAuthor::default()
+        };
         Intent { set: 1, part: 0, at: 0, by, takes_back: None, opened: Vec::new(), steps }
     }
 
@@ -73,13 +79,13 @@ impl Ground {
     }
 
     /// Writes the intent down, lets the next one come, and returns what it made of it.
-    fn recovered(&self, steps: Vec<Step>) -> Outcome {
+    fn recovered(&self, steps: Vec<IntentStep>) -> IntentOutcome {
         let (journal, intent) = (self.journal(), self.intended(steps));
-        let root = Root::open(&self.at("ws")).expect("it is there");
+        let root = WorkspaceRoot::open(&self.at("ws")).expect("it is there");
         recover(&root, &mut journal.lock(&|| false).expect("it is free")).expect("it can be written");
         let reading = journal.read().expect("it can be read");
         let happened = reading.outcome(&intent).expect("it is settled now");
-        Outcome { set: 1, part: 0, happened, standing: Vec::new() }
+        IntentOutcome { set: 1, part: 0, happened, standing: Vec::new() }
     }
 
     /// Everything below the workspace and the added folder.
@@ -98,7 +104,7 @@ fn files(files: &[(&str, &str)]) -> BTreeMap<String, String> {
 #[test]
 fn whoever_only_looks_sees_no_half_of_a_change() {
     for opens_doors in [true, false] {
-        let mut ground = Ground::new();
+        let mut ground = RecoveryFixture::new();
         ground.put("ws/a", "new a");
         ground.put("ws/b", "old b");
         let steps = vec![ground.step("a", "old a", "new a"), ground.step("b", "old b", "new b")];
@@ -120,14 +126,22 @@ fn what_became_of_an_interrupted_undo_or_redo_is_said_once() {
     let takes_back = |how, set| Some(TakesBack { how, sets: vec![set], only: Vec::new(), partly: false });
     for (how, began, told) in [
         (None, "old b", "An interrupted change by t (change set 3) was rolled back: all files are as before it."),
-        (Some(How::Undo), "old b", "An interrupted undo of change set 2 was rolled back: all files are as before it."),
-        (Some(How::Redo), "old b", "An interrupted redo of change set 1 was rolled back: all files are as before it."),
-        (Some(How::Redo), "new b", "An interrupted redo of change set 1 was finished."),
+        (
+            Some(UndoDirection::Undo),
+            "old b",
+            "An interrupted undo of change set 2 was rolled back: all files are as before it.",
+        ),
+        (
+            Some(UndoDirection::Redo),
+            "old b",
+            "An interrupted redo of change set 1 was rolled back: all files are as before it.",
+        ),
+        (Some(UndoDirection::Redo), "new b", "An interrupted redo of change set 1 was finished."),
     ] {
-        let mut ground = Ground::new();
+        let mut ground = RecoveryFixture::new();
         ground.put("ws/a", "new a");
         ground.put("ws/b", began);
-        let undone = Intent { set: 2, takes_back: takes_back(How::Undo, 1), ..ground.intent(Vec::new()) };
+        let undone = Intent { set: 2, takes_back: takes_back(UndoDirection::Undo, 1), ..ground.intent(Vec::new()) };
         ground.intend(&undone);
         ground.journal().lock(&|| false).expect("it is free").conclude(undone.happened()).expect("it can be written");
         let steps = vec![ground.step("a", "old a", "new a"), ground.step("b", "old b", "new b")];
@@ -142,7 +156,7 @@ fn what_became_of_an_interrupted_undo_or_redo_is_said_once() {
 
 #[test]
 fn what_was_half_done_in_a_folder_that_is_not_added_today_is_taken_back_all_the_same() {
-    let mut ground = Ground::new();
+    let mut ground = RecoveryFixture::new();
     ground.put("ws/a", "new a");
     ground.put("added/b", "old b");
     ground.put(&format!("added/{BESIDE}"), "new");
@@ -154,7 +168,7 @@ fn what_was_half_done_in_a_folder_that_is_not_added_today_is_taken_back_all_the_
 
 #[test]
 fn a_folder_that_was_swapped_for_a_link_since_leads_nowhere() {
-    let mut ground = Ground::new();
+    let mut ground = RecoveryFixture::new();
     ground.put("added/b", "new b");
     let gone = ground.folder.path().canonicalize().expect("it is there").join("gone");
     std::os::unix::fs::symlink("added", &gone).expect("it is new");
@@ -167,7 +181,7 @@ fn a_folder_that_was_swapped_for_a_link_since_leads_nowhere() {
 #[test]
 fn an_old_content_that_was_on_its_way_back_is_not_taken_for_somebody_elses() {
     for back in ["", "old", "old a"] {
-        let mut ground = Ground::new();
+        let mut ground = RecoveryFixture::new();
         ground.put("ws/a", "new a");
         ground.put("ws/b", "old b");
         ground.put(&format!("ws/{BACK}"), back);
@@ -180,14 +194,14 @@ fn an_old_content_that_was_on_its_way_back_is_not_taken_for_somebody_elses() {
 #[test]
 fn what_somebody_else_had_put_there_is_never_removed() {
     // Swapped out, and then somebody wrote to the place again.
-    let mut ground = Ground::new();
+    let mut ground = RecoveryFixture::new();
     ground.put("ws/a", "newer");
     ground.put(&format!("ws/{BESIDE}"), "theirs");
     let steps = vec![ground.step("a", "old a", "new a")];
     assert!(ground.recovered(steps).happened);
     assert_eq!(ground.files(), files(&[("ws/a", "newer"), ("ws/a.kept-by-haft", "theirs")]));
     // Swapped out on the way back.
-    let mut ground = Ground::new();
+    let mut ground = RecoveryFixture::new();
     ground.put("ws/a", "old a");
     ground.put(&format!("ws/{BACK}"), "theirs");
     let steps = vec![ground.step("a", "old a", "new a")];
@@ -197,7 +211,7 @@ fn what_somebody_else_had_put_there_is_never_removed() {
 
 #[test]
 fn the_beginning_of_the_new_content_goes_whatever_happened_to_the_place() {
-    let mut ground = Ground::new();
+    let mut ground = RecoveryFixture::new();
     ground.put("ws/a", "newer");
     ground.put(&format!("ws/{BESIDE}"), "ne");
     let steps = vec![ground.step("a", "old a", "new a")];
@@ -207,21 +221,23 @@ fn the_beginning_of_the_new_content_goes_whatever_happened_to_the_place() {
 
 #[test]
 fn a_content_described_by_the_one_before_is_recognised_by_its_beginning() {
-    let mut ground = Ground::new();
+    let mut ground = RecoveryFixture::new();
     let before = ground.state("one two three");
-    let State::File { content: Kept::Inline { at, .. }, .. } = ground.state("2") else { panic!("it is inline") };
-    let middle = Box::new(Kept::Inline { at, length: 1 });
+    let PathState::File { content: ContentLocation::Inline { at, .. }, .. } = ground.state("2") else {
+        panic!("it is inline")
+    };
+    let middle = Box::new(ContentLocation::Inline { at, length: 1 });
     let hash = ContentHash::of(b"one 2 three");
-    let content = Kept::Splice { begin: 4, middle, end: 6 };
-    let after = State::File { mode: 0o644, size: 11, hash, content, owner: None };
+    let content = ContentLocation::Splice { begin: 4, middle, end: 6 };
+    let after = PathState::File { mode: 0o644, size: 11, hash, content, owner: None };
     let inline = |at: u32, length: u32| Ok(ground.inline[at as usize..(at + length) as usize].to_vec());
     let images =
         Images { inline: &inline, objects: ground.journal().objects(), stores: TreeStores::of(&ground.journal()) };
-    let of = |content: &[u8]| State::File {
+    let of = |content: &[u8]| PathState::File {
         mode: 0o600,
         size: content.len() as u64,
         hash: ContentHash::of(content),
-        content: Kept::No,
+        content: ContentLocation::No,
         owner: None,
     };
     for (part, wanted) in [("", true), ("one 2 th", true), ("one 2 three", true), ("one two", false)] {
@@ -232,7 +248,7 @@ fn a_content_described_by_the_one_before_is_recognised_by_its_beginning() {
 #[test]
 fn a_step_that_changes_nothing_does_not_say_that_those_before_it_were_done() {
     for (a, happened) in [("old a", false), ("new a", true)] {
-        let mut ground = Ground::new();
+        let mut ground = RecoveryFixture::new();
         ground.put("ws/a", a);
         ground.put("ws/twin", "new a");
         let steps = vec![ground.step("a", "old a", "new a"), ground.step("twin", "new a", "new a")];
@@ -243,7 +259,7 @@ fn a_step_that_changes_nothing_does_not_say_that_those_before_it_were_done() {
 
 #[test]
 fn what_comes_after_a_step_that_was_not_done_was_not_done_either() {
-    let mut ground = Ground::new();
+    let mut ground = RecoveryFixture::new();
     ground.put("ws/a", "new a");
     ground.put("ws/b", "old b");
     ground.put("ws/c", "somebody else's");

@@ -6,12 +6,12 @@ use super::*;
 
 /// A workspace of which only the names matter.
 #[derive(Default)]
-struct Names {
+struct FakeChangeView {
     was: BTreeSet<PathBuf>,
     will_be: BTreeSet<PathBuf>,
 }
 
-impl Names {
+impl FakeChangeView {
     fn holds(names: &BTreeSet<PathBuf>, path: &Path) -> bool {
         names.iter().any(|name| name.starts_with(path))
     }
@@ -29,7 +29,7 @@ impl Names {
     }
 }
 
-impl Sight for Names {
+impl ChangeView for FakeChangeView {
     fn was(&self, path: &Path) -> bool {
         Self::holds(&self.was, path)
     }
@@ -87,7 +87,7 @@ fn a_repository_is_noticed_whatever_the_order_of_its_parts_and_the_number_of_cha
             for order in orders(&paths) {
                 // Each bit says whether a new change begins behind a part.
                 for cuts in 0..1_u32 << (order.len() - 1) {
-                    let mut names = Names::default();
+                    let mut names = FakeChangeView::default();
                     let mut planted = None;
                     let mut change: Vec<&Path> = Vec::new();
                     for (index, path) in order.iter().enumerate() {
@@ -108,7 +108,7 @@ fn a_repository_is_noticed_whatever_the_order_of_its_parts_and_the_number_of_cha
 #[test]
 fn folders_whose_settings_are_protected_by_name_are_left_to_that() {
     for folder in [".git", "sub/.git", ".git/modules/a", ".git/modules/a/modules/b", ".git/worktrees/w", ".GIT"] {
-        let mut names = Names::default();
+        let mut names = FakeChangeView::default();
         let paths: Vec<PathBuf> =
             ["config", "HEAD", "objects/a", "refs/a"].map(|part| Path::new(folder).join(part)).into();
         for path in &paths {
@@ -132,7 +132,7 @@ fn what_is_no_repository_is_left_alone() {
     ];
     for paths in others {
         for order in orders(paths) {
-            let mut names = Names::default();
+            let mut names = FakeChangeView::default();
             for path in &order {
                 assert_eq!(names.change(&[Path::new(path)]), None, "{path} of {order:?}");
             }
@@ -143,7 +143,7 @@ fn what_is_no_repository_is_left_alone() {
 #[test]
 fn changes_of_data_in_a_repository_with_settings_plant_nothing() {
     let all = ["docs/HEAD", "docs/objects/a", "docs/refs/a", "docs/config", "docs/hooks/update"].map(PathBuf::from);
-    let mut names = Names { was: all.clone().into(), will_be: all.into() };
+    let mut names = FakeChangeView { was: all.clone().into(), will_be: all.into() };
     for path in ["docs/HEAD", "docs/objects/b", "docs/refs/heads/main", "docs/packed-refs", "docs/description"] {
         assert_eq!(names.change(&[Path::new(path)]), None, "{path}");
     }

@@ -14,7 +14,7 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 use haft_contract::encoding::LOOKED_AT;
-use haft_contract::search::{FoundLine, LineKind, SearchRequest, Span, Wanted};
+use haft_contract::search::{FoundLine, LineKind, SearchOutputMode, SearchRequest, Span};
 use rustix::fs::FileType;
 use tokio_util::sync::CancellationToken;
 
@@ -39,10 +39,10 @@ pub(super) struct FileSearcher<'a> {
     buffer: Vec<u8>,
 }
 
-/// What came of a file.
-pub(super) enum Answer {
+/// The outcome of searching one file.
+pub(super) enum FileSearchOutcome {
     /// It was searched.
-    Searched(Matched),
+    Searched(FileMatches),
     /// It is no text.
     Binary,
     /// A line of it, or all of it in a search across lines, is too long.
@@ -57,7 +57,7 @@ pub(super) enum Answer {
 
 /// The matches of a file.
 #[derive(Default)]
-pub(super) struct Matched {
+pub(super) struct FileMatches {
     /// How many.
     pub(super) matches: u64,
     /// Whether there may be more.
@@ -82,15 +82,15 @@ impl<'a> FileSearcher<'a> {
     }
 
     /// Searches a file.
-    pub(super) fn search(&mut self, file: &OwnedFd) -> Answer {
-        let Ok(stat) = rustix::fs::fstat(file) else { return Answer::Unreadable };
+    pub(super) fn search(&mut self, file: &OwnedFd) -> FileSearchOutcome {
+        let Ok(stat) = rustix::fs::fstat(file) else { return FileSearchOutcome::Unreadable };
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Answer::Special;
+            return FileSearchOutcome::Special;
         }
         let size = u64::try_from(stat.st_size).unwrap_or(0);
-        let mut content = Content { file: file.as_fd(), left: size, stop: self.stop };
+        let mut content = CancellableReader { file: file.as_fd(), left: size, stop: self.stop };
         let mut taken =
-            Taken { matcher: &self.matcher, request: self.request, matched: Matched::default(), binary: false };
+            MatchSink { matcher: &self.matcher, request: self.request, matched: FileMatches::default(), binary: false };
         // A match across lines may be anywhere, so there the content is needed as a whole.
         let whole = if self.request.span == Span::Lines { LONGEST } else { SMALL };
         let outcome = match usize::try_from(size) {
@@ -100,7 +100,7 @@ impl<'a> FileSearcher<'a> {
                 let filled = content.fill(room(&mut self.buffer, size));
                 filled.and_then(|length| self.searchers.search_whole(&self.buffer[..length], &mut taken))
             }
-            _ if self.request.span == Span::Lines => return Answer::TooLong,
+            _ if self.request.span == Span::Lines => return FileSearchOutcome::TooLong,
             _ => {
                 let filled = content.fill(room(&mut self.buffer, LOOKED_AT));
                 filled
@@ -108,12 +108,12 @@ impl<'a> FileSearcher<'a> {
             }
         };
         match outcome {
-            _ if self.stop.is_cancelled() => Answer::Stopped,
-            Ok(()) if taken.binary => Answer::Binary,
-            Ok(()) => Answer::Searched(taken.matched),
-            Err(error) if error.raw_os_error().is_some() => Answer::Unreadable,
+            _ if self.stop.is_cancelled() => FileSearchOutcome::Stopped,
+            Ok(()) if taken.binary => FileSearchOutcome::Binary,
+            Ok(()) => FileSearchOutcome::Searched(taken.matched),
+            Err(error) if error.raw_os_error().is_some() => FileSearchOutcome::Unreadable,
             // The searcher's own error: its buffer may not grow any more.
-            Err(_) => Answer::TooLong,
+            Err(_) => FileSearchOutcome::TooLong,
         }
     }
 }
@@ -126,14 +126,14 @@ fn room(buffer: &mut Vec<u8>, size: usize) -> &mut [u8] {
     &mut buffer[..size]
 }
 
-/// The content of a file, up to the size it had, until the call is stopped.
-struct Content<'a> {
+/// Reads the content of a file up to the size that it had, until the call is stopped.
+struct CancellableReader<'a> {
     file: BorrowedFd<'a>,
     left: u64,
     stop: &'a CancellationToken,
 }
 
-impl Content<'_> {
+impl CancellableReader<'_> {
     fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -146,7 +146,7 @@ impl Content<'_> {
     }
 }
 
-impl Read for Content<'_> {
+impl Read for CancellableReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let room = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
         if room == 0 || self.stop.is_cancelled() {
@@ -158,16 +158,16 @@ impl Read for Content<'_> {
     }
 }
 
-/// Takes what the searcher finds.
-pub(super) struct Taken<'a> {
+/// Takes the matches that the searcher finds.
+pub(super) struct MatchSink<'a> {
     pub(super) matcher: &'a RegexMatcher,
     request: &'a SearchRequest,
-    matched: Matched,
+    matched: FileMatches,
     /// Whether it turned out to be no text.
     pub(super) binary: bool,
 }
 
-impl Taken<'_> {
+impl MatchSink<'_> {
     /// Keeps the lines of a match, cut around its beginning.
     fn keep_lines(&mut self, found: &SinkMatch<'_>) {
         let mut at = self.matcher.find(found.bytes()).ok().flatten().map_or(0, |range| range.start());
@@ -186,15 +186,15 @@ impl Taken<'_> {
     }
 }
 
-impl Sink for &mut Taken<'_> {
+impl Sink for &mut MatchSink<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         self.matched.matches += 1;
         match self.request.wanted {
-            Wanted::Files => Ok(false),
-            Wanted::Counts => Ok(true),
-            Wanted::Lines => {
+            SearchOutputMode::Files => Ok(false),
+            SearchOutputMode::Counts => Ok(true),
+            SearchOutputMode::Lines => {
                 let has_enough = self.matched.matches > through(self.request);
                 // One more is kept: its context tells where that of the last one ends.
                 if self.matched.matches <= through(self.request).saturating_add(1) {

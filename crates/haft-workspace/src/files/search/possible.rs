@@ -70,7 +70,7 @@ fn not_ascii() -> Hir {
 #[cfg(test)]
 mod tests {
     use grep_matcher::Matcher;
-    use haft_contract::search::{Ignored, Span, Wanted};
+    use haft_contract::search::{IgnorePolicy, SearchOutputMode, Span};
 
     use super::*;
 
@@ -85,8 +85,8 @@ mod tests {
             usual_excludes: Vec::new(),
             before: 0,
             after: 0,
-            wanted: Wanted::Lines,
-            ignored: Ignored::Skip,
+            wanted: SearchOutputMode::Lines,
+            ignored: IgnorePolicy::Skip,
             skip: 0,
             most: 1,
             line_length: 100,

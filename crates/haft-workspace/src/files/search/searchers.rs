@@ -12,9 +12,9 @@ use grep_matcher::{LineTerminator, Matcher};
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Encoding, Searcher, SearcherBuilder};
 use haft_contract::encoding::{LOOKED_AT, NoText, TextForm, Whole};
-use haft_contract::search::{SearchRequest, Span, Wanted};
+use haft_contract::search::{SearchOutputMode, SearchRequest, Span};
 
-use super::file::{LONGEST, Taken};
+use super::file::{LONGEST, MatchSink};
 use super::possible::possible;
 
 /// The searchers of one thread, for every way in which bytes are text.
@@ -38,17 +38,17 @@ impl<'a> Searchers<'a> {
     }
 
     /// Searches content that is there as a whole.
-    pub(super) fn search_whole(&mut self, content: &[u8], taken: &mut Taken<'_>) -> io::Result<()> {
+    pub(super) fn search_whole(&mut self, content: &[u8], taken: &mut MatchSink<'_>) -> io::Result<()> {
         let has_nul = memchr::memchr(0, content).is_some();
         let is_plain = !has_nul && content[..content.len().min(LOOKED_AT)].is_ascii();
         if !is_plain && !has_nul && !has_mark(content) && !self.is_possible_in(content) {
             return Ok(());
         }
-        let reading = if is_plain { Reading::AsItIs } else { Reading::of(content, Whole::Yes) };
+        let reading = if is_plain { TextDecoding::AsItIs } else { TextDecoding::of(content, Whole::Yes) };
         match reading {
-            Reading::Decoded(form) => self.decoding(form).search_slice(taken.matcher, content, taken),
-            Reading::AsItIs if !has_nul => self.plain.search_slice(taken.matcher, content, taken),
-            Reading::AsItIs | Reading::NoText => {
+            TextDecoding::Decoded(form) => self.decoding(form).search_slice(taken.matcher, content, taken),
+            TextDecoding::AsItIs if !has_nul => self.plain.search_slice(taken.matcher, content, taken),
+            TextDecoding::AsItIs | TextDecoding::NoText => {
                 taken.binary = true;
                 Ok(())
             }
@@ -56,11 +56,16 @@ impl<'a> Searchers<'a> {
     }
 
     /// Searches content that is too large to be kept; its beginning has been read.
-    pub(super) fn search_in_steps(&mut self, start: &[u8], rest: impl Read, taken: &mut Taken<'_>) -> io::Result<()> {
-        let searcher = match Reading::of(start, Whole::No) {
-            Reading::AsItIs => &mut self.careful,
-            Reading::Decoded(form) => self.decoding(form),
-            Reading::NoText => {
+    pub(super) fn search_in_steps(
+        &mut self,
+        start: &[u8],
+        rest: impl Read,
+        taken: &mut MatchSink<'_>,
+    ) -> io::Result<()> {
+        let searcher = match TextDecoding::of(start, Whole::No) {
+            TextDecoding::AsItIs => &mut self.careful,
+            TextDecoding::Decoded(form) => self.decoding(form),
+            TextDecoding::NoText => {
                 taken.binary = true;
                 return Ok(());
             }
@@ -92,9 +97,10 @@ fn has_mark(content: &[u8]) -> bool {
 
 fn builder(request: &SearchRequest, binary: BinaryDetection) -> SearcherBuilder {
     let mut builder = SearcherBuilder::new();
-    let (before, after) = if request.wanted == Wanted::Lines { (request.before, request.after) } else { (0, 0) };
+    let (before, after) =
+        if request.wanted == SearchOutputMode::Lines { (request.before, request.after) } else { (0, 0) };
     builder
-        .line_number(request.wanted == Wanted::Lines)
+        .line_number(request.wanted == SearchOutputMode::Lines)
         .before_context(before)
         .after_context(after)
         .heap_limit(Some(LONGEST))
@@ -106,8 +112,8 @@ fn builder(request: &SearchRequest, binary: BinaryDetection) -> SearcherBuilder 
     builder
 }
 
-/// How content is text.
-enum Reading {
+/// The way in which a content is read as text.
+enum TextDecoding {
     /// As UTF-8, perhaps with some bytes that are no text.
     AsItIs,
     /// In another form.
@@ -116,14 +122,14 @@ enum Reading {
     NoText,
 }
 
-impl Reading {
+impl TextDecoding {
     /// Decides from the beginning of the content, as `read_file` does.
     fn of(start: &[u8], whole: Whole) -> Self {
         match TextForm::detect(start, whole) {
-            Ok(form) if form.name() == TextForm::utf8().name() => Reading::AsItIs,
-            Ok(form) => Reading::Decoded(form),
-            Err(NoText::Binary | NoText::BadEncoding { looks_like: Some(_), .. }) => Reading::NoText,
-            Err(NoText::BadEncoding { looks_like: None, .. }) => Reading::AsItIs,
+            Ok(form) if form.name() == TextForm::utf8().name() => TextDecoding::AsItIs,
+            Ok(form) => TextDecoding::Decoded(form),
+            Err(NoText::Binary | NoText::BadEncoding { looks_like: Some(_), .. }) => TextDecoding::NoText,
+            Err(NoText::BadEncoding { looks_like: None, .. }) => TextDecoding::AsItIs,
         }
     }
 }

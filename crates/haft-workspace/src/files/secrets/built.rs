@@ -10,12 +10,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use haft_contract::guarded::{may_hold_secrets, secret_kind};
-use haft_contract::stamp::Stamp;
+use haft_contract::stamp::FileStamp;
 use rustix::fs::{FileType, OFlags};
 
 use super::super::facts::stamp_of;
-use super::super::folder::Names;
-use super::super::open::Root;
+use super::super::folder::FolderNameList;
+use super::super::open::WorkspaceRoot;
 
 /// Deepest folder below the first that is entered.
 const DEEPEST: usize = 3;
@@ -30,19 +30,19 @@ const MOST_FILES: usize = 200;
 #[derive(Debug, Default)]
 pub(super) struct BuiltFolders {
     known: HashMap<PathBuf, Built>,
-    names: Names,
+    names: FolderNameList,
 }
 
 #[derive(Clone, Debug)]
 struct Built {
-    stamp: Stamp,
+    stamp: FileStamp,
     folders: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
 }
 
 impl BuiltFolders {
     /// Returns the secret files in and near these folders.
-    pub(super) fn look(&mut self, root: &Root, tops: Vec<PathBuf>) -> Vec<PathBuf> {
+    pub(super) fn look(&mut self, root: &WorkspaceRoot, tops: Vec<PathBuf>) -> Vec<PathBuf> {
         let mut waiting: VecDeque<(PathBuf, usize)> = tops.into_iter().map(|top| (top, 0)).collect();
         let (mut found, mut looked) = (Vec::new(), 0);
         while let Some((place, depth)) = waiting.pop_front().filter(|_| looked < MOST_FOLDERS) {
@@ -57,7 +57,7 @@ impl BuiltFolders {
         found
     }
 
-    fn folder(&mut self, root: &Root, place: &Path) -> Option<&Built> {
+    fn folder(&mut self, root: &WorkspaceRoot, place: &Path) -> Option<&Built> {
         let opened = root.open_place(place, OFlags::PATH | OFlags::DIRECTORY).ok()?;
         let stamp = stamp_of(&rustix::fs::fstat(&opened).ok()?);
         if self.known.get(place).is_none_or(|known| known.stamp != stamp) {

@@ -6,16 +6,16 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft_contract::stamp::Basis;
+use haft_contract::stamp::ExpectedVersion;
 use rustix::fs::{Mode, OFlags};
 
 use super::*;
 use crate::files::Workspace;
-use crate::files::bring::Layered;
+use crate::files::bring::LayerHandle;
 use crate::files::fate;
 use crate::files::order::in_order;
 use crate::files::shut::Shut;
-use crate::history::{History, TakenBack, Which};
+use crate::history::{TakenBack, UndoSelection, WorkspaceHistory};
 use crate::require::Need;
 use crate::state::WorkspaceState;
 
@@ -24,12 +24,12 @@ mod brought;
 mod large;
 
 /// A workspace, a layer beside it, and a journal.
-pub(crate) struct Scene {
+pub(crate) struct TransactionFixture {
     folder: tempfile::TempDir,
-    layer: Arc<Layered>,
+    layer: Arc<LayerHandle>,
 }
 
-impl Scene {
+impl TransactionFixture {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         Self::with_layer(folder, "layer")
@@ -40,7 +40,7 @@ impl Scene {
         std::fs::create_dir_all(folder.path().join("ws")).expect("it is new");
         std::fs::create_dir_all(&layer).expect("it is new");
         let opened = rustix::fs::open(&layer, OFlags::DIRECTORY | OFlags::RDONLY, Mode::empty());
-        let layer = Arc::new(Layered::new(opened.expect("it is there")));
+        let layer = Arc::new(LayerHandle::new(opened.expect("it is there")));
         Self { folder, layer }
     }
 
@@ -64,28 +64,28 @@ impl Scene {
         std::fs::set_permissions(self.at(path), Permissions::from_mode(mode)).expect("it is there");
     }
 
-    pub(crate) fn bring(&self, path: &str) -> Deed {
-        let brought = Brought { from: self.layer.clone(), path: path.into() };
-        deed(path, Action::Bring(brought))
+    pub(crate) fn bring(&self, path: &str) -> FileMutation {
+        let brought = LayerEntry { from: self.layer.clone(), path: path.into() };
+        deed(path, MutationAction::Bring(brought))
     }
 
-    pub(crate) fn commit(&self, deeds: &[Deed]) -> Result<Done, NotDone> {
+    pub(crate) fn commit(&self, deeds: &[FileMutation]) -> Result<Done, NotDone> {
         self.attempt(deeds).map_err(|refused| refused.cause)
     }
 
-    fn attempt(&self, deeds: &[Deed]) -> Result<Done, Refused> {
-        let (root, journal) = (Root::open(&self.at("ws")).expect("it is there"), self.state().journal());
-        let by = By {
+    fn attempt(&self, deeds: &[FileMutation]) -> Result<Done, TransactionRefusal> {
+        let (root, journal) = (WorkspaceRoot::open(&self.at("ws")).expect("it is there"), self.state().journal());
+        let by = ChangeAuthor {
             tool: "bash".into(),
             call: "1".into(),
             session: "s".into(),
             run: "r".into(),
             turn: 1,
-            ..By::default()
+            ..ChangeAuthor::default()
         };
         let (shut, stopped) = (Shut::Opens, &|| false);
         let plants = &|_: &Path, _: &Path| false;
-        let job = Job {
+        let job = TransactionContext {
             root: &root,
             journal: &journal,
             by,
@@ -103,12 +103,12 @@ impl Scene {
         WorkspaceState::new(&self.at("state"), &self.at("ws"))
     }
 
-    pub(crate) fn history(&self) -> History {
+    pub(crate) fn history(&self) -> WorkspaceHistory {
         Workspace::open(&self.at("ws")).expect("it is there").history(&self.state())
     }
 
     pub(crate) fn undo(&self) -> TakenBack {
-        self.history().undo(Which::Newest, None).expect("it can be taken back")
+        self.history().undo(UndoSelection::Newest, None).expect("it can be taken back")
     }
 
     /// Everything in a folder, with what it is.
@@ -135,8 +135,8 @@ impl Scene {
     }
 }
 
-pub(crate) fn deed(place: &str, action: Action) -> Deed {
-    Deed { place: place.into(), action, expected: Expected::Anything }
+pub(crate) fn deed(place: &str, action: MutationAction) -> FileMutation {
+    FileMutation { place: place.into(), action, expected: MutationPrecondition::Anything }
 }
 
 fn tree_of(entries: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -145,7 +145,7 @@ fn tree_of(entries: &[(&str, &str)]) -> BTreeMap<String, String> {
 
 #[test]
 fn what_lies_ready_comes_in_by_a_rename_and_can_be_taken_back() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     scene.put("ws/old", "old");
     scene.put("layer/old", "new content");
     scene.put("layer/fresh", "fresh");
@@ -166,7 +166,7 @@ fn what_lies_ready_comes_in_by_a_rename_and_can_be_taken_back() {
 #[test]
 fn what_was_brought_goes_back_into_its_layer_when_something_else_fails() {
     for count in [2, 40] {
-        let scene = Scene::new();
+        let scene = TransactionFixture::new();
         scene.put("ws/00", "old");
         scene.put("ws/taken", "theirs");
         for number in 0..count {
@@ -174,8 +174,8 @@ fn what_was_brought_goes_back_into_its_layer_when_something_else_fails() {
         }
         scene.put("layer/taken", "new");
         let (beginning, layer) = (scene.tree("ws"), scene.tree("layer"));
-        let mut deeds: Vec<Deed> = (0..count).map(|number| scene.bring(&format!("{number:02}"))).collect();
-        deeds.push(deed("00/child", Action::MakeFolder(None)));
+        let mut deeds: Vec<FileMutation> = (0..count).map(|number| scene.bring(&format!("{number:02}"))).collect();
+        deeds.push(deed("00/child", MutationAction::MakeFolder(None)));
 
         let refused = scene.commit(&deeds).err().expect("a file is in the way");
 
@@ -186,18 +186,18 @@ fn what_was_brought_goes_back_into_its_layer_when_something_else_fails() {
 
 #[test]
 fn a_new_thing_never_replaces_what_somebody_else_has_put_there() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     scene.put("ws/a", "theirs");
     scene.put("layer/a", "ours");
-    let expected = Expected::Basis(Basis::Nothing);
-    let refused = scene.commit(&[Deed { expected, ..scene.bring("a") }]).err();
+    let expected = MutationPrecondition::Basis(ExpectedVersion::Nothing);
+    let refused = scene.commit(&[FileMutation { expected, ..scene.bring("a") }]).err();
     assert!(matches!(refused, Some(NotDone::Stale(place)) if place == Path::new("a")));
     assert_eq!(scene.tree("ws"), tree_of(&[("ws/a", "644 theirs")]));
     assert_eq!(scene.tree("layer"), tree_of(&[("layer/a", "644 ours")]));
 }
 
 /// A scene in which things of every kind become things of every kind, and what is to be done for it.
-fn all_kinds(scene: &Scene) -> Vec<Deed> {
+fn all_kinds(scene: &TransactionFixture) -> Vec<FileMutation> {
     for kind in ["file", "link", "folder", "nothing"] {
         let place = |becomes: &str| format!("ws/{kind}-{becomes}");
         match kind {
@@ -214,16 +214,16 @@ fn all_kinds(scene: &Scene) -> Vec<Deed> {
         for to in ["file", "link", "folder", "nothing"] {
             let name = format!("{kind}-{to}");
             if kind == "folder" && to != "folder" {
-                deeds.push(deed(&format!("{name}/in/deep"), Action::Remove));
-                deeds.push(deed(&format!("{name}/in"), Action::Remove));
+                deeds.push(deed(&format!("{name}/in/deep"), MutationAction::Remove));
+                deeds.push(deed(&format!("{name}/in"), MutationAction::Remove));
             }
             match (kind, to) {
                 ("nothing", "nothing") => {}
                 (_, "file") => scene.put(&format!("layer/{name}"), "new"),
                 (_, "link") => scene.link(&format!("layer/{name}"), "new-target"),
-                ("folder", "folder") => deeds.push(deed(&name, Action::SetMode(0o750))),
-                (_, "folder") => deeds.push(deed(&name, Action::MakeFolder(Some(0o755)))),
-                _ => deeds.push(deed(&name, Action::Remove)),
+                ("folder", "folder") => deeds.push(deed(&name, MutationAction::SetMode(0o750))),
+                (_, "folder") => deeds.push(deed(&name, MutationAction::MakeFolder(Some(0o755)))),
+                _ => deeds.push(deed(&name, MutationAction::Remove)),
             }
             match to {
                 "file" | "link" => deeds.push(scene.bring(&name)),
@@ -240,7 +240,7 @@ fn all_kinds(scene: &Scene) -> Vec<Deed> {
 
 #[test]
 fn whatever_kind_a_thing_is_and_becomes_it_can_be_taken_back_and_redone() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     let deeds = all_kinds(&scene);
     let beginning = scene.tree("ws");
     scene.commit(&deeds).expect("nothing stands in the way");
@@ -267,11 +267,11 @@ fn whatever_kind_a_thing_is_and_becomes_it_can_be_taken_back_and_redone() {
 
 #[test]
 fn what_became_another_kind_and_was_cut_off_is_taken_back() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     let mut deeds = all_kinds(&scene);
     let (beginning, layer) = (scene.tree("ws"), scene.tree("layer"));
     for cut in 0..deeds.len() {
-        let failing = Deed { place: "not/there".into(), ..deed("", Action::MakeFolder(None)) };
+        let failing = FileMutation { place: "not/there".into(), ..deed("", MutationAction::MakeFolder(None)) };
         deeds.insert(cut, failing);
         assert!(scene.commit(&deeds).is_err());
         assert_eq!((scene.tree("ws"), scene.tree("layer")), (beginning.clone(), layer.clone()), "cut at {cut}");
@@ -280,10 +280,10 @@ fn what_became_another_kind_and_was_cut_off_is_taken_back() {
 }
 
 /// A scene with things of all kinds and as many plain files again, and what is to be done for it.
-fn much_to_do() -> (Scene, Vec<Deed>) {
+fn much_to_do() -> (TransactionFixture, Vec<FileMutation>) {
     // In memory where that can be had: a hundred rounds sync a hundred times.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-    let scene = Scene::with_layer(folder.expect("a temporary folder can be made"), "layer");
+    let scene = TransactionFixture::with_layer(folder.expect("a temporary folder can be made"), "layer");
     let mut deeds = all_kinds(&scene);
     for number in 0..8 {
         let name = |what: &str| format!("plain/{what}{number}");
@@ -292,7 +292,7 @@ fn much_to_do() -> (Scene, Vec<Deed>) {
         scene.put(&format!("layer/{}", name("replaced")), "new");
         scene.put(&format!("layer/{}", name("fresh")), "new");
         deeds.extend([scene.bring(&name("replaced")), scene.bring(&name("fresh"))]);
-        deeds.push(deed(&name("removed"), Action::Remove));
+        deeds.push(deed(&name("removed"), MutationAction::Remove));
     }
     scene.put("ws/plain/twin", "new");
     std::fs::hard_link(scene.at("layer/plain/replaced7"), scene.at("layer/plain/twin")).expect("it is new");
@@ -351,11 +351,11 @@ fn a_large_undo_that_is_cut_off_anywhere_is_done_or_not_and_can_be_done_again() 
 
 #[test]
 fn a_mode_alone_is_changed_and_taken_back_whatever_became_of_the_content() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     scene.put("ws/script", "one");
     scene.put("ws/shut/in", "two");
     scene
-        .commit(&[deed("script", Action::SetMode(0o755)), deed("shut", Action::SetMode(0o500))])
+        .commit(&[deed("script", MutationAction::SetMode(0o755)), deed("shut", MutationAction::SetMode(0o500))])
         .expect("both are there");
     let wanted = [("ws/script", "755 one"), ("ws/shut", "500/"), ("ws/shut/in", "644 two")];
     assert_eq!(scene.tree("ws"), tree_of(&wanted));
@@ -367,22 +367,22 @@ fn a_mode_alone_is_changed_and_taken_back_whatever_became_of_the_content() {
 
 #[test]
 fn a_mode_and_an_edit_are_taken_back_together() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     scene.put("ws/a", "old");
     scene.put("layer/a", "new");
     scene.commit(&[scene.bring("a")]).expect("it is there");
-    scene.commit(&[deed("a", Action::SetMode(0o755))]).expect("it is there");
-    scene.history().undo(Which::Session, None).expect("both can be taken back");
+    scene.commit(&[deed("a", MutationAction::SetMode(0o755))]).expect("it is there");
+    scene.history().undo(UndoSelection::Session, None).expect("both can be taken back");
     assert_eq!(scene.tree("ws"), tree_of(&[("ws/a", "644 old")]));
 }
 
 #[test]
 fn a_tree_that_nothing_may_be_done_in_is_made_removed_and_made_again() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     scene.put("layer/a/b/f", "content");
     let deeds = [
-        deed("a", Action::MakeFolder(Some(0o555))),
-        deed("a/b", Action::MakeFolder(Some(0o500))),
+        deed("a", MutationAction::MakeFolder(Some(0o555))),
+        deed("a/b", MutationAction::MakeFolder(Some(0o500))),
         scene.bring("a/b/f"),
     ];
     scene.commit(&deeds).expect("nothing is there");
@@ -396,18 +396,18 @@ fn a_tree_that_nothing_may_be_done_in_is_made_removed_and_made_again() {
 
 #[test]
 fn a_folder_in_which_somebody_works_is_not_replaced_by_what_was_there() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     scene.put("ws/a", "old");
-    scene.commit(&[deed("a", Action::MakeFolder(Some(0o755)))]).expect("it is there");
+    scene.commit(&[deed("a", MutationAction::MakeFolder(Some(0o755)))]).expect("it is there");
     scene.put("ws/a/mine", "my work");
-    let refused = scene.history().undo(Which::Newest, None).expect_err("somebody works there");
+    let refused = scene.history().undo(UndoSelection::Newest, None).expect_err("somebody works there");
     assert!(matches!(refused, crate::history::HistoryError::InTheWay(_)), "{refused}");
     assert_eq!(scene.tree("ws"), tree_of(&[("ws/a", "755/"), ("ws/a/mine", "644 my work")]));
 }
 
 #[test]
 fn a_very_large_file_is_kept_without_being_copied_and_not_restored_when_somebody_wrote_into_it() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     let sparse = |path: &str| {
         scene.put(path, "begins");
         let file = std::fs::OpenOptions::new().write(true).open(scene.at(path)).expect("it is there");
@@ -425,7 +425,7 @@ fn a_very_large_file_is_kept_without_being_copied_and_not_restored_when_somebody
         if written {
             std::os::unix::fs::FileExt::write_at(&old, b"later", 0).expect("it is still open");
         }
-        let undone = scene.history().undo(Which::Newest, None);
+        let undone = scene.history().undo(UndoSelection::Newest, None);
         assert_eq!(undone.is_ok(), is_restored, "{undone:?}");
         let size = scene.at("ws/large").metadata().expect("it is there").len();
         assert_eq!(size, if is_restored { 70 * 1024 * 1024 } else { 3 });
@@ -439,8 +439,8 @@ fn image_hash(file: &File) -> ContentHash {
 
 #[test]
 fn of_a_change_set_with_very_many_files_all_are_named_and_some_are_shown() {
-    let scene = Scene::new();
-    let deeds: Vec<Deed> = (0..1_200)
+    let scene = TransactionFixture::new();
+    let deeds: Vec<FileMutation> = (0..1_200)
         .map(|number| {
             let name = format!("f{number:04}");
             scene.put(&format!("layer/{name}"), "new");
@@ -457,7 +457,7 @@ fn of_a_change_set_with_very_many_files_all_are_named_and_some_are_shown() {
 
 #[test]
 fn names_of_one_file_stay_names_of_one_file() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     scene.put("layer/a", "content");
     std::fs::hard_link(scene.at("layer/a"), scene.at("layer/b")).expect("it is new");
     scene.commit(&[scene.bring("a"), scene.bring("b")]).expect("nothing is there");
@@ -467,7 +467,7 @@ fn names_of_one_file_stay_names_of_one_file() {
 
 #[test]
 fn attributes_of_the_layer_and_powers_do_not_come_in_and_others_do() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     scene.put("layer/a", "content");
     let path = scene.at("layer/a");
     let set =

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::super::folder::Names;
+use super::super::folder::FolderNameList;
 use super::super::open::open_name;
-use super::exchange::{Exchange, Found};
-use super::manifest::{Identity, Manifest, Operation};
-use super::plan::{From, Hides, Planner, Side, stat_if_there};
+use super::exchange::{EntryStat, Exchange};
+use super::manifest::{ExchangeOperation, Identity, Manifest};
+use super::plan::{From, Hides, MergeSide, Planner, stat_if_there};
 use crate::state::journal::PathText;
 
 /// The entries that undos of later changes put back, so that nobody else has changed them.
@@ -26,7 +26,7 @@ pub(super) struct PutBack<'a> {
 
 impl PutBack<'_> {
     /// Returns whether an entry was written anew in the place of this one.
-    fn has_restored(&self, found: &Found, earlier: &Identity) -> bool {
+    fn has_restored(&self, found: &EntryStat, earlier: &Identity) -> bool {
         let now = Identity::of(&found.stat);
         let size = |identity: &Identity| identity.content.map(|(size, ..)| size);
         self.restored.contains(&now) && size(&now) == size(earlier)
@@ -38,7 +38,7 @@ pub(super) fn back(
     exchange: &Exchange,
     done: &Manifest,
     put_back: &PutBack<'_>,
-) -> io::Result<(Vec<Operation>, usize)> {
+) -> io::Result<(Vec<ExchangeOperation>, usize)> {
     let find_put_back = || &(put_back.by_stores)() | &put_back.restored;
     let mut planner = Planner::new(From::Store, done.since(), &|| false);
     planner.find_put_back = &find_put_back;
@@ -47,41 +47,45 @@ pub(super) fn back(
         let path = operation.path();
         planner.path = path.path();
         let (in_workspace, in_store) = exchange.both(path);
-        let is = |found: &Option<Found>, identity: &Identity| {
+        let is = |found: &Option<EntryStat>, identity: &Identity| {
             found.as_ref().is_some_and(|found| Identity::of(&found.stat) == *identity)
         };
         // What the exchange brought is what is there, or what the journal has written in its place.
         let came = |comes: &Identity| {
-            let is_it = |found: &&Found| Identity::of(&found.stat) == *comes || put_back.has_restored(found, comes);
+            let is_it = |found: &&EntryStat| Identity::of(&found.stat) == *comes || put_back.has_restored(found, comes);
             in_workspace.as_ref().filter(is_it).map(|found| Identity::of(&found.stat))
         };
         match operation {
             // It is gone by now, and so it should be.
-            Operation::Bring { .. } if in_workspace.is_none() => {}
+            ExchangeOperation::Bring { .. } if in_workspace.is_none() => {}
             // A file is recognised by itself; in a folder something may have been changed.
-            Operation::Bring { comes, .. } if came(comes).is_some() => {
+            ExchangeOperation::Bring { comes, .. } if came(comes).is_some() => {
                 match came(comes).filter(|goes| goes.content.is_some()) {
-                    Some(goes) => planner.operations.push(Operation::Take { path: path.clone(), goes }),
-                    None => planner.pair(None, in_workspace.as_ref().map(Found::side), (Hides::Yes, 0))?,
+                    Some(goes) => planner.operations.push(ExchangeOperation::Take { path: path.clone(), goes }),
+                    None => planner.pair(None, in_workspace.as_ref().map(EntryStat::side), (Hides::Yes, 0))?,
                 }
             }
-            Operation::Take { goes, .. } if is(&in_store, goes) => {
+            ExchangeOperation::Take { goes, .. } if is(&in_store, goes) => {
                 planner.make_folders(exchange, &mut made)?;
-                let both = (in_store.as_ref().map(Found::side), in_workspace.as_ref().map(Found::side));
+                let both = (in_store.as_ref().map(EntryStat::side), in_workspace.as_ref().map(EntryStat::side));
                 planner.returning(both)?;
             }
             // What took its place is gone by now.
-            Operation::Exchange { goes, .. } if in_workspace.is_none() && is(&in_store, goes) => {
+            ExchangeOperation::Exchange { goes, .. } if in_workspace.is_none() && is(&in_store, goes) => {
                 planner.make_folders(exchange, &mut made)?;
-                planner.returning((in_store.as_ref().map(Found::side), None))?;
+                planner.returning((in_store.as_ref().map(EntryStat::side), None))?;
             }
-            Operation::Exchange { comes, goes, .. } if is(&in_store, goes) && came(comes).is_some() => {
+            ExchangeOperation::Exchange { comes, goes, .. } if is(&in_store, goes) && came(comes).is_some() => {
                 let (now, then) = (in_workspace.as_ref(), in_store.as_ref());
                 match came(comes).filter(|now| now.content.is_some()) {
                     Some(now) => {
-                        planner.operations.push(Operation::Exchange { path: path.clone(), comes: *goes, goes: now });
+                        planner.operations.push(ExchangeOperation::Exchange {
+                            path: path.clone(),
+                            comes: *goes,
+                            goes: now,
+                        });
                     }
-                    None => planner.pair(then.map(Found::side), now.map(Found::side), (Hides::Yes, 0))?,
+                    None => planner.pair(then.map(EntryStat::side), now.map(EntryStat::side), (Hides::Yes, 0))?,
                 }
             }
             _ => planner.kept += 1,
@@ -94,10 +98,10 @@ pub(super) fn back(
 }
 
 /// Returns what gives folders the modes and times again that they had.
-fn folders_back(done: &Manifest) -> impl Iterator<Item = Operation> {
+fn folders_back(done: &Manifest) -> impl Iterator<Item = ExchangeOperation> {
     done.operations.iter().filter_map(|operation| match operation {
-        Operation::Folder { path, before, after } => {
-            Some(Operation::Folder { path: path.clone(), before: *after, after: *before })
+        ExchangeOperation::Folder { path, before, after } => {
+            Some(ExchangeOperation::Folder { path: path.clone(), before: *after, after: *before })
         }
         _ => None,
     })
@@ -105,21 +109,21 @@ fn folders_back(done: &Manifest) -> impl Iterator<Item = Operation> {
 
 impl Planner<'_> {
     /// Plans the return of an entry: where something is by now, that stays, and what is missing in it returns.
-    fn returning(&mut self, (upper, lower): (Option<Side<'_>>, Option<Side<'_>>)) -> io::Result<()> {
+    fn returning(&mut self, (upper, lower): (Option<MergeSide<'_>>, Option<MergeSide<'_>>)) -> io::Result<()> {
         match (upper, lower) {
             (Some(upper), None) => self.bring(upper),
             (Some(upper), Some(lower)) if upper.is_folder() && lower.is_folder() => {
-                let open = |side: Side<'_>| open_name(side.folder, side.name, OFlags::DIRECTORY | OFlags::RDONLY);
+                let open = |side: MergeSide<'_>| open_name(side.folder, side.name, OFlags::DIRECTORY | OFlags::RDONLY);
                 let (opened, below) = (open(upper)?, open(lower)?);
-                let mut names = Names::default();
+                let mut names = FolderNameList::default();
                 names.read(&opened)?;
                 let mut index = 0;
                 while let Some((name, _)) = names.at(index) {
                     index += 1;
                     let (up, low) = (stat_if_there(opened.as_fd(), name)?, stat_if_there(below.as_fd(), name)?);
                     self.path.push(OsStr::from_bytes(name));
-                    let upper = up.as_ref().map(|stat| Side { folder: opened.as_fd(), name, stat });
-                    let lower = low.as_ref().map(|stat| Side { folder: below.as_fd(), name, stat });
+                    let upper = up.as_ref().map(|stat| MergeSide { folder: opened.as_fd(), name, stat });
+                    let lower = low.as_ref().map(|stat| MergeSide { folder: below.as_fd(), name, stat });
                     let planned = self.returning((upper, lower));
                     self.path.pop();
                     planned?;
@@ -143,7 +147,7 @@ impl Planner<'_> {
             if is_missing {
                 let path = PathText::from(folder);
                 let mode = exchange.both(&path).1.map_or(0o755, |found| found.stat.st_mode & 0o7777);
-                self.operations.push(Operation::Make { path, mode });
+                self.operations.push(ExchangeOperation::Make { path, mode });
                 made.push(folder.to_owned());
             }
         }
@@ -151,8 +155,8 @@ impl Planner<'_> {
     }
 }
 
-impl Found {
-    fn side(&self) -> Side<'_> {
-        Side { folder: self.folder.as_fd(), name: self.name.as_encoded_bytes(), stat: &self.stat }
+impl EntryStat {
+    fn side(&self) -> MergeSide<'_> {
+        MergeSide { folder: self.folder.as_fd(), name: self.name.as_encoded_bytes(), stat: &self.stat }
     }
 }

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps};
 
 use super::super::bring::clear_attributes;
-use super::super::folder::{Names, stat_name};
+use super::super::folder::{FolderNameList, stat_name};
 use super::super::layer::{FOLDER_MODE, MODE, open_anyway, open_layer_file as open_file, remove_name};
 use super::super::removal_mark::is_removal_mark;
 
@@ -38,7 +38,7 @@ fn clean(folder: BorrowedFd<'_>, name: &[u8], depth: usize, size: &mut TreeSize)
         FileType::Directory if depth >= DEEPEST => return Err(too_deep()),
         FileType::Directory => {
             let opened = open_anyway(folder, name)?;
-            let mut names = Names::default();
+            let mut names = FolderNameList::default();
             names.read(&opened)?;
             let mut index = 0;
             while let Some((inner, _)) = names.at(index) {
@@ -98,7 +98,7 @@ fn copy(from: BorrowedFd<'_>, name: &[u8], to: BorrowedFd<'_>, new_name: &[u8]) 
         FileType::Directory => {
             rustix::fs::mkdirat(to, new_name, Mode::from_raw_mode(0o700))?;
             let (source, made) = (open_anyway(from, name)?, open_anyway(to, new_name)?);
-            let mut names = Names::default();
+            let mut names = FolderNameList::default();
             names.read(&source)?;
             let mut index = 0;
             while let Some((inner, _)) = names.at(index) {

@@ -11,11 +11,11 @@ use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timest
 use rustix::io::Errno;
 
 use super::super::folder::stat_name;
-use super::super::open::{Root, open_beneath, open_name};
+use super::super::open::{WorkspaceRoot, open_beneath, open_name};
 use super::super::removal_mark::is_removal_mark;
 use super::super::replace::Trouble;
-use super::manifest::{FolderFacts, Identity, Operation};
-use super::store::{Store, TREE};
+use super::manifest::{ExchangeOperation, FolderFacts, Identity};
+use super::store::{TREE, TreeStore};
 use crate::state::journal::PathText;
 
 /// A tree and its store, held open.
@@ -24,24 +24,24 @@ pub(super) struct Exchange {
     workspace: (Option<OwnedFd>, OsString),
     store: OwnedFd,
     /// The folders of the last operation; most often the next one is about the same ones.
-    last: RefCell<Option<(PathBuf, Rc<Pair>)>>,
+    last: RefCell<Option<(PathBuf, Rc<ExchangeFolders>)>>,
 }
 
 /// The two folders that an entry moves between.
-struct Pair {
+struct ExchangeFolders {
     workspace: OwnedFd,
     store: OwnedFd,
 }
 
-/// Both names of an entry.
-struct Entry {
-    pair: Rc<Pair>,
+/// The names of one entry in the workspace and in the store.
+struct ExchangeEntry {
+    pair: Rc<ExchangeFolders>,
     in_workspace: OsString,
     in_store: OsString,
 }
 
 impl Exchange {
-    pub(super) fn open(root: &Root, store: &Store, place: &Path) -> io::Result<Self> {
+    pub(super) fn open(root: &WorkspaceRoot, store: &TreeStore, place: &Path) -> io::Result<Self> {
         let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
         let parent = match root.open_parent(place) {
             Err(Errno::NOENT | Errno::NOTDIR) => None,
@@ -52,7 +52,7 @@ impl Exchange {
     }
 
     /// Does all operations; returns how many entries stay because another program changed them in that moment.
-    pub(super) fn apply(&self, operations: &[Operation]) -> Result<usize, Trouble> {
+    pub(super) fn apply(&self, operations: &[ExchangeOperation]) -> Result<usize, Trouble> {
         let mut overtaken = 0;
         for (index, operation) in operations.iter().enumerate() {
             #[cfg(test)]
@@ -71,7 +71,7 @@ impl Exchange {
     }
 
     /// Reverts those of the operations that were done, the last one first.
-    pub(super) fn revert(&self, operations: &[Operation]) -> io::Result<()> {
+    pub(super) fn revert(&self, operations: &[ExchangeOperation]) -> io::Result<()> {
         for operation in operations.iter().rev().filter(|operation| operation.moves()) {
             #[cfg(test)]
             super::super::fate::point();
@@ -81,8 +81,8 @@ impl Exchange {
         }
         for operation in operations.iter().rev() {
             match operation {
-                Operation::Make { path, .. } => drop(self.unmake(path)),
-                Operation::Folder { path, before, .. } => drop(self.set_folder(path, before)),
+                ExchangeOperation::Make { path, .. } => drop(self.unmake(path)),
+                ExchangeOperation::Folder { path, before, .. } => drop(self.set_folder(path, before)),
                 _ => {}
             }
         }
@@ -90,22 +90,22 @@ impl Exchange {
     }
 
     /// Returns whether an operation was done.
-    pub(super) fn is_done(&self, operation: &Operation) -> bool {
+    pub(super) fn is_done(&self, operation: &ExchangeOperation) -> bool {
         let there = self.in_store(&operation.path().path());
         match operation {
             // It was in the store when the list was written.
-            Operation::Bring { .. } => there.is_none(),
-            Operation::Take { goes, .. } | Operation::Exchange { goes, .. } => {
+            ExchangeOperation::Bring { .. } => there.is_none(),
+            ExchangeOperation::Take { goes, .. } | ExchangeOperation::Exchange { goes, .. } => {
                 there.is_some_and(|stat| Identity::of(&stat) == *goes)
             }
-            Operation::Make { .. } | Operation::Folder { .. } => false,
+            ExchangeOperation::Make { .. } | ExchangeOperation::Folder { .. } => false,
         }
     }
 
     /// Gives folders the modes and times that they should have, where a kill came before that.
-    pub(super) fn finish(&self, operations: &[Operation]) {
+    pub(super) fn finish(&self, operations: &[ExchangeOperation]) {
         for operation in operations {
-            if let Operation::Folder { path, after, .. } = operation {
+            if let ExchangeOperation::Folder { path, after, .. } = operation {
                 let _ = self.set_folder(path, after);
             }
         }
@@ -119,11 +119,11 @@ impl Exchange {
     }
 
     /// Returns what is in the workspace and in the store at a path, for a plan.
-    pub(super) fn both(&self, path: &PathText) -> (Option<Found>, Option<Found>) {
+    pub(super) fn both(&self, path: &PathText) -> (Option<EntryStat>, Option<EntryStat>) {
         let Ok(entry) = self.entry(path) else { return (None, None) };
         let found = |stat: Option<Stat>, folder: &OwnedFd, name: &OsStr| {
             let folder = open_name(folder, b".", OFlags::DIRECTORY | OFlags::RDONLY).ok()?;
-            Some(Found { folder, name: name.to_owned(), stat: stat? })
+            Some(EntryStat { folder, name: name.to_owned(), stat: stat? })
         };
         let in_workspace = found(entry.workspace_stat(), &entry.pair.workspace, &entry.in_workspace);
         (in_workspace, found(entry.store_stat(), &entry.pair.store, &entry.in_store))
@@ -146,15 +146,15 @@ impl Exchange {
         }
     }
 
-    fn apply_one(&self, operation: &Operation) -> Result<(), Trouble> {
+    fn apply_one(&self, operation: &ExchangeOperation) -> Result<(), Trouble> {
         #[cfg(test)]
         super::super::fate::fault()?;
         match operation {
-            Operation::Bring { path, .. } => self.entry(path)?.bring(),
-            Operation::Take { path, goes } => self.entry_to_take(path)?.take(goes),
-            Operation::Exchange { path, goes, .. } => self.entry(path)?.exchange(goes),
-            Operation::Make { path, mode } => self.make(path, *mode),
-            Operation::Folder { path, after, .. } => {
+            ExchangeOperation::Bring { path, .. } => self.entry(path)?.bring(),
+            ExchangeOperation::Take { path, goes } => self.entry_to_take(path)?.take(goes),
+            ExchangeOperation::Exchange { path, goes, .. } => self.entry(path)?.exchange(goes),
+            ExchangeOperation::Make { path, mode } => self.make(path, *mode),
+            ExchangeOperation::Folder { path, after, .. } => {
                 // A time or mode that cannot be set loses nothing.
                 let _ = self.set_folder(path, after);
                 Ok(())
@@ -162,12 +162,12 @@ impl Exchange {
         }
     }
 
-    fn revert_one(&self, operation: &Operation) -> io::Result<()> {
+    fn revert_one(&self, operation: &ExchangeOperation) -> io::Result<()> {
         let reverted = match operation {
-            Operation::Bring { path, comes } => self.entry_to_take(path)?.take(comes),
-            Operation::Take { path, .. } => self.entry(path)?.bring(),
-            Operation::Exchange { path, comes, .. } => self.entry(path)?.exchange(comes),
-            Operation::Make { .. } | Operation::Folder { .. } => Ok(()),
+            ExchangeOperation::Bring { path, comes } => self.entry_to_take(path)?.take(comes),
+            ExchangeOperation::Take { path, .. } => self.entry(path)?.bring(),
+            ExchangeOperation::Exchange { path, comes, .. } => self.entry(path)?.exchange(comes),
+            ExchangeOperation::Make { .. } | ExchangeOperation::Folder { .. } => Ok(()),
         };
         match reverted {
             // Another program has put something there since, which stays.
@@ -176,28 +176,28 @@ impl Exchange {
         }
     }
 
-    fn entry(&self, path: &PathText) -> Result<Entry, Errno> {
+    fn entry(&self, path: &PathText) -> Result<ExchangeEntry, Errno> {
         let path = path.path();
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             let again = |folder: &OwnedFd| open_name(folder, b".", OFlags::DIRECTORY | OFlags::RDONLY);
-            let pair = Rc::new(Pair { workspace: again(self.parent()?)?, store: again(&self.store)? });
-            return Ok(Entry { pair, in_workspace: self.workspace.1.clone(), in_store: TREE.into() });
+            let pair = Rc::new(ExchangeFolders { workspace: again(self.parent()?)?, store: again(&self.store)? });
+            return Ok(ExchangeEntry { pair, in_workspace: self.workspace.1.clone(), in_store: TREE.into() });
         };
         let known = self.last.borrow().as_ref().filter(|(known, _)| known == parent).map(|(_, pair)| pair.clone());
         let pair = match known {
             Some(pair) => pair,
             None => {
                 let store = open_beneath(self.store.as_fd(), &Path::new(TREE).join(parent), folder_flags())?;
-                let pair = Rc::new(Pair { workspace: self.open_workspace(parent)?, store });
+                let pair = Rc::new(ExchangeFolders { workspace: self.open_workspace(parent)?, store });
                 *self.last.borrow_mut() = Some((parent.to_owned(), pair.clone()));
                 pair
             }
         };
-        Ok(Entry { pair, in_workspace: name.to_owned(), in_store: name.to_owned() })
+        Ok(ExchangeEntry { pair, in_workspace: name.to_owned(), in_store: name.to_owned() })
     }
 
     /// The same, with the folders of the store that an entry needs.
-    fn entry_to_take(&self, path: &PathText) -> Result<Entry, Errno> {
+    fn entry_to_take(&self, path: &PathText) -> Result<ExchangeEntry, Errno> {
         match self.entry(path) {
             Err(Errno::NOENT | Errno::NOTDIR) => {
                 let (mut folder, inner) = (self.store.as_fd(), store_path(&path.path()));
@@ -267,8 +267,8 @@ impl Exchange {
     }
 }
 
-/// Something that a plan looks at.
-pub(super) struct Found {
+/// An entry that a plan looks at: its folder, its name and its stat.
+pub(super) struct EntryStat {
     pub(super) folder: OwnedFd,
     pub(super) name: OsString,
     pub(super) stat: Stat,
@@ -283,7 +283,7 @@ fn folder_flags() -> OFlags {
     OFlags::DIRECTORY | OFlags::RDONLY
 }
 
-impl Entry {
+impl ExchangeEntry {
     fn workspace_stat(&self) -> Option<Stat> {
         stat_name(&self.pair.workspace, self.in_workspace.as_encoded_bytes()).ok()
     }
@@ -336,34 +336,35 @@ impl Entry {
     }
 }
 
-type Name<'a> = (&'a OwnedFd, &'a OsStr);
+/// An open folder, and the old or the new name of an entry in it.
+type RenameEndpoint<'a> = (&'a OwnedFd, &'a OsStr);
 
 /// Renames, also in and of folders whose mode does not let their owner.
-fn rename(from: Name<'_>, to: Name<'_>, flags: RenameFlags) -> Result<(), Errno> {
+fn rename(from: RenameEndpoint<'_>, to: RenameEndpoint<'_>, flags: RenameFlags) -> Result<(), Errno> {
     let try_it = || rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags);
     match try_it() {
         Err(Errno::ACCESS) => {}
         renamed => return renamed,
     }
-    let _around = [Widened::folder(from.0), Widened::folder(to.0)];
-    let items = [Widened::entry(from), Widened::entry(to)];
+    let _around = [WriteAccessGuard::folder(from.0), WriteAccessGuard::folder(to.0)];
+    let items = [WriteAccessGuard::entry(from), WriteAccessGuard::entry(to)];
     let renamed = try_it();
     drop(items);
     renamed
 }
 
-/// A folder that its owner may change for a moment.
-struct Widened {
+/// Gives the owner of a folder all rights to it until this is dropped.
+struct WriteAccessGuard {
     folder: OwnedFd,
     mode: u32,
 }
 
-impl Widened {
+impl WriteAccessGuard {
     fn folder(folder: &OwnedFd) -> Option<Self> {
         Self::of(open_name(folder, b".", folder_flags()).ok()?)
     }
 
-    fn entry((folder, name): Name<'_>) -> Option<Self> {
+    fn entry((folder, name): RenameEndpoint<'_>) -> Option<Self> {
         Self::of(open_name(folder, name.as_encoded_bytes(), folder_flags()).ok()?)
     }
 
@@ -377,7 +378,7 @@ impl Widened {
     }
 }
 
-impl Drop for Widened {
+impl Drop for WriteAccessGuard {
     fn drop(&mut self) {
         // The folder is held open, so this reaches it under any name.
         let _ = rustix::fs::fchmod(&self.folder, Mode::from_raw_mode(self.mode));

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::state::journal::PathText;
 
-/// One operation. Paths start at the tree; the empty path is the tree itself.
+/// One operation of an exchange. Paths start at the tree; the empty path is the tree itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Operation {
+pub(super) enum ExchangeOperation {
     /// Moves an entry of the store into the workspace, where nothing is.
     Bring { path: PathText, comes: Identity },
     /// Moves an entry of the workspace into the store.
@@ -24,28 +24,31 @@ pub(super) enum Operation {
     Folder { path: PathText, before: FolderFacts, after: FolderFacts },
 }
 
-impl Operation {
+impl ExchangeOperation {
     pub(super) fn path(&self) -> &PathText {
         match self {
-            Operation::Bring { path, .. }
-            | Operation::Take { path, .. }
-            | Operation::Exchange { path, .. }
-            | Operation::Make { path, .. }
-            | Operation::Folder { path, .. } => path,
+            ExchangeOperation::Bring { path, .. }
+            | ExchangeOperation::Take { path, .. }
+            | ExchangeOperation::Exchange { path, .. }
+            | ExchangeOperation::Make { path, .. }
+            | ExchangeOperation::Folder { path, .. } => path,
         }
     }
 
     /// Returns what it brings into the workspace.
     pub(super) fn comes(&self) -> Option<Identity> {
         match self {
-            Operation::Bring { comes, .. } | Operation::Exchange { comes, .. } => Some(*comes),
-            Operation::Take { .. } | Operation::Make { .. } | Operation::Folder { .. } => None,
+            ExchangeOperation::Bring { comes, .. } | ExchangeOperation::Exchange { comes, .. } => Some(*comes),
+            ExchangeOperation::Take { .. } | ExchangeOperation::Make { .. } | ExchangeOperation::Folder { .. } => None,
         }
     }
 
     /// Returns whether it moves an entry.
     pub(super) fn moves(&self) -> bool {
-        matches!(self, Operation::Bring { .. } | Operation::Take { .. } | Operation::Exchange { .. })
+        matches!(
+            self,
+            ExchangeOperation::Bring { .. } | ExchangeOperation::Take { .. } | ExchangeOperation::Exchange { .. }
+        )
     }
 }
 
@@ -81,24 +84,25 @@ impl FolderFacts {
 /// What one exchange did.
 #[derive(Debug, Default)]
 pub(super) struct Manifest {
-    pub(super) operations: Vec<Operation>,
+    pub(super) operations: Vec<ExchangeOperation>,
     /// The moment when it was done, in nanoseconds by the clock of the file system.
     pub(super) end: Option<i64>,
 }
 
+/// One line of a manifest.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line {
-    Operation(Operation),
+enum ManifestLine {
+    Operation(ExchangeOperation),
     End(i64),
 }
 
 impl Manifest {
     /// Writes the operations of an exchange.
-    pub(super) fn write(file: &File, operations: &[Operation]) -> io::Result<()> {
+    pub(super) fn write(file: &File, operations: &[ExchangeOperation]) -> io::Result<()> {
         let mut writer = BufWriter::new(file);
         for operation in operations {
-            serde_json::to_writer(&mut writer, &Line::Operation(operation.clone()))?;
+            serde_json::to_writer(&mut writer, &ManifestLine::Operation(operation.clone()))?;
             writer.write_all(b"\n")?;
         }
         writer.flush()?;
@@ -108,7 +112,7 @@ impl Manifest {
 
     /// Adds the moment when the exchange was done.
     pub(super) fn write_end(mut file: &File, end: i64) -> io::Result<()> {
-        let mut line = serde_json::to_vec(&Line::End(end))?;
+        let mut line = serde_json::to_vec(&ManifestLine::End(end))?;
         line.push(b'\n');
         file.write_all(&line)
     }
@@ -118,8 +122,8 @@ impl Manifest {
         let mut manifest = Self::default();
         for line in BufReader::new(file).split(b'\n') {
             match serde_json::from_slice(&line?)? {
-                Line::Operation(operation) => manifest.operations.push(operation),
-                Line::End(end) => manifest.end = Some(end),
+                ManifestLine::Operation(operation) => manifest.operations.push(operation),
+                ManifestLine::End(end) => manifest.end = Some(end),
             }
         }
         Ok(manifest)

@@ -15,20 +15,20 @@ use std::path::PathBuf;
 use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::super::clock::Moment;
-use super::super::folder::{Names, stat_name};
+use super::super::clock::FilesystemTime;
+use super::super::folder::{FolderNameList, stat_name};
 use super::super::layer::{FOLDER_MODE, MODE, has_origin, is_opaque, is_same_file, open_anyway, remove_name};
 use super::super::open::open_name;
 use super::super::removal_mark::is_removal_mark;
 use super::clean::{DEEPEST, TreeSize, clean_file, clean_folder, clean_new_tree, disk_use, too_deep};
-use super::manifest::{FolderFacts, Identity, Operation};
+use super::manifest::{ExchangeOperation, FolderFacts, Identity};
 use crate::state::journal::{PathText, StoreBase};
 
 /// What a commit will do.
 #[derive(Debug)]
 pub(in crate::files) struct CommitPlan {
     pub(super) base: StoreBase,
-    pub(super) operations: Vec<Operation>,
+    pub(super) operations: Vec<ExchangeOperation>,
     /// How many entries are created, replaced and removed.
     pub(in crate::files) counts: [u64; 3],
     /// How many entries stay because another program changed them meanwhile.
@@ -59,11 +59,11 @@ pub(super) enum From {
 pub(in crate::files) struct Planner<'a> {
     from: From,
     /// What has a later time of change was changed by another program.
-    since: Moment,
+    since: FilesystemTime,
     stopped: &'a dyn Fn() -> bool,
     pub(super) path: PathBuf,
-    pub(super) operations: Vec<Operation>,
-    pub(super) folders: Vec<Operation>,
+    pub(super) operations: Vec<ExchangeOperation>,
+    pub(super) folders: Vec<ExchangeOperation>,
     counts: [u64; 3],
     pub(super) kept: usize,
     coming: u64,
@@ -74,24 +74,24 @@ pub(in crate::files) struct Planner<'a> {
 }
 
 /// The folder that holds an entry, and the name of the entry in it.
-type Place<'a> = (OwnedFd, &'a OsStr);
+type PlanEntryLocation<'a> = (OwnedFd, &'a OsStr);
 
-/// An entry of a folder.
+/// One side of a merge: an entry in its open folder.
 #[derive(Clone, Copy)]
-pub(super) struct Side<'a> {
+pub(super) struct MergeSide<'a> {
     pub(super) folder: BorrowedFd<'a>,
     pub(super) name: &'a [u8],
     pub(super) stat: &'a Stat,
 }
 
-impl Side<'_> {
+impl MergeSide<'_> {
     pub(super) fn is_folder(&self) -> bool {
         FileType::from_raw_mode(self.stat.st_mode) == FileType::Directory
     }
 }
 
 impl<'a> Planner<'a> {
-    pub(super) fn new(from: From, since: Moment, stopped: &'a dyn Fn() -> bool) -> Self {
+    pub(super) fn new(from: From, since: FilesystemTime, stopped: &'a dyn Fn() -> bool) -> Self {
         let (path, operations, folders, put_back) = Default::default();
         let (counts, kept, coming, going) = ([0; 3], 0, 0, 0);
         let find_put_back = &HashSet::new;
@@ -100,13 +100,13 @@ impl<'a> Planner<'a> {
 
     /// Plans to commit a tree: what a layer has of it, and what is in the workspace. Nothing when nothing changes.
     pub(in crate::files) fn commit(
-        (since, stopped): (Moment, &'a dyn Fn() -> bool),
+        (since, stopped): (FilesystemTime, &'a dyn Fn() -> bool),
         base: StoreBase,
-        (layer, workspace): (Option<Place<'_>>, Option<Place<'_>>),
+        (layer, workspace): (Option<PlanEntryLocation<'_>>, Option<PlanEntryLocation<'_>>),
         hides: Hides,
     ) -> io::Result<Option<CommitPlan>> {
         let mut planner = Self::new(From::Layer, since, stopped);
-        let stat = |side: &Option<Place<'_>>| match side {
+        let stat = |side: &Option<PlanEntryLocation<'_>>| match side {
             None => Ok(None),
             Some((folder, name)) => stat_if_there(folder.as_fd(), name.as_bytes()),
         };
@@ -115,7 +115,7 @@ impl<'a> Planner<'a> {
         let lower = workspace.as_ref().zip(stats.1.as_ref()).map(side_of);
         planner.pair(upper, lower, (hides, 0))?;
         let moves = !planner.operations.is_empty();
-        let has_new_mode = |operation: &Operation| matches!(operation, Operation::Folder { before, after, .. } if before.mode != after.mode);
+        let has_new_mode = |operation: &ExchangeOperation| matches!(operation, ExchangeOperation::Folder { before, after, .. } if before.mode != after.mode);
         if !moves && !planner.folders.iter().any(has_new_mode) {
             if planner.kept == 0 {
                 return Ok(None);
@@ -131,9 +131,9 @@ impl<'a> Planner<'a> {
     /// Plans one entry: what comes, and what is in the workspace.
     pub(super) fn pair(
         &mut self,
-        upper: Option<Side<'_>>,
-        lower: Option<Side<'_>>,
-        (hides, depth): Level,
+        upper: Option<MergeSide<'_>>,
+        lower: Option<MergeSide<'_>>,
+        (hides, depth): MergeLevel,
     ) -> io::Result<()> {
         if (self.stopped)() {
             return Err(io::ErrorKind::Interrupted.into());
@@ -158,7 +158,12 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn both_folders(&mut self, upper: Side<'_>, lower: Side<'_>, (hides, depth): Level) -> io::Result<()> {
+    fn both_folders(
+        &mut self,
+        upper: MergeSide<'_>,
+        lower: MergeSide<'_>,
+        (hides, depth): MergeLevel,
+    ) -> io::Result<()> {
         let replaces = hides == Hides::Yes || (self.from == From::Layer && is_opaque(upper.folder, upper.name));
         if replaces {
             let scan = self.scan(lower, depth)?;
@@ -170,7 +175,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Plans the entries of two folders that both stay.
-    fn merge(&mut self, upper: Side<'_>, lower: Side<'_>, (hides, depth): Level) -> io::Result<()> {
+    fn merge(&mut self, upper: MergeSide<'_>, lower: MergeSide<'_>, (hides, depth): MergeLevel) -> io::Result<()> {
         if depth >= DEEPEST {
             return Err(too_deep());
         }
@@ -183,7 +188,7 @@ impl<'a> Planner<'a> {
             }
             below => below?,
         };
-        let (mut names, mut others) = (Names::default(), Names::default());
+        let (mut names, mut others) = (FolderNameList::default(), FolderNameList::default());
         names.read(&opened)?;
         let mut index = 0;
         while let Some((name, _)) = names.at(index) {
@@ -204,25 +209,25 @@ impl<'a> Planner<'a> {
     }
 
     /// Opens a folder of what comes. One of a layer is opened whatever its mode is; one of the store keeps its mode.
-    fn open_coming(&self, upper: Side<'_>) -> Result<OwnedFd, Errno> {
+    fn open_coming(&self, upper: MergeSide<'_>) -> Result<OwnedFd, Errno> {
         match (open_name(upper.folder, upper.name, OFlags::DIRECTORY | OFlags::RDONLY), self.from) {
             (Err(Errno::ACCESS), From::Layer) => open_anyway(upper.folder, upper.name),
             (opened, _) => opened,
         }
     }
 
-    fn inner(&mut self, (upper, lower): (&OwnedFd, &OwnedFd), name: &[u8], level: Level) -> io::Result<()> {
+    fn inner(&mut self, (upper, lower): (&OwnedFd, &OwnedFd), name: &[u8], level: MergeLevel) -> io::Result<()> {
         let (up, low) = (stat_if_there(upper.as_fd(), name)?, stat_if_there(lower.as_fd(), name)?);
         self.path.push(OsStr::from_bytes(name));
-        let upper = up.as_ref().map(|stat| Side { folder: upper.as_fd(), name, stat });
-        let lower = low.as_ref().map(|stat| Side { folder: lower.as_fd(), name, stat });
+        let upper = up.as_ref().map(|stat| MergeSide { folder: upper.as_fd(), name, stat });
+        let lower = low.as_ref().map(|stat| MergeSide { folder: lower.as_fd(), name, stat });
         let planned = self.pair(upper, lower, level);
         self.path.pop();
         planned
     }
 
     /// Notes that a folder gets another mode or time, after everything in it is done.
-    fn note_folder(&mut self, upper: Side<'_>, lower: Side<'_>, opened: OwnedFd) -> io::Result<()> {
+    fn note_folder(&mut self, upper: MergeSide<'_>, lower: MergeSide<'_>, opened: OwnedFd) -> io::Result<()> {
         if self.from == From::Store {
             return Ok(());
         }
@@ -231,12 +236,12 @@ impl<'a> Planner<'a> {
         // A command takes other bits away and never sets them.
         after.mode &= FOLDER_MODE | before.mode;
         if before != after {
-            self.folders.push(Operation::Folder { path: self.here(), before, after });
+            self.folders.push(ExchangeOperation::Folder { path: self.here(), before, after });
         }
         Ok(())
     }
 
-    pub(super) fn bring(&mut self, upper: Side<'_>) -> io::Result<()> {
+    pub(super) fn bring(&mut self, upper: MergeSide<'_>) -> io::Result<()> {
         let kind = FileType::from_raw_mode(upper.stat.st_mode);
         let is_kept = matches!(kind, FileType::Directory | FileType::RegularFile | FileType::Symlink);
         if self.from == From::Layer && !is_kept {
@@ -245,17 +250,17 @@ impl<'a> Planner<'a> {
         let size = self.clean(upper)?;
         self.counts[0] += size.entries;
         self.coming += size.bytes;
-        self.operations.push(Operation::Bring { path: self.here(), comes: identity(upper)? });
+        self.operations.push(ExchangeOperation::Bring { path: self.here(), comes: identity(upper)? });
         Ok(())
     }
 
     /// Lets an entry go that nobody else changed; of a folder in which something was changed, what was not.
-    fn take(&mut self, lower: Side<'_>, depth: usize) -> io::Result<()> {
+    fn take(&mut self, lower: MergeSide<'_>, depth: usize) -> io::Result<()> {
         let scan = self.scan(lower, depth)?;
         if !scan.is_foreign {
             self.counts[2] += scan.size.entries;
             self.going += scan.size.bytes;
-            self.operations.push(Operation::Take { path: self.here(), goes: Identity::of(lower.stat) });
+            self.operations.push(ExchangeOperation::Take { path: self.here(), goes: Identity::of(lower.stat) });
             return Ok(());
         }
         if !lower.is_folder() || self.is_moved(lower.stat) {
@@ -266,21 +271,21 @@ impl<'a> Planner<'a> {
             return Err(too_deep());
         }
         let opened = open_name(lower.folder, lower.name, OFlags::DIRECTORY | OFlags::RDONLY)?;
-        let mut names = Names::default();
+        let mut names = FolderNameList::default();
         names.read(&opened)?;
         let mut index = 0;
         while let Some((name, _)) = names.at(index) {
             index += 1;
             let Some(stat) = stat_if_there(opened.as_fd(), name)? else { continue };
             self.path.push(OsStr::from_bytes(name));
-            let taken = self.take(Side { folder: opened.as_fd(), name, stat: &stat }, depth + 1);
+            let taken = self.take(MergeSide { folder: opened.as_fd(), name, stat: &stat }, depth + 1);
             self.path.pop();
             taken?;
         }
         Ok(())
     }
 
-    fn exchange(&mut self, upper: Side<'_>, lower: Side<'_>, scan: Scan) -> io::Result<()> {
+    fn exchange(&mut self, upper: MergeSide<'_>, lower: MergeSide<'_>, scan: EntryScan) -> io::Result<()> {
         let size = self.clean(upper)?;
         let both = size.entries.min(scan.size.entries);
         self.counts[0] += size.entries - both;
@@ -289,12 +294,12 @@ impl<'a> Planner<'a> {
         self.coming += size.bytes;
         self.going += scan.size.bytes;
         let (path, comes, goes) = (self.here(), identity(upper)?, Identity::of(lower.stat));
-        self.operations.push(Operation::Exchange { path, comes, goes });
+        self.operations.push(ExchangeOperation::Exchange { path, comes, goes });
         Ok(())
     }
 
     /// Takes out of what comes what must not come in; returns how much it is.
-    fn clean(&self, upper: Side<'_>) -> io::Result<TreeSize> {
+    fn clean(&self, upper: MergeSide<'_>) -> io::Result<TreeSize> {
         if self.from == From::Store {
             return Ok(TreeSize { entries: 1, bytes: disk_use(upper.stat) });
         }
@@ -309,7 +314,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Lets an entry not come in.
-    fn discard(&self, upper: Side<'_>) -> io::Result<()> {
+    fn discard(&self, upper: MergeSide<'_>) -> io::Result<()> {
         match self.from {
             From::Layer => Ok(remove_name(upper.folder, upper.name, 0)?),
             From::Store => Ok(()),
@@ -317,7 +322,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns whether a file was only opened for writing: it has the same content, mode and time.
-    fn is_same(&self, upper: Side<'_>, lower: Side<'_>) -> io::Result<bool> {
+    fn is_same(&self, upper: MergeSide<'_>, lower: MergeSide<'_>) -> io::Result<bool> {
         let (one, other) = (upper.stat, lower.stat);
         let facts = |stat: &Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec, stat.st_mode & MODE);
         if self.from == From::Store || facts(one) != facts(other) || one.st_mode != other.st_mode {
@@ -332,13 +337,13 @@ impl<'a> Planner<'a> {
     }
 
     /// Looks whether another program changed something in an entry, and how much it is.
-    fn scan(&self, lower: Side<'_>, depth: usize) -> io::Result<Scan> {
-        let mut scan = Scan::default();
+    fn scan(&self, lower: MergeSide<'_>, depth: usize) -> io::Result<EntryScan> {
+        let mut scan = EntryScan::default();
         self.scan_into(lower, depth, &mut scan)?;
         Ok(scan)
     }
 
-    fn scan_into(&self, lower: Side<'_>, depth: usize, scan: &mut Scan) -> io::Result<()> {
+    fn scan_into(&self, lower: MergeSide<'_>, depth: usize, scan: &mut EntryScan) -> io::Result<()> {
         if !lower.is_folder() {
             scan.is_foreign |= self.since.is_before_change_of(lower.stat) && !self.is_put_back(lower.stat);
             scan.size.entries += 1;
@@ -354,13 +359,13 @@ impl<'a> Planner<'a> {
             Err(Errno::ACCESS) => return Ok(()),
             opened => opened?,
         };
-        let mut names = Names::default();
+        let mut names = FolderNameList::default();
         names.read(&opened)?;
         let mut index = 0;
         while let Some((name, _)) = names.at(index).filter(|_| !scan.is_foreign) {
             index += 1;
             if let Some(stat) = stat_if_there(opened.as_fd(), name)? {
-                self.scan_into(Side { folder: opened.as_fd(), name, stat: &stat }, depth + 1, scan)?;
+                self.scan_into(MergeSide { folder: opened.as_fd(), name, stat: &stat }, depth + 1, scan)?;
             }
         }
         Ok(())
@@ -381,8 +386,8 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Whether what is in the workspace and does not come goes, and how deep the entry is.
-pub(super) type Level = (Hides, usize);
+/// Whether entries of the workspace that the layer does not bring are removed, and the depth of the entry.
+pub(super) type MergeLevel = (Hides, usize);
 
 /// Whether a folder replaces the one in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -391,21 +396,21 @@ pub(in crate::files) enum Hides {
     No,
 }
 
-/// What a look at an entry of the workspace showed.
+/// The result of a look at an entry of the workspace.
 #[derive(Clone, Copy, Debug, Default)]
-struct Scan {
+struct EntryScan {
     /// Whether another program changed something.
     is_foreign: bool,
     size: TreeSize,
 }
 
 /// Cleaning sets modes and attributes, never size or time of a file.
-fn identity(upper: Side<'_>) -> io::Result<Identity> {
+fn identity(upper: MergeSide<'_>) -> io::Result<Identity> {
     Ok(Identity::of(&stat_name(upper.folder, upper.name)?))
 }
 
-fn side_of<'a>((place, stat): (&'a Place<'_>, &'a Stat)) -> Side<'a> {
-    Side { folder: place.0.as_fd(), name: place.1.as_bytes(), stat }
+fn side_of<'a>((place, stat): (&'a PlanEntryLocation<'_>, &'a Stat)) -> MergeSide<'a> {
+    MergeSide { folder: place.0.as_fd(), name: place.1.as_bytes(), stat }
 }
 
 pub(super) fn stat_if_there(folder: BorrowedFd<'_>, name: &[u8]) -> io::Result<Option<Stat>> {

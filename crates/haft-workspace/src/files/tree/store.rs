@@ -16,14 +16,14 @@ use std::time::SystemTime;
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, StatxFlags, Uid};
 use rustix::io::Errno;
 
-use super::super::bring::Brought;
+use super::super::bring::LayerEntry;
 use super::super::clock::Clock;
 use super::super::layer::remove_name;
 use super::super::open::open_beneath;
-use super::super::replace::Moved;
+use super::super::replace::StagingMove;
 use super::clean::copy_tree;
 use super::exchange::store_path;
-use super::manifest::{Identity, Manifest, Operation};
+use super::manifest::{ExchangeOperation, Identity, Manifest};
 use crate::state::journal::{Journal, PathText, StoreBase, StoreName};
 use crate::state::private;
 
@@ -44,8 +44,8 @@ pub(crate) struct TreeStores {
     state: PathBuf,
 }
 
-/// One store, held open.
-pub(super) struct Store {
+/// One store of a tree, held open.
+pub(super) struct TreeStore {
     pub(super) folder: OwnedFd,
     path: PathBuf,
 }
@@ -99,7 +99,7 @@ impl TreeStores {
     }
 
     /// Makes a store.
-    pub(super) fn make(&self, root: &Path, name: &StoreName) -> io::Result<Store> {
+    pub(super) fn make(&self, root: &Path, name: &StoreName) -> io::Result<TreeStore> {
         let base = self.folder_of(root, &name.base);
         prepare(&base)?;
         DirBuilder::new().mode(0o700).create(base.join(&name.id))?;
@@ -107,11 +107,11 @@ impl TreeStores {
     }
 
     /// Opens a store.
-    pub(super) fn open(&self, root: &Path, name: &StoreName) -> io::Result<Store> {
+    pub(super) fn open(&self, root: &Path, name: &StoreName) -> io::Result<TreeStore> {
         let path = self.folder_of(root, &name.base).join(&name.id);
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = rustix::fs::open(&path, flags, Mode::empty())?;
-        Ok(Store { folder, path })
+        Ok(TreeStore { folder, path })
     }
 
     /// Returns whether a store is there.
@@ -260,22 +260,22 @@ fn can_swap(folder: &Path) -> bool {
     swapped
 }
 
-impl Store {
+impl TreeStore {
     /// Moves what a command left in its layer into the store; copies it where the layer is on another file system.
-    pub(super) fn take_in(&self, source: &Brought) -> io::Result<Moved> {
+    pub(super) fn take_in(&self, source: &LayerEntry) -> io::Result<StagingMove> {
         match source.move_to(&self.folder, TREE.as_ref()) {
             Err(Errno::XDEV) => {
                 let (folder, name) = source.open_parent()?;
                 copy_tree(folder.as_fd(), name.as_bytes(), self.folder.as_fd(), TREE.as_bytes())?;
-                Ok(Moved::No)
+                Ok(StagingMove::No)
             }
             Err(errno) => Err(errno.into()),
-            Ok(()) => Ok(Moved::Yes),
+            Ok(()) => Ok(StagingMove::Yes),
         }
     }
 
     /// Returns the operations with what comes recognised as it is in the store.
-    pub(super) fn recognised(&self, operations: &[Operation]) -> Vec<Operation> {
+    pub(super) fn recognised(&self, operations: &[ExchangeOperation]) -> Vec<ExchangeOperation> {
         let now = |path: &PathText| {
             let path = store_path(&path.path());
             let flags = OFlags::PATH | OFlags::NOFOLLOW;
@@ -284,7 +284,8 @@ impl Store {
         };
         let mut operations = operations.to_vec();
         for operation in &mut operations {
-            if let Operation::Bring { path, comes } | Operation::Exchange { path, comes, .. } = operation
+            if let ExchangeOperation::Bring { path, comes } | ExchangeOperation::Exchange { path, comes, .. } =
+                operation
                 && let Some(identity) = now(path)
             {
                 *comes = identity;
@@ -294,7 +295,7 @@ impl Store {
     }
 
     /// Writes the operations of an exchange; an older list of that number belonged to one that failed.
-    pub(super) fn write(&self, exchange: u32, operations: &[Operation]) -> io::Result<()> {
+    pub(super) fn write(&self, exchange: u32, operations: &[ExchangeOperation]) -> io::Result<()> {
         let path = self.list(exchange);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use memchr::memmem::Finder;
 
-use crate::state::journal::{Choosing, ContentHash, Intent, State, Step};
+use crate::state::journal::{Choosing, ContentHash, Intent, IntentStep, PathState};
 
 /// The names of a file, from its last back to its first.
 pub(super) struct Trail {
     /// Each name, and whether it is known how a file came to have it.
-    names: BTreeMap<PathBuf, Beginning>,
+    names: BTreeMap<PathBuf, NameOrigin>,
     /// What the text of a record has that concerns one of the names or a folder above it; nothing where that is no text.
     needles: Option<Vec<Finder<'static>>>,
     /// The oldest change set that a later one takes back: its versions are returned to.
@@ -27,8 +27,9 @@ pub(super) struct Trail {
     build_folders: BTreeSet<PathBuf>,
 }
 
+/// Whether it is known how the file came to have a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Beginning {
+enum NameOrigin {
     Unknown,
     Known,
 }
@@ -90,24 +91,24 @@ impl Trail {
             }
             _ => self.needles = None,
         }
-        self.names.entry(path).or_insert(Beginning::Unknown);
+        self.names.entry(path).or_insert(NameOrigin::Unknown);
     }
 
     /// Notes that a file came to have a name here. Before, there may only be what a later undo returns to.
     fn begins(&mut self, name: &Path, intent: &Intent) {
         let is_first = intent.takes_back.is_none() && self.taken_back.is_none_or(|oldest| intent.set <= oldest);
         if let Some(beginning) = self.names.get_mut(name).filter(|_| is_first) {
-            *beginning = Beginning::Known;
+            *beginning = NameOrigin::Known;
         }
     }
 
-    fn takes_step(&mut self, intent: &Intent, step: &Step) -> bool {
+    fn takes_step(&mut self, intent: &Intent, step: &IntentStep) -> bool {
         match step {
-            Step::Change { path, before, after, .. } if self.leads_by(path.as_path()) => {
-                if let (State::File { hash, .. }, true) = (before, self.wanted.contains(&intent.set)) {
+            IntentStep::Change { path, before, after, .. } if self.leads_by(path.as_path()) => {
+                if let (PathState::File { hash, .. }, true) = (before, self.wanted.contains(&intent.set)) {
                     self.returned_to.insert(*hash);
                 }
-                if !matches!(before, State::File { .. }) && matches!(after, State::File { .. }) {
+                if !matches!(before, PathState::File { .. }) && matches!(after, PathState::File { .. }) {
                     self.begins(path.as_path(), intent);
                     if intent.takes_back.is_none() {
                         source_of(intent, path.as_path()).into_iter().for_each(|source| self.follow_to(source));
@@ -115,7 +116,7 @@ impl Trail {
                 }
                 true
             }
-            Step::Move { from, to } => {
+            IntentStep::Move { from, to } => {
                 let moved_here: Vec<(PathBuf, PathBuf)> = self
                     .names
                     .keys()
@@ -127,13 +128,13 @@ impl Trail {
                 }
                 !moved_here.is_empty() || self.names.keys().any(|name| name.starts_with(from.as_path()))
             }
-            Step::Tree { path, .. } => {
+            IntentStep::Tree { path, .. } => {
                 if self.names.keys().any(|name| name.starts_with(path.as_path())) {
                     self.build_folders.insert(path.path());
                 }
                 false
             }
-            Step::Change { .. } => false,
+            IntentStep::Change { .. } => false,
         }
     }
 }
@@ -156,7 +157,7 @@ impl Choosing for Trail {
     }
 
     fn is_enough(&self) -> bool {
-        self.met.len() >= self.most || self.names.values().all(|beginning| *beginning == Beginning::Known)
+        self.met.len() >= self.most || self.names.values().all(|beginning| *beginning == NameOrigin::Known)
     }
 }
 
@@ -170,14 +171,14 @@ pub(super) fn moved(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
 /// One of the same content, else the one that is most alike by name and size.
 pub(super) fn source_of(intent: &Intent, created: &Path) -> Option<PathBuf> {
     let new = intent.steps.iter().find_map(|step| match step {
-        Step::Change { path, after: State::File { hash, size, .. }, .. } if path.as_path() == created => {
+        IntentStep::Change { path, after: PathState::File { hash, size, .. }, .. } if path.as_path() == created => {
             Some((*hash, *size))
         }
         _ => None,
     });
     let (hash, size) = new?;
     let removed = intent.steps.iter().filter_map(|step| match step {
-        Step::Change { path, before: State::File { hash, size, .. }, after: State::Absent, .. } => {
+        IntentStep::Change { path, before: PathState::File { hash, size, .. }, after: PathState::Absent, .. } => {
             Some((path.as_path(), *hash, *size))
         }
         _ => None,

@@ -10,7 +10,7 @@ use super::LineOrigin;
 use crate::state::journal::ContentHash;
 
 /// A version of a file.
-pub(super) struct Version {
+pub(super) struct BlamedVersion {
     /// The hash of its content, where that is in the journal.
     pub(super) hash: Option<ContentHash>,
     /// Stands for the text of each line, without the `\n` at its end: the last line may get one.
@@ -19,10 +19,10 @@ pub(super) struct Version {
     pub(super) origins: Vec<LineOrigin>,
 }
 
-impl Version {
+impl BlamedVersion {
     /// Makes a version of a text. A line that a parent has is from there, from the first parent that has it; all others are
     /// new, and have this origin.
-    pub(super) fn of(text: &str, hash: Option<ContentHash>, parents: &[Rc<Version>], new: LineOrigin) -> Self {
+    pub(super) fn of(text: &str, hash: Option<ContentHash>, parents: &[Rc<BlamedVersion>], new: LineOrigin) -> Self {
         let lines = numbered(text);
         let mut origins: Vec<Option<LineOrigin>> = vec![None; lines.len()];
         for parent in parents {

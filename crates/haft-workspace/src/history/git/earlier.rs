@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use super::object_store::{PackIndex, from_hex};
 use super::refs::GitStep;
-use super::{Role, loose_oid};
+use super::{GitPathRole, loose_oid};
 use crate::history::contents::Contents;
-use crate::state::journal::State;
+use crate::state::journal::PathState;
 
 /// The objects of a repository that steps added, and those that were there before.
 pub(super) struct Objects {
@@ -29,10 +29,10 @@ impl Objects {
     /// Looks at the steps of one repository, the newest first.
     pub(super) fn of(contents: &Contents<'_>, dir: &Path, steps: &[&GitStep<'_>]) -> Self {
         // Of several steps at one path the oldest says what was there before all of them.
-        let of_objects = steps.iter().filter(|step| step.at.role == Role::Object);
+        let of_objects = steps.iter().filter(|step| step.at.role == GitPathRole::Object);
         let oldest: BTreeMap<&PathBuf, &GitStep<'_>> = of_objects.map(|step| (&step.path, *step)).collect();
         let (new, old): (Vec<&GitStep<'_>>, Vec<&GitStep<'_>>) =
-            oldest.values().copied().partition(|step| *step.before == State::Absent);
+            oldest.values().copied().partition(|step| *step.before == PathState::Absent);
         let loose = |steps: &[&GitStep<'_>]| steps.iter().filter_map(|step| loose_oid(&step.path)).collect();
         let opened = |path: &PathBuf| PackIndex::open(&contents.root.path().join(path)).ok();
         let removed: Vec<Option<Vec<u8>>> =

@@ -13,23 +13,23 @@ use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_zlib_with_limit};
 use super::object_store::{from_hex, to_hex};
 use super::{is_oid, loose_oid};
 use crate::history::contents::{Contents, is_too_large};
-use crate::state::journal::{Inline, Kept, State, Step};
+use crate::state::journal::{ContentLocation, Inline, IntentStep, PathState};
 
 /// How much of an object is decompressed; only a blob is larger, and it names no other object.
 const LARGEST: usize = 64 * 1024 * 1024;
 
 /// One recorded file of an object store.
 #[derive(Clone, Copy)]
-pub(in crate::history) struct Recorded<'a> {
-    pub(in crate::history) state: &'a State,
+pub(in crate::history) struct ObjectStoreFile<'a> {
+    pub(in crate::history) state: &'a PathState,
     pub(in crate::history) inline: Inline,
 }
 
 /// The files of object stores that the journal has.
 pub(in crate::history) struct JournalObjects<'a> {
-    loose: HashMap<String, Vec<Recorded<'a>>>,
+    loose: HashMap<String, Vec<ObjectStoreFile<'a>>>,
     /// Packs by the name of their index, without its folder; each with all files of that pack.
-    packs: HashMap<String, HashMap<String, Recorded<'a>>>,
+    packs: HashMap<String, HashMap<String, ObjectStoreFile<'a>>>,
 }
 
 impl<'a> JournalObjects<'a> {
@@ -37,12 +37,17 @@ impl<'a> JournalObjects<'a> {
         let mut all = Self { loose: HashMap::new(), packs: HashMap::new() };
         for (intent, inline) in &contents.sets.reading.intents {
             for step in &intent.steps {
-                let Step::Change { path, before, after, .. } = step else { continue };
+                let IntentStep::Change { path, before, after, .. } = step else { continue };
                 for state in [before, after] {
-                    let is_kept =
-                        matches!(state, State::File { content: Kept::Inline { .. } | Kept::Object { .. }, .. });
+                    let is_kept = matches!(
+                        state,
+                        PathState::File {
+                            content: ContentLocation::Inline { .. } | ContentLocation::Object { .. },
+                            ..
+                        }
+                    );
                     if is_kept {
-                        all.note(&path.path(), Recorded { state, inline: *inline });
+                        all.note(&path.path(), ObjectStoreFile { state, inline: *inline });
                     }
                 }
             }
@@ -50,7 +55,7 @@ impl<'a> JournalObjects<'a> {
         all
     }
 
-    fn note(&mut self, path: &Path, recorded: Recorded<'a>) {
+    fn note(&mut self, path: &Path, recorded: ObjectStoreFile<'a>) {
         if let Some(oid) = loose_oid(path) {
             self.loose.entry(oid).or_default().push(recorded);
             return;
@@ -64,13 +69,17 @@ impl<'a> JournalObjects<'a> {
     }
 
     /// Returns a loose object and the objects that it names; nothing when no sound content was kept.
-    pub(in crate::history) fn loose(&self, contents: &Contents<'a>, oid: &str) -> Option<(Recorded<'a>, Vec<String>)> {
+    pub(in crate::history) fn loose(
+        &self,
+        contents: &Contents<'a>,
+        oid: &str,
+    ) -> Option<(ObjectStoreFile<'a>, Vec<String>)> {
         self.loose.get(oid)?.iter().find_map(|recorded| {
             // Only a blob is so large, and it names nothing.
             if is_too_large(recorded.state) {
                 return Some((*recorded, Vec::new()));
             }
-            let bytes = contents.bytes(recorded.state, &State::Absent, recorded.inline)?;
+            let bytes = contents.bytes(recorded.state, &PathState::Absent, recorded.inline)?;
             Some((*recorded, named_by(&bytes, oid.len() / 2)?))
         })
     }
@@ -80,11 +89,11 @@ impl<'a> JournalObjects<'a> {
         &self,
         contents: &Contents<'a>,
         oid: &str,
-    ) -> Option<Vec<(PathBuf, Recorded<'a>)>> {
+    ) -> Option<Vec<(PathBuf, ObjectStoreFile<'a>)>> {
         let wanted = from_hex(oid)?;
-        let has = |files: &HashMap<String, Recorded<'a>>| {
+        let has = |files: &HashMap<String, ObjectStoreFile<'a>>| {
             let index = files.get("idx").filter(|_| files.contains_key("pack"));
-            let bytes = index.and_then(|index| contents.bytes(index.state, &State::Absent, index.inline));
+            let bytes = index.and_then(|index| contents.bytes(index.state, &PathState::Absent, index.inline));
             // The names are sorted, yet whole; a search by bytes finds the aligned one.
             bytes.is_some_and(|bytes| memchr::memmem::find(&bytes, &wanted).is_some())
         };

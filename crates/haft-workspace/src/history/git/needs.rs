@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::journal_objects::{JournalObjects, Recorded};
+use super::journal_objects::{JournalObjects, ObjectStoreFile};
 use super::object_store::ObjectStore;
 use crate::history::contents::Contents;
 
@@ -21,7 +21,7 @@ pub(in crate::history) struct Needs<'a, 'c> {
     /// Objects that exist, or will.
     found: HashSet<(PathBuf, String)>,
     /// Files of object stores to add, by their place.
-    pub(in crate::history) additions: BTreeMap<PathBuf, Recorded<'a>>,
+    pub(in crate::history) additions: BTreeMap<PathBuf, ObjectStoreFile<'a>>,
 }
 
 impl<'a, 'c> Needs<'a, 'c> {
@@ -32,7 +32,7 @@ impl<'a, 'c> Needs<'a, 'c> {
 
     /// Makes sure of an object of a repository; returns whether it can be had.
     pub(in crate::history) fn ensure(&mut self, dir: &Path, oid: &str) -> bool {
-        let mut added: BTreeMap<PathBuf, Recorded<'a>> = BTreeMap::new();
+        let mut added: BTreeMap<PathBuf, ObjectStoreFile<'a>> = BTreeMap::new();
         let mut seen: HashSet<(PathBuf, String)> = HashSet::new();
         let mut open = vec![oid.to_owned()];
         while let Some(oid) = open.pop() {
@@ -62,7 +62,7 @@ impl<'a, 'c> Needs<'a, 'c> {
         &self,
         dir: &Path,
         oid: &str,
-        added: &mut BTreeMap<PathBuf, Recorded<'a>>,
+        added: &mut BTreeMap<PathBuf, ObjectStoreFile<'a>>,
     ) -> Option<Vec<String>> {
         let journal = self.journal.get_or_init(|| JournalObjects::of(self.contents));
         let objects = dir.join("objects");

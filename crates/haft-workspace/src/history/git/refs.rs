@@ -9,30 +9,30 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::{GitPath, Role, earlier, is_null, reflog};
-use crate::files::open::Root;
+use super::{GitPath, GitPathRole, earlier, is_null, reflog};
+use crate::files::open::WorkspaceRoot;
 use crate::history::contents::Contents;
-use crate::state::journal::{Inline, State, Step};
+use crate::state::journal::{Inline, IntentStep, PathState};
 
 /// One step at a file of a repository.
 pub(in crate::history) struct GitStep<'a> {
     pub(in crate::history) number: u64,
     pub(in crate::history) path: PathBuf,
     pub(in crate::history) at: GitPath,
-    pub(in crate::history) before: &'a State,
-    pub(in crate::history) after: &'a State,
+    pub(in crate::history) before: &'a PathState,
+    pub(in crate::history) after: &'a PathState,
     pub(in crate::history) inline: Inline,
 }
 
 impl<'a> GitStep<'a> {
-    pub(in crate::history) fn of(number: u64, step: &'a Step, inline: Inline, at: GitPath) -> Option<Self> {
-        let Step::Change { path, before, after, .. } = step else { return None };
+    pub(in crate::history) fn of(number: u64, step: &'a IntentStep, inline: Inline, at: GitPath) -> Option<Self> {
+        let IntentStep::Change { path, before, after, .. } = step else { return None };
         Some(Self { number, path: path.path(), at, before, after, inline })
     }
 
     /// Returns the content before the step, where it is a file and was kept.
     pub(in crate::history) fn old(&self, contents: &Contents<'_>) -> Option<Vec<u8>> {
-        contents.bytes(self.before, &State::Absent, self.inline)
+        contents.bytes(self.before, &PathState::Absent, self.inline)
     }
 
     /// Returns the content after the step, where it is a file and was kept.
@@ -74,7 +74,7 @@ pub(in crate::history) struct RefPlan {
 pub(in crate::history) fn plan(contents: &Contents<'_>, dir: &Path, steps: &[&GitStep<'_>]) -> RefPlan {
     let mut store = RefStore::read(contents, dir);
     let mut plan = RefPlan { by_meaning: !are_files_as_left(contents, dir, steps, &store), ..RefPlan::default() };
-    let is_of_refs = |step: &&&GitStep<'_>| matches!(step.at.role, Role::Ref(_) | Role::PackedRefs);
+    let is_of_refs = |step: &&&GitStep<'_>| matches!(step.at.role, GitPathRole::Ref(_) | GitPathRole::PackedRefs);
     let mut paths: BTreeMap<String, PathBuf> = BTreeMap::new();
     for set in steps.chunk_by(|one, next| one.number == next.number) {
         let of_refs: Vec<&GitStep<'_>> = set.iter().filter(is_of_refs).copied().collect();
@@ -97,14 +97,15 @@ pub(in crate::history) fn plan(contents: &Contents<'_>, dir: &Path, steps: &[&Gi
 
 /// Returns whether every file of references is as the steps left it, so that restoring the files restores the values.
 fn are_files_as_left(contents: &Contents<'_>, dir: &Path, steps: &[&GitStep<'_>], store: &RefStore) -> bool {
-    let mut there: BTreeMap<&Path, State> = BTreeMap::new();
-    let has_packed = steps.iter().any(|step| step.at.role == Role::PackedRefs);
-    steps.iter().filter(|step| matches!(step.at.role, Role::Ref(_) | Role::PackedRefs)).all(|step| {
-        let looked = || crate::files::image::look(contents.root, &step.path).map_or(State::Absent, |seen| seen.state);
+    let mut there: BTreeMap<&Path, PathState> = BTreeMap::new();
+    let has_packed = steps.iter().any(|step| step.at.role == GitPathRole::PackedRefs);
+    steps.iter().filter(|step| matches!(step.at.role, GitPathRole::Ref(_) | GitPathRole::PackedRefs)).all(|step| {
+        let looked =
+            || crate::files::image::look(contents.root, &step.path).map_or(PathState::Absent, |seen| seen.state);
         let now = there.remove(step.path.as_path()).unwrap_or_else(looked);
         // A packed copy of what the step made would outlive its file.
         let is_also_packed = || match &step.at.role {
-            Role::Ref(name) if *step.before == State::Absent && step.at.worktree == dir && !has_packed => {
+            GitPathRole::Ref(name) if *step.before == PathState::Absent && step.at.worktree == dir && !has_packed => {
                 let new = step.left(contents).map(|bytes| value_of(&bytes));
                 store.packed.get(name).is_some_and(|packed| Some(packed) == new.as_ref())
             }
@@ -128,12 +129,12 @@ fn moves_of(
     for step in steps {
         let value = |bytes: Option<Vec<u8>>| bytes.map(|bytes| value_of(&bytes));
         match &step.at.role {
-            Role::Ref(name) if !is_folder(step) => {
+            GitPathRole::Ref(name) if !is_folder(step) => {
                 let (old, new) = (value(step.old(contents)), value(step.left(contents)));
                 // Steps come newest first, so an earlier one of the same set only says what was there before.
                 loose.entry(name).and_modify(|(_, known, _)| known.clone_from(&old)).or_insert((step, old, new));
             }
-            Role::PackedRefs => {
+            GitPathRole::PackedRefs => {
                 let map = |bytes: Option<Vec<u8>>| bytes.map(|bytes| packed_values(&bytes)).unwrap_or_default();
                 packed = (map(step.old(contents)), map(step.left(contents)));
                 has_packed = true;
@@ -196,7 +197,7 @@ fn to_reflog(contents: &Contents<'_>, dir: &Path, name: &str, steps: &[&GitStep<
 }
 
 fn is_folder(step: &GitStep<'_>) -> bool {
-    [step.before, step.after].iter().any(|state| matches!(state, State::Folder { .. }))
+    [step.before, step.after].iter().any(|state| matches!(state, PathState::Folder { .. }))
 }
 
 /// The references of a repository.
@@ -272,7 +273,7 @@ impl RefStore {
 }
 
 /// Lists the files below a folder of a repository.
-pub(in crate::history) fn files_below(root: &Root, folder: &Path) -> Vec<PathBuf> {
+pub(in crate::history) fn files_below(root: &WorkspaceRoot, folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use super::journal_objects::is_sound;
 use super::refs::GitStep;
-use super::survey::{Repository, StepAt, Treatment, changed_since, is_counted};
-use super::{Role, is_in_object_store};
+use super::survey::{StepAt, SurveyedRepository, Treatment, changed_since, is_counted};
+use super::{GitPathRole, is_in_object_store};
 use crate::history::contents::Contents;
-use crate::state::journal::State;
+use crate::state::journal::PathState;
 
-impl Repository {
+impl SurveyedRepository {
     /// Objects are restored, and never removed.
     pub(super) fn treat_object(&self, contents: &Contents<'_>, step: &StepAt<'_>) -> Treatment {
         let is_redo = contents.sets.is_undo(&[step.number]);
@@ -20,20 +20,20 @@ impl Repository {
         let plain_if = |is_plain: bool| if is_plain { Treatment::Plain } else { Treatment::Skip };
         match (step.before, step.after) {
             _ if is_below_object => plain_if(!is_redo && step.is_as_left()),
-            (State::File { .. } | State::Folder { .. } | State::Link { .. }, State::Absent) => {
-                plain_if(matches!(step.underway, None | Some(State::Absent)))
+            (PathState::File { .. } | PathState::Folder { .. } | PathState::Link { .. }, PathState::Absent) => {
+                plain_if(matches!(step.underway, None | Some(PathState::Absent)))
             }
-            (State::Absent, State::File { .. }) => {
+            (PathState::Absent, PathState::File { .. }) => {
                 self.kept_objects.set(self.kept_objects.get() + usize::from(is_counted(step.path)));
                 Treatment::Skip
             }
-            (State::File { .. }, State::File { .. }) => {
+            (PathState::File { .. }, PathState::File { .. }) => {
                 let restores = || is_object(contents, step, step.before) || !is_object(contents, step, step.after);
                 plain_if(!is_redo && step.is_as_left() && restores())
             }
             (
-                State::File { .. } | State::Folder { .. },
-                State::Folder { .. } | State::Link { .. } | State::File { .. },
+                PathState::File { .. } | PathState::Folder { .. },
+                PathState::Folder { .. } | PathState::Link { .. } | PathState::File { .. },
             ) => plain_if(!is_redo && step.is_as_left()),
             _ => Treatment::Skip,
         }
@@ -43,8 +43,8 @@ impl Repository {
     pub(super) fn treat_object_info(&self, contents: &Contents<'_>, step: &StepAt<'_>) -> Treatment {
         let is_redo = contents.sets.is_undo(&[step.number]);
         let is_plain = match (step.before, step.after) {
-            (State::Folder { .. }, State::Absent) => true,
-            (State::Absent, _) if is_list_of_stores(step.path) => step.is_as_left() && !self.has_new_objects,
+            (PathState::Folder { .. }, PathState::Absent) => true,
+            (PathState::Absent, _) if is_list_of_stores(step.path) => step.is_as_left() && !self.has_new_objects,
             _ if is_list_of_stores(step.path) => step.is_as_left(),
             _ => step.is_as_left() && self.has_caches_as_left && !is_redo,
         };
@@ -53,8 +53,8 @@ impl Repository {
 }
 
 /// Returns whether content of a step can be the object or the pack that its name promises.
-fn is_object(contents: &Contents<'_>, step: &StepAt<'_>, state: &State) -> bool {
-    let base = if std::ptr::eq(state, step.after) { step.before } else { &State::Absent };
+fn is_object(contents: &Contents<'_>, step: &StepAt<'_>, state: &PathState) -> bool {
+    let base = if std::ptr::eq(state, step.after) { step.before } else { &PathState::Absent };
     // What is too large to read was hardly written by accident.
     contents.bytes(state, base, step.inline).is_none_or(|bytes| is_sound(step.path, &bytes))
 }
@@ -66,6 +66,6 @@ pub(super) fn is_list_of_stores(path: &Path) -> bool {
 
 /// Returns whether one of the caches about objects is not as the change sets left it.
 pub(super) fn is_cache_changed(contents: &Contents<'_>, steps: &[&GitStep<'_>]) -> bool {
-    let is_cache = |step: &GitStep<'_>| step.at.role == Role::ObjectInfo && !is_list_of_stores(&step.path);
+    let is_cache = |step: &GitStep<'_>| step.at.role == GitPathRole::ObjectInfo && !is_list_of_stores(&step.path);
     changed_since(contents, steps, &is_cache).is_some()
 }

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use super::earlier::Objects;
 use super::refs::{self, GitStep, RefPlan, value_of};
-use super::whole::{self, Origin};
-use super::{GitPath, Repositories, Role, loose_oid, reflog, store_files};
+use super::whole::{self, RepositoryOrigin};
+use super::{GitPath, GitPathRole, Repositories, loose_oid, reflog, store_files};
 use crate::files::image;
 use crate::history::contents::Contents;
 use crate::history::take_back::ConcernedStep;
-use crate::state::journal::{Inline, State};
+use crate::state::journal::{Inline, PathState};
 
 /// How a step at a file of a repository is taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +28,10 @@ pub(in crate::history) enum Treatment {
 pub(in crate::history) struct StepAt<'a> {
     pub(in crate::history) number: u64,
     pub(in crate::history) path: &'a Path,
-    pub(in crate::history) before: &'a State,
-    pub(in crate::history) after: &'a State,
+    pub(in crate::history) before: &'a PathState,
+    pub(in crate::history) after: &'a PathState,
     pub(in crate::history) inline: Inline,
-    pub(in crate::history) underway: Option<&'a State>,
+    pub(in crate::history) underway: Option<&'a PathState>,
 }
 
 impl StepAt<'_> {
@@ -42,10 +42,10 @@ impl StepAt<'_> {
 }
 
 /// One repository that an undo touches.
-pub(in crate::history) struct Repository {
+pub(in crate::history) struct SurveyedRepository {
     /// Whether it is there now.
     exists: bool,
-    pub(in crate::history) origin: Origin,
+    pub(in crate::history) origin: RepositoryOrigin,
     pub(in crate::history) refs: RefPlan,
     /// The commits and tags that the change sets made.
     pub(in crate::history) made: BTreeSet<String>,
@@ -64,7 +64,7 @@ pub(in crate::history) struct Repository {
 /// All repositories that an undo touches, by their git directories.
 pub(in crate::history) struct Survey<'a> {
     repositories: Repositories<'a>,
-    pub(in crate::history) found: BTreeMap<PathBuf, Repository>,
+    pub(in crate::history) found: BTreeMap<PathBuf, SurveyedRepository>,
     /// What is worth knowing, a sentence each.
     notes: RefCell<BTreeSet<String>>,
 }
@@ -83,9 +83,10 @@ impl<'a> Survey<'a> {
             // A change of nothing but the mode says nothing about references; its content is not even kept.
             let tells = |step: &&GitStep<'_>| step.at.dir == *dir && !step.before.differs_in_mode(step.after);
             let own: Vec<&GitStep<'_>> = of_git.iter().filter(tells).collect();
-            let is_new = |step: &&&GitStep<'_>| step.at.role == Role::Object && *step.before == State::Absent;
+            let is_new =
+                |step: &&&GitStep<'_>| step.at.role == GitPathRole::Object && *step.before == PathState::Absent;
             let refs = refs::plan(contents, dir, &own);
-            let repository = Repository {
+            let repository = SurveyedRepository {
                 exists: contents.root.path().join(dir).join("HEAD").is_file(),
                 origin: whole::origin(contents, dir, &of_git),
                 made: made(contents, dir, &own, &refs),
@@ -93,7 +94,7 @@ impl<'a> Survey<'a> {
                 elsewhere: elsewhere(contents, &own, &refs),
                 has_caches_as_left: !store_files::is_cache_changed(contents, &own),
                 has_new_objects: own.iter().any(|step| is_new(&step)),
-                changed_reftable: changed_since(contents, &own, &|step| step.at.role == Role::Reftable),
+                changed_reftable: changed_since(contents, &own, &|step| step.at.role == GitPathRole::Reftable),
                 refs,
             };
             found.insert(dir.clone(), repository);
@@ -108,7 +109,7 @@ impl<'a> Survey<'a> {
 
     /// Returns whether a git directory comes and goes as a whole with what is taken back.
     pub(in crate::history) fn goes_whole(&self, path: &Path) -> bool {
-        self.found.iter().any(|(dir, repository)| path.starts_with(dir) && repository.origin == Origin::Made)
+        self.found.iter().any(|(dir, repository)| path.starts_with(dir) && repository.origin == RepositoryOrigin::Made)
     }
 
     /// Says something once.
@@ -123,7 +124,10 @@ impl<'a> Survey<'a> {
     /// Decides how a step at a path is taken back.
     pub(in crate::history) fn treatment(&self, contents: &Contents<'_>, step: &StepAt<'_>) -> Treatment {
         let (path, before, after) = (step.path, step.before, step.after);
-        let used = self.found.iter().find(|(dir, found)| path.starts_with(dir) && found.origin == Origin::MadeAndUsed);
+        let used = self
+            .found
+            .iter()
+            .find(|(dir, found)| path.starts_with(dir) && found.origin == RepositoryOrigin::MadeAndUsed);
         if let Some((dir, _)) = used.filter(|(dir, _)| path != dir.as_path()) {
             let folder = dir.display();
             let command = format!("rm -rf {}", super::pointers::quoted(&folder.to_string()));
@@ -137,21 +141,23 @@ impl<'a> Survey<'a> {
         if before.differs_in_mode(after) {
             return Treatment::Plain;
         }
-        let is_folder = [before, after].iter().any(|state| matches!(state, State::Folder { .. }));
+        let is_folder = [before, after].iter().any(|state| matches!(state, PathState::Folder { .. }));
         match &at.role {
-            Role::Object => repository.treat_object(contents, step),
-            Role::ObjectInfo => {
+            GitPathRole::Object => repository.treat_object(contents, step),
+            GitPathRole::ObjectInfo => {
                 let treatment = repository.treat_object_info(contents, step);
-                let is_named_store = *before == State::Absent && store_files::is_list_of_stores(path);
+                let is_named_store = *before == PathState::Absent && store_files::is_list_of_stores(path);
                 if treatment == Treatment::Skip && is_named_store && step.is_as_left() {
                     let path = path.display();
                     self.note(format!("{path} stays, because objects that stay may need the store that it names."));
                 }
                 treatment
             }
-            Role::Ref(_) | Role::PackedRefs if repository.refs.by_meaning && !is_folder => Treatment::Skip,
-            Role::Reftable if repository.changed_reftable.is_some() => Treatment::Skip,
-            Role::Index if repository.elsewhere.contains(&at.worktree) => {
+            GitPathRole::Ref(_) | GitPathRole::PackedRefs if repository.refs.by_meaning && !is_folder => {
+                Treatment::Skip
+            }
+            GitPathRole::Reftable if repository.changed_reftable.is_some() => Treatment::Skip,
+            GitPathRole::Index if repository.elsewhere.contains(&at.worktree) => {
                 let path = path.display();
                 self.note(format!(
                     "{path} stays unchanged, because HEAD points elsewhere now; \"git status\" shows what is staged."
@@ -171,7 +177,7 @@ pub(in crate::history) fn is_counted(path: &Path) -> bool {
 /// Returns the commits and tags that change sets made: where references went, as far as those objects are new.
 fn made(contents: &Contents<'_>, dir: &Path, steps: &[&GitStep<'_>], refs: &RefPlan) -> BTreeSet<String> {
     let mut made: BTreeSet<String> = refs.moves.iter().filter_map(|moved| moved.to.clone()).collect();
-    for step in steps.iter().filter(|step| step.at.role == Role::Reflog) {
+    for step in steps.iter().filter(|step| step.at.role == GitPathRole::Reflog) {
         let (before, after) = (step.old(contents).unwrap_or_default(), step.left(contents).unwrap_or_default());
         let lines = reflog::added(&before, &after);
         made.extend(lines.iter().filter_map(|line| reflog::oids(line).last()).map(str::to_owned));
@@ -208,9 +214,9 @@ pub(super) fn changed_since(
     steps: &[&GitStep<'_>],
     concerns: &dyn Fn(&GitStep<'_>) -> bool,
 ) -> Option<u64> {
-    let mut there: BTreeMap<&Path, State> = BTreeMap::new();
+    let mut there: BTreeMap<&Path, PathState> = BTreeMap::new();
     for step in steps.iter().filter(|step| concerns(step)) {
-        let looked = || image::look(contents.root, &step.path).map_or(State::Absent, |seen| seen.state);
+        let looked = || image::look(contents.root, &step.path).map_or(PathState::Absent, |seen| seen.state);
         let now = there.remove(step.path.as_path()).unwrap_or_else(looked);
         if !now.is_same_content(step.after) {
             return Some(step.number);

@@ -11,11 +11,11 @@ use super::refs::{GitStep, files_below};
 use crate::files::image;
 use crate::history::contents::Contents;
 use crate::history::git_index;
-use crate::state::journal::State;
+use crate::state::journal::PathState;
 
-/// How a repository came about, seen from the change sets that are taken back.
+/// The origin of a repository, seen from the change sets that are taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::history) enum Origin {
+pub(in crate::history) enum RepositoryOrigin {
     /// It was there before.
     Earlier,
     /// The change sets made it, and nothing else has been put into it.
@@ -25,11 +25,11 @@ pub(in crate::history) enum Origin {
 }
 
 /// Finds out how a git directory came about; the steps are those of all repositories, the newest first.
-pub(in crate::history) fn origin(contents: &Contents<'_>, dir: &Path, steps: &[GitStep<'_>]) -> Origin {
+pub(in crate::history) fn origin(contents: &Contents<'_>, dir: &Path, steps: &[GitStep<'_>]) -> RepositoryOrigin {
     let head = dir.join("HEAD");
     let oldest = steps.iter().rfind(|step| step.path == head);
-    if !oldest.is_some_and(|step| *step.before == State::Absent && *step.after != State::Absent) {
-        return Origin::Earlier;
+    if !oldest.is_some_and(|step| *step.before == PathState::Absent && *step.after != PathState::Absent) {
+        return RepositoryOrigin::Earlier;
     }
     let mut left: HashMap<&PathBuf, &GitStep<'_>> = HashMap::new();
     for step in steps.iter().filter(|step| step.path.starts_with(dir)) {
@@ -49,7 +49,7 @@ pub(in crate::history) fn origin(contents: &Contents<'_>, dir: &Path, steps: &[G
         is_same || is_refreshed()
     };
     match files_below(contents.root, dir).iter().all(is_as_left) {
-        true => Origin::Made,
-        false => Origin::MadeAndUsed,
+        true => RepositoryOrigin::Made,
+        false => RepositoryOrigin::MadeAndUsed,
     }
 }

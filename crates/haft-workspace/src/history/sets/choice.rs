@@ -8,9 +8,9 @@ use std::path::Path;
 
 use haft_contract::history::Undone;
 
-use super::{Kind, Sets};
-use crate::history::{HistoryError, Which};
-use crate::state::journal::{By, Step};
+use super::{ChangeSetKind, Sets};
+use crate::history::{HistoryError, UndoSelection};
+use crate::state::journal::{ChangeAuthor, IntentStep};
 
 /// A redo that was merged with changes made after its undo.
 struct MergedRedo {
@@ -23,16 +23,22 @@ struct MergedRedo {
 
 impl Sets {
     /// Returns the numbers that were asked for, newest first.
-    pub(in crate::history) fn chosen(&self, which: Which, only: Option<&Path>) -> Result<Vec<u64>, HistoryError> {
+    pub(in crate::history) fn chosen(
+        &self,
+        which: UndoSelection,
+        only: Option<&Path>,
+    ) -> Result<Vec<u64>, HistoryError> {
         let newest = || self.newest().ok_or(HistoryError::NothingLeft);
         let chosen = match (which, only) {
-            (Which::Newest, Some(path)) => vec![self.newest_at(path)?],
-            (Which::Newest, None) => vec![newest()?],
-            (Which::Number(number), _) => vec![number],
-            (Which::Since(number), _) => self.since(number)?,
-            (Which::LastUndo, _) => vec![self.newest_undo().ok_or(HistoryError::NothingToRedo)?],
-            (Which::Turn, _) => self.alike(newest()?, |one, other| (&one.run, one.turn) == (&other.run, other.turn)),
-            (Which::Session, _) => self.alike(newest()?, By::is_of_session),
+            (UndoSelection::Newest, Some(path)) => vec![self.newest_at(path)?],
+            (UndoSelection::Newest, None) => vec![newest()?],
+            (UndoSelection::Number(number), _) => vec![number],
+            (UndoSelection::Since(number), _) => self.since(number)?,
+            (UndoSelection::LastUndo, _) => vec![self.newest_undo().ok_or(HistoryError::NothingToRedo)?],
+            (UndoSelection::Turn, _) => {
+                self.alike(newest()?, |one, other| (&one.run, one.turn) == (&other.run, other.turn))
+            }
+            (UndoSelection::Session, _) => self.alike(newest()?, ChangeAuthor::is_of_session),
         };
         chosen.iter().try_for_each(|number| self.sound(*number))?;
         match chosen.iter().find(|number| self.undone(**number) == Undone::Yes) {
@@ -57,14 +63,15 @@ impl Sets {
     }
 
     /// Returns who made the newest change that holds; of a redo, the newest change that it restored.
-    pub(in crate::history) fn by_of_newest(&self) -> Option<By> {
+    pub(in crate::history) fn by_of_newest(&self) -> Option<ChangeAuthor> {
         let restored = self.merged_redo(&|_| true).and_then(|redo| redo.restored.first().copied());
         self.by(restored.or_else(|| self.newest())?).cloned()
     }
 
     /// Returns the newest undo that did something.
     fn newest_undo(&self) -> Option<u64> {
-        let mut undos = self.holding().filter(|(_, kind)| matches!(kind, Kind::Undo(_))).map(|(number, _)| number);
+        let mut undos =
+            self.holding().filter(|(_, kind)| matches!(kind, ChangeSetKind::Undo(_))).map(|(number, _)| number);
         undos.find(|number| self.did_something(*number) && !self.lost.contains(number))
     }
 
@@ -78,9 +85,9 @@ impl Sets {
     /// Says why no change set can be undone at a path. It may lie in a build folder, which is kept as a whole.
     fn not_concerned(&self, path: &Path) -> HistoryError {
         let shown = path.display().to_string();
-        let is_above = |step: &Step| match step {
-            Step::Tree { path: tree, .. } => path.starts_with(tree.path()),
-            Step::Change { .. } | Step::Move { .. } => false,
+        let is_above = |step: &IntentStep| match step {
+            IntentStep::Tree { path: tree, .. } => path.starts_with(tree.path()),
+            IntentStep::Change { .. } | IntentStep::Move { .. } => false,
         };
         let tree_of = |set: u64| {
             let steps = self.intents_of(set).flat_map(|(intent, _)| &intent.steps);
@@ -92,7 +99,7 @@ impl Sets {
 
     /// Returns the changes that hold and were made in the same circumstances as the newest. A redo takes the place of what it
     /// restored, unless it was merged with a change from other circumstances: then it goes alone.
-    fn alike(&self, newest: u64, is_alike: impl Fn(&By, &By) -> bool) -> Vec<u64> {
+    fn alike(&self, newest: u64, is_alike: impl Fn(&ChangeAuthor, &ChangeAuthor) -> bool) -> Vec<u64> {
         let redo = self.merged_redo(&|_| true);
         let like = redo.as_ref().and_then(|redo| redo.restored.first().copied()).unwrap_or(newest);
         let is_alike =
@@ -114,7 +121,7 @@ impl Sets {
         let newest = *changes.first()?;
         let redoes = self.holding().take_while(|(number, _)| *number > newest);
         redoes.into_iter().find_map(|(number, kind)| {
-            let Kind::Redo(undos) = kind else { return None };
+            let ChangeSetKind::Redo(undos) = kind else { return None };
             let is_sound = concerns(number) && self.did_something(number) && !self.lost.contains(&number);
             let since = undos.iter().min().copied().filter(|_| is_sound)?;
             let restored = self.changes_behind(number);
@@ -130,15 +137,17 @@ impl Sets {
     /// Returns the changes that an undo or a redo is about in the end, newest first.
     fn changes_behind(&self, number: u64) -> Vec<u64> {
         let mut changes = match self.kind(number) {
-            Kind::Change => vec![number],
-            Kind::Undo(back) | Kind::Redo(back) => back.iter().flat_map(|back| self.changes_behind(*back)).collect(),
+            ChangeSetKind::Change => vec![number],
+            ChangeSetKind::Undo(back) | ChangeSetKind::Redo(back) => {
+                back.iter().flat_map(|back| self.changes_behind(*back)).collect()
+            }
         };
         changes.sort_unstable_by(|one, other| other.cmp(one));
         changes.dedup();
         changes
     }
 
-    fn by(&self, number: u64) -> Option<&By> {
+    fn by(&self, number: u64) -> Option<&ChangeAuthor> {
         self.intents_of(number).next().map(|(intent, _)| &intent.by)
     }
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{Kind, Sets, paths_of_step};
+use super::{ChangeSetKind, Sets, paths_of_step};
 use crate::files::repository::concerns;
-use crate::state::journal::Step;
+use crate::state::journal::IntentStep;
 
 /// What later change sets changed.
 #[derive(Default)]
@@ -29,15 +29,17 @@ impl Sets {
         let oldest = numbers.iter().min().copied().unwrap_or_default();
         // An undo of later changes, or of such an undo, leaves what these say by themselves.
         let only_reverts_later = |number: &u64| match self.kind(*number) {
-            Kind::Undo(back) | Kind::Redo(back) => back.iter().all(|back| *back > oldest && !numbers.contains(back)),
-            Kind::Change => false,
+            ChangeSetKind::Undo(back) | ChangeSetKind::Redo(back) => {
+                back.iter().all(|back| *back > oldest && !numbers.contains(back))
+            }
+            ChangeSetKind::Change => false,
         };
         let is_other = |number: &u64| *number > oldest && !numbers.contains(number) && !only_reverts_later(number);
         let mut later = LaterChanges::default();
         for (number, set) in self.sets.iter().filter(|(number, _)| is_other(number)) {
             later.paths.extend(set.paths.keys().filter(|path| !set.is_undone(path)).cloned());
             for step in self.intents_of(*number).flat_map(|(intent, _)| &intent.steps) {
-                if let Step::Move { .. } | Step::Tree { .. } = step {
+                if let IntentStep::Move { .. } | IntentStep::Tree { .. } = step {
                     later.moved.extend(paths_of_step(step));
                 }
             }
@@ -51,12 +53,12 @@ impl Sets {
         let mut modes = HashMap::new();
         for number in numbers {
             let redoes = |redo: &&u64| match self.kind(**redo) {
-                Kind::Redo(undos) => self.redone_by(&undos).contains(number),
-                Kind::Change | Kind::Undo(_) => false,
+                ChangeSetKind::Redo(undos) => self.redone_by(&undos).contains(number),
+                ChangeSetKind::Change | ChangeSetKind::Undo(_) => false,
             };
             let redo = self.sets.keys().rev().take_while(|later| *later > number).find(redoes);
             for step in redo.into_iter().flat_map(|redo| self.intents_of(*redo)).flat_map(|(intent, _)| &intent.steps) {
-                if let Step::Change { path, before, .. } = step
+                if let IntentStep::Change { path, before, .. } = step
                     && let Some(mode) = before.mode()
                 {
                     modes.insert((*number, path.path()), mode);

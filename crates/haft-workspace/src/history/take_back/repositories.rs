@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::{Plan, Wanted, Way, looked, made_of};
+use super::{PathRestoration, Plan, RestoreTarget, looked, made_of};
 use crate::files::fingerprint::Fingerprint;
-use crate::files::transaction::{Action, Deed, Expected};
+use crate::files::transaction::{FileMutation, MutationAction, MutationPrecondition};
 use crate::history::contents::Contents;
 use crate::history::git::needs::Needs;
 use crate::history::git::object_store::from_hex;
 use crate::history::git::pointers::{Undone, git_for, quoted, short_name};
 use crate::history::git::refs::{MovedSince, RefMove, packed_values, value_of};
-use crate::history::git::survey::{Repository, Survey, is_counted};
-use crate::history::git::{GitPath, Role, is_null, is_oid, loose_oid, reflog};
+use crate::history::git::survey::{Survey, SurveyedRepository, is_counted};
+use crate::history::git::{GitPath, GitPathRole, is_null, is_oid, loose_oid, reflog};
 use crate::history::{Became, Conflict, HistoryError, git_index};
-use crate::state::journal::{State, Step};
+use crate::state::journal::{IntentStep, PathState};
 
-/// The paths of an undo, and what becomes of each.
-type Ways = BTreeMap<PathBuf, Way>;
+/// The paths of an undo, and the restoration of each.
+type RestorationMap = BTreeMap<PathBuf, PathRestoration>;
 
 impl Plan {
     /// Restores the references that are restored by their meaning, and collects those that have moved since.
@@ -25,7 +25,7 @@ impl Plan {
         &mut self,
         contents: &Contents<'_>,
         survey: &Survey<'_>,
-        paths: &mut Ways,
+        paths: &mut RestorationMap,
     ) -> Result<(), HistoryError> {
         for (dir, repository) in &survey.found {
             if survey.goes_whole(dir) || repository.is_left_whole() {
@@ -49,11 +49,11 @@ impl Plan {
             for (path, content) in &repository.refs.files {
                 let now = looked(contents, path)?;
                 let wanted = match content {
-                    Some(bytes) if path.ends_with("packed-refs") => Wanted::Merged(bytes.clone()),
-                    Some(bytes) => Wanted::Written(bytes.clone()),
-                    None => Wanted::Gone,
+                    Some(bytes) if path.ends_with("packed-refs") => RestoreTarget::Merged(bytes.clone()),
+                    Some(bytes) => RestoreTarget::Written(bytes.clone()),
+                    None => RestoreTarget::Gone,
                 };
-                paths.insert(path.clone(), Way { mode: now.mode(), now, wanted });
+                paths.insert(path.clone(), PathRestoration { mode: now.mode(), now, wanted });
             }
             self.refuse_unborn_heads(contents, (dir, repository), paths);
             self.drop_commit_graph(contents, (dir, repository), paths)?;
@@ -65,8 +65,8 @@ impl Plan {
     fn drop_commit_graph(
         &mut self,
         contents: &Contents<'_>,
-        (dir, repository): (&Path, &Repository),
-        paths: &Ways,
+        (dir, repository): (&Path, &SurveyedRepository),
+        paths: &RestorationMap,
     ) -> Result<(), HistoryError> {
         let info = dir.join("objects/info");
         let mut caches = contents.paths_in(&info.join("commit-graphs"));
@@ -79,11 +79,11 @@ impl Plan {
         }
         // One that the change sets wrote is restored or removed like any other file.
         for place in caches.into_iter().filter(|place| !paths.contains_key(place)) {
-            if let now @ State::File { .. } = looked(contents, &place)? {
-                self.deeds.push(Deed {
+            if let now @ PathState::File { .. } = looked(contents, &place)? {
+                self.deeds.push(FileMutation {
                     place,
-                    action: Action::Remove,
-                    expected: Expected::Same(Fingerprint::from(&now)),
+                    action: MutationAction::Remove,
+                    expected: MutationPrecondition::Same(Fingerprint::from(&now)),
                 });
             }
         }
@@ -91,7 +91,12 @@ impl Plan {
     }
 
     /// Refuses to remove a branch that was checked out since.
-    fn refuse_unborn_heads(&mut self, contents: &Contents<'_>, (dir, repository): (&Path, &Repository), paths: &Ways) {
+    fn refuse_unborn_heads(
+        &mut self,
+        contents: &Contents<'_>,
+        (dir, repository): (&Path, &SurveyedRepository),
+        paths: &RestorationMap,
+    ) {
         let head_path = dir.join("HEAD");
         // A command that worked on the branch itself changed one of these.
         let was_checked_out = ["HEAD", "logs/HEAD", "index"].iter().any(|name| paths.contains_key(&dir.join(name)));
@@ -114,18 +119,18 @@ impl Plan {
         &mut self,
         contents: &Contents<'_>,
         (survey, numbers): (&Survey<'_>, &[u64]),
-        paths: &mut Ways,
+        paths: &mut RestorationMap,
     ) -> Result<(), HistoryError> {
         let mut needs = Needs::new(contents);
         for (path, way) in paths.iter_mut() {
             let Some(at) = survey.locate(path).filter(|at| !survey.goes_whole(&at.dir)) else { continue };
             match &at.role {
-                Role::Reftable => best_effort(contents, numbers, (&at.dir, &mut needs)),
-                Role::Reflog => keep_sound_entries(contents, path, way, &mut |oid| needs.ensure(&at.dir, oid)),
+                GitPathRole::Reftable => best_effort(contents, numbers, (&at.dir, &mut needs)),
+                GitPathRole::Reflog => keep_sound_entries(contents, path, way, &mut |oid| needs.ensure(&at.dir, oid)),
                 _ => {
                     let missing = named(contents, path, way, &at).into_iter().find(|oid| !needs.ensure(&at.dir, oid));
                     match missing {
-                        Some(_) if at.role == Role::Scratch => way.wanted = Wanted::AsIs,
+                        Some(_) if at.role == GitPathRole::Scratch => way.wanted = RestoreTarget::AsIs,
                         Some(oid) => self.conflicts.push(missing_object(numbers, path, &oid)),
                         None => {}
                     }
@@ -133,21 +138,30 @@ impl Plan {
             }
         }
         for (place, recorded) in std::mem::take(&mut needs.additions) {
-            if paths.contains_key(&place) || looked(contents, &place)? != State::Absent {
+            if paths.contains_key(&place) || looked(contents, &place)? != PathState::Absent {
                 continue;
             }
             let action = made_of(contents, &place, recorded.state, recorded.inline)?;
-            self.deeds.push(Deed { place: place.clone(), action, expected: Expected::Same(Fingerprint::Absent) });
+            self.deeds.push(FileMutation {
+                place: place.clone(),
+                action,
+                expected: MutationPrecondition::Same(Fingerprint::Absent),
+            });
             self.files.push((place, Became::Returned));
         }
         Ok(())
     }
 
     /// Reports what stays: objects in one line for each repository, and what points to commits that were undone.
-    pub(super) fn report_repositories(&mut self, contents: &Contents<'_>, survey: &Survey<'_>, written: &Written) {
+    pub(super) fn report_repositories(
+        &mut self,
+        contents: &Contents<'_>,
+        survey: &Survey<'_>,
+        written: &RewrittenFiles,
+    ) {
         let is_object = |path: &Path| match survey.locate(path) {
             Some(at) if !survey.goes_whole(path) => {
-                matches!(at.role, Role::Object | Role::ObjectInfo).then_some((at.dir, at.role))
+                matches!(at.role, GitPathRole::Object | GitPathRole::ObjectInfo).then_some((at.dir, at.role))
             }
             _ => None,
         };
@@ -158,11 +172,13 @@ impl Plan {
                 let counts = is_back && is_counted(path);
                 *restored.entry(dir).or_default() += usize::from(counts);
                 // The other files of a pack return with it.
-                let is_quiet = *became == Became::Returned && role == Role::Object;
+                let is_quiet = *became == Became::Returned && role == GitPathRole::Object;
                 !counts && !is_quiet && !matches!(became, Became::Unchanged | Became::Kept)
             }
             // Git itself wrote a later message there.
-            None => *became != Became::Unchanged || survey.locate(path).is_none_or(|at| at.role != Role::Scratch),
+            None => {
+                *became != Became::Unchanged || survey.locate(path).is_none_or(|at| at.role != GitPathRole::Scratch)
+            }
         });
         for (dir, count) in restored.into_iter().filter(|(_, count)| *count > 0) {
             self.files.push((dir.join("objects"), Became::ObjectsRestored(count)));
@@ -187,57 +203,59 @@ impl Plan {
     }
 }
 
-/// The new contents of files; nothing for those that go.
-pub(super) type Written = BTreeMap<PathBuf, Option<Vec<u8>>>;
+/// The new contents of files, by path; nothing for a file that is removed.
+pub(super) type RewrittenFiles = BTreeMap<PathBuf, Option<Vec<u8>>>;
 
 /// Returns the contents that files of repositories will have.
-pub(super) fn written(contents: &Contents<'_>, survey: &Survey<'_>, paths: &Ways) -> Written {
+pub(super) fn written(contents: &Contents<'_>, survey: &Survey<'_>, paths: &RestorationMap) -> RewrittenFiles {
     let of_git = paths.iter().filter(|(path, way)| way.is_changed() && survey.locate(path).is_some());
     let reads = of_git.filter(|(path, _)| {
-        survey.locate(path).is_some_and(|at| !matches!(at.role, Role::Object | Role::ObjectInfo | Role::Other))
+        survey
+            .locate(path)
+            .is_some_and(|at| !matches!(at.role, GitPathRole::Object | GitPathRole::ObjectInfo | GitPathRole::Other))
     });
     reads.map(|(path, way)| (path.clone(), way.new_bytes(contents))).collect()
 }
 
-impl Repository {
+impl SurveyedRepository {
     fn is_left_whole(&self) -> bool {
-        self.origin == crate::history::git::whole::Origin::MadeAndUsed
+        self.origin == crate::history::git::whole::RepositoryOrigin::MadeAndUsed
     }
 }
 
-impl Way {
+impl PathRestoration {
     fn is_changed(&self) -> bool {
-        !matches!(self.wanted, Wanted::AsIs)
+        !matches!(self.wanted, RestoreTarget::AsIs)
     }
 
     /// Returns the content that the file will have; nothing when it goes or stays as it is.
     fn new_bytes(&self, contents: &Contents<'_>) -> Option<Vec<u8>> {
         match &self.wanted {
-            Wanted::AsIs | Wanted::Gone => None,
-            Wanted::State(state, inline) => contents.bytes(state, &State::Absent, *inline),
-            Wanted::Merged(bytes) | Wanted::Written(bytes) => Some(bytes.clone()),
+            RestoreTarget::AsIs | RestoreTarget::Gone => None,
+            RestoreTarget::State(state, inline) => contents.bytes(state, &PathState::Absent, *inline),
+            RestoreTarget::Merged(bytes) | RestoreTarget::Written(bytes) => Some(bytes.clone()),
         }
     }
 }
 
 /// Returns the objects that a restored file names and that the present one does not.
-fn named(contents: &Contents<'_>, path: &Path, way: &Way, at: &GitPath) -> Vec<String> {
-    if let Role::Other | Role::Object | Role::ObjectInfo = at.role {
+fn named(contents: &Contents<'_>, path: &Path, way: &PathRestoration, at: &GitPath) -> Vec<String> {
+    if let GitPathRole::Other | GitPathRole::Object | GitPathRole::ObjectInfo = at.role {
         return Vec::new();
     }
     let Some(new) = way.new_bytes(contents) else { return Vec::new() };
     match &at.role {
-        Role::Ref(_) | Role::Head | Role::Scratch => {
+        GitPathRole::Ref(_) | GitPathRole::Head | GitPathRole::Scratch => {
             let value = value_of(&new);
             let first = value.split_whitespace().next().unwrap_or_default();
             if is_oid(first) && !is_null(first) { vec![first.to_owned()] } else { Vec::new() }
         }
-        Role::PackedRefs => {
+        GitPathRole::PackedRefs => {
             let now = packed_values(&contents.now(path).unwrap_or_default());
             let new = packed_values(&new);
             new.into_iter().filter(|(name, oid)| now.get(name) != Some(oid)).map(|(_, oid)| oid).collect()
         }
-        Role::Index => {
+        GitPathRole::Index => {
             let config = contents.now(&at.dir.join("config")).unwrap_or_default();
             let is_long = memchr::memmem::find(&config.to_ascii_lowercase(), b"sha256").is_some();
             let length = if is_long { 32 } else { 20 };
@@ -246,12 +264,21 @@ fn named(contents: &Contents<'_>, path: &Path, way: &Way, at: &GitPath) -> Vec<S
             named.retain(|oid| now.binary_search(oid).is_err());
             named
         }
-        Role::Reflog | Role::Reftable | Role::Other | Role::Object | Role::ObjectInfo => Vec::new(),
+        GitPathRole::Reflog
+        | GitPathRole::Reftable
+        | GitPathRole::Other
+        | GitPathRole::Object
+        | GitPathRole::ObjectInfo => Vec::new(),
     }
 }
 
 /// Leaves entries out of a reflog whose objects cannot be had; git forgets them too when it cleans up.
-fn keep_sound_entries(contents: &Contents<'_>, path: &Path, way: &mut Way, exists: &mut dyn FnMut(&str) -> bool) {
+fn keep_sound_entries(
+    contents: &Contents<'_>,
+    path: &Path,
+    way: &mut PathRestoration,
+    exists: &mut dyn FnMut(&str) -> bool,
+) {
     let Some(new) = way.new_bytes(contents) else { return };
     let now = contents.now(path).unwrap_or_default();
     let lines = reflog::lines(&now);
@@ -259,7 +286,7 @@ fn keep_sound_entries(contents: &Contents<'_>, path: &Path, way: &mut Way, exist
     let mut is_there = |oid: &str| known.contains(oid) || exists(oid);
     let sound = reflog::sound(&new, &mut is_there);
     if sound.len() != new.len() {
-        way.wanted = Wanted::Merged(sound);
+        way.wanted = RestoreTarget::Merged(sound);
     }
 }
 
@@ -270,7 +297,7 @@ fn best_effort(contents: &Contents<'_>, numbers: &[u64], (dir, needs): (&Path, &
     while let Some(number) = open.pop() {
         for (intent, _) in contents.sets.intents_of(number) {
             for step in &intent.steps {
-                let Step::Change { path, before: State::Absent, .. } = step else { continue };
+                let IntentStep::Change { path, before: PathState::Absent, .. } = step else { continue };
                 let path = path.path();
                 if let Some(oid) = loose_oid(&path).filter(|oid| path.starts_with(dir) && from_hex(oid).is_some()) {
                     needs.ensure(dir, &oid);
@@ -284,7 +311,11 @@ fn best_effort(contents: &Contents<'_>, numbers: &[u64], (dir, needs): (&Path, &
     }
 }
 
-fn moved_since(contents: &Contents<'_>, (dir, repository): (&Path, &Repository), since: &MovedSince) -> Conflict {
+fn moved_since(
+    contents: &Contents<'_>,
+    (dir, repository): (&Path, &SurveyedRepository),
+    since: &MovedSince,
+) -> Conflict {
     let MovedSince { moved, now } = since;
     let git = git_for(dir);
     let short = |oid: &str| oid.get(..12).unwrap_or(oid).to_owned();
@@ -342,13 +373,13 @@ fn missing_object(numbers: &[u64], path: &Path, oid: &str) -> Conflict {
 }
 
 /// Takes what a change set did out of a reflog that has other entries since; nothing when what it did is not known.
-pub(super) fn take_out_of_reflog(before: &State, old: Option<&[u8]>, (left, now): (&[u8], &[u8])) -> Wanted {
-    if old.is_none() && matches!(before, State::File { .. }) {
-        return Wanted::AsIs;
+pub(super) fn take_out_of_reflog(before: &PathState, old: Option<&[u8]>, (left, now): (&[u8], &[u8])) -> RestoreTarget {
+    if old.is_none() && matches!(before, PathState::File { .. }) {
+        return RestoreTarget::AsIs;
     }
     let rest = reflog::taken_out(old.unwrap_or_default(), left, now);
     match before {
-        State::Absent if rest.is_empty() => Wanted::Gone,
-        _ => Wanted::Merged(rest),
+        PathState::Absent if rest.is_empty() => RestoreTarget::Gone,
+        _ => RestoreTarget::Merged(rest),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::super::{Blame, LineOrigin, Scope, UndoRequest};
 use super::*;
 
-impl Ground {
+impl HistoryFixture {
     fn blame(&self, name: &str) -> Blame {
         self.workspace().history(&self.state()).blame(&target(name)).expect("it is a text file")
     }
@@ -31,7 +31,7 @@ fn put(name: &str, content: &str) -> FileOp {
 
 #[test]
 fn a_line_has_the_change_set_that_wrote_it_last() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.put("a", "one\ntwo\nthree\n");
     assert_eq!(ground.told("a"), ["one: before", "two: before", "three: before"]);
     ground.write(&[("a", "one\nTWO\nthree\n")]).expect("it can be written");
@@ -45,32 +45,32 @@ fn a_line_has_the_change_set_that_wrote_it_last() {
 
 #[test]
 fn what_an_undo_restores_belongs_to_whoever_wrote_it() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.write(&[("a", "1\n2\n3\n4\n5\n6\n7\n")]).expect("it can be written");
     ground.write(&[("a", "one\n2\n3\n4\n5\n6\n7\n")]).expect("it can be written");
-    ground.undo(Which::Newest).expect("it can be undone");
+    ground.undo(UndoSelection::Newest).expect("it can be undone");
     assert!(ground.told("a").iter().all(|line| line.ends_with(": 1")), "{:?}", ground.told("a"));
     ground.redo().expect("it can be redone");
     assert_eq!(ground.told("a")[..2], ["one: 2", "2: 1"]);
     // With a change of the user since, both are merged.
     ground.put("a", "one\n2\n3\n4\n5\n6\nmine\n");
-    ground.undo(Which::Number(2)).expect("the two do not touch");
+    ground.undo(UndoSelection::Number(2)).expect("the two do not touch");
     let expected = ["1: 1", "2: 1", "3: 1", "4: 1", "5: 1", "6: 1", "mine: outside 4"];
     assert_eq!(ground.told("a"), expected);
     // A file that was removed and is back.
     ground.remove("a").expect("it can be removed");
-    ground.undo(Which::Newest).expect("it can be undone");
+    ground.undo(UndoSelection::Newest).expect("it can be undone");
     assert_eq!(ground.told("a"), expected);
     let hunks = [(target("a"), 1)];
     ground.write(&[("a", "1\n2\n3\nfour\n5\n6\nmine\n")]).expect("it can be written");
-    let request = UndoRequest { scope: Scope::Hunks(&hunks), ..UndoRequest::all(Which::Newest) };
+    let request = UndoRequest { scope: Scope::Hunks(&hunks), ..UndoRequest::all(UndoSelection::Newest) };
     ground.workspace().history(&ground.state()).request(&request).expect("it has that hunk");
     assert_eq!(ground.told("a"), expected);
 }
 
 #[test]
 fn lines_keep_their_writers_across_renames() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.write(&[("src/a", "1\n2\n3\n4\n")]).expect("it can be written");
     ground.write(&[("src/a", "1\n2\n3\n4\n5\n")]).expect("it can be written");
     ground.rename("src/a", "src/b").expect("it can be renamed");
@@ -80,9 +80,9 @@ fn lines_keep_their_writers_across_renames() {
     let renamed = [FileOp::Remove(target("lib/b")), put("c", "1\n2\nthree\n4\n5\n")];
     ground.change_all(&renamed).expect("it can be changed");
     assert_eq!(ground.told("c"), ["1: 1", "2: 1", "three: 5", "4: 1", "5: 2"]);
-    ground.undo(Which::Newest).expect("it can be undone");
+    ground.undo(UndoSelection::Newest).expect("it can be undone");
     assert_eq!(ground.told("lib/b"), ["1: 1", "2: 1", "3: 1", "4: 1", "5: 2"]);
-    ground.undo(Which::Newest).expect("it can be undone");
+    ground.undo(UndoSelection::Newest).expect("it can be undone");
     assert_eq!(ground.told("src/b"), ["1: 1", "2: 1", "3: 1", "4: 1", "5: 2"]);
     // A new file of that name has nothing to do with the old one.
     ground.remove("src/b").expect("it can be removed");
@@ -92,7 +92,7 @@ fn lines_keep_their_writers_across_renames() {
 
 #[test]
 fn other_line_ends_and_encodings_are_lines_too() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.put("a", "one\r\ntwo\r\nthree\r\n");
     ground.write(&[("a", "one\r\n2\r\nthree\r\n")]).expect("it can be written");
     assert_eq!(ground.told("a"), ["one: before", "2: 1", "three: before"]);
@@ -111,7 +111,7 @@ fn other_line_ends_and_encodings_are_lines_too() {
 
 #[test]
 fn only_the_change_sets_of_the_file_are_read() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     ground.write(&[("old", "x\n")]).expect("it can be written");
     for number in 0..60 {
         ground.write(&[(&format!("f{}", number % 7), &format!("{number}\n"))]).expect("it can be written");
@@ -155,8 +155,8 @@ impl Dice {
 }
 
 /// One random history of one file. Each line is written once, so its text says who wrote it.
-struct Script {
-    ground: Ground,
+struct RandomHistory {
+    ground: HistoryFixture,
     dice: Dice,
     name: String,
     written: HashMap<String, &'static str>,
@@ -164,11 +164,11 @@ struct Script {
     count: u64,
 }
 
-impl Script {
+impl RandomHistory {
     fn new(seed: u64) -> Self {
         let dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let (written, by) = (HashMap::new(), HashMap::new());
-        Self { ground: Ground::new(), dice, name: "f0".into(), written, by, count: 0 }
+        Self { ground: HistoryFixture::new(), dice, name: "f0".into(), written, by, count: 0 }
     }
 
     fn lines(&self) -> Vec<String> {
@@ -216,10 +216,10 @@ impl Script {
                     self.name = to;
                 }
             }
-            7 => drop(self.ground.undo(Which::Newest)),
+            7 => drop(self.ground.undo(UndoSelection::Newest)),
             8 => {
                 let number = 1 + self.dice.below(12) as u64;
-                drop(self.ground.undo(Which::Number(number)));
+                drop(self.ground.undo(UndoSelection::Number(number)));
             }
             _ => drop(self.ground.redo()),
         }
@@ -253,7 +253,7 @@ impl Script {
 #[test]
 fn in_random_histories_each_line_belongs_to_its_last_writer() {
     for seed in 1..=12 {
-        let mut script = Script::new(seed);
+        let mut script = RandomHistory::new(seed);
         if script.dice.below(2) == 0 {
             script.ground.put("f0", "a\nb\nc\nd\n");
         }

@@ -3,8 +3,8 @@
 use super::super::LogFilter;
 use super::*;
 
-fn long(sets: u64) -> Ground {
-    let ground = Ground::new();
+fn long(sets: u64) -> HistoryFixture {
+    let ground = HistoryFixture::new();
     for number in 1..=sets {
         ground.write(&[(&format!("f{}", number % 7), &format!("{number}\n"))]).expect("it can be written");
     }
@@ -14,8 +14,8 @@ fn long(sets: u64) -> Ground {
 #[test]
 fn the_newest_change_sets_are_the_first_of_all() {
     let ground = long(40);
-    ground.undo(Which::Number(30)).expect_err("a later one changed the same");
-    ground.undo(Which::Newest).expect("it can be undone");
+    ground.undo(UndoSelection::Number(30)).expect_err("a later one changed the same");
+    ground.undo(UndoSelection::Newest).expect("it can be undone");
     let history = ground.workspace().history(&ground.state());
     let all = history.log().expect("it can be read");
     assert_eq!((all.sets.len(), all.older), (41, 0));
@@ -32,12 +32,12 @@ fn more_is_undone_and_redone_than_is_read_at_first() {
     let ground = long(40);
     let trees: Vec<_> = std::iter::once(ground.tree())
         .chain((0..40).map(|_| {
-            ground.undo(Which::Newest).expect("it can be undone");
+            ground.undo(UndoSelection::Newest).expect("it can be undone");
             ground.tree()
         }))
         .collect();
     assert!(trees[40].is_empty());
-    assert!(matches!(ground.undo(Which::Newest), Err(HistoryError::NothingLeft)));
+    assert!(matches!(ground.undo(UndoSelection::Newest), Err(HistoryError::NothingLeft)));
     for tree in trees.iter().rev().skip(1) {
         ground.redo().expect("it can be redone");
         assert_eq!(ground.tree(), *tree);
@@ -54,14 +54,14 @@ fn an_old_change_set_is_found_and_an_unknown_one_is_not() {
     // A file that only old change sets have changed.
     ground.write(&[("old", "x")]).expect("it can be written");
     (0..30).for_each(|number| drop(ground.write(&[("new", &number.to_string())])));
-    let taken = ground.workspace().history(&ground.state()).undo(Which::Newest, Some(&target("old")));
+    let taken = ground.workspace().history(&ground.state()).undo(UndoSelection::Newest, Some(&target("old")));
     assert_eq!(taken.expect("it can be undone").sets, [41]);
     assert_eq!(ground.read("old"), "(none)");
 }
 
 #[test]
 fn a_filtered_log_is_what_fits_of_the_whole_one() {
-    let mut ground = Ground::new();
+    let mut ground = HistoryFixture::new();
     for (agent, name) in [("claude-code", "src/a"), ("person", "b"), ("Claude", "src/c"), ("person", "target/d")] {
         ground.turn += 1;
         let purpose = haft_contract::door::Purpose {
@@ -73,7 +73,7 @@ fn a_filtered_log_is_what_fits_of_the_whole_one() {
         let permit = ground.permit_for(purpose);
         run(ground.workspace().doors(&ground.state()).files.change(&permit, &[op])).expect("it can be written");
     }
-    ground.undo(Which::Number(1)).expect("it can be undone");
+    ground.undo(UndoSelection::Number(1)).expect("it can be undone");
     let history = ground.workspace().history(&ground.state());
     let all = history.log().expect("it can be read");
     let numbers = |filter: LogFilter| {

@@ -8,7 +8,7 @@ use haft_contract::history::{History as SessionHistory, Reversal, SessionRun};
 use super::*;
 
 /// Changes a file: by a command, or by a tool that edits.
-fn change(ground: &Ground, name: &str, command: Option<&str>) -> u64 {
+fn change(ground: &HistoryFixture, name: &str, command: Option<&str>) -> u64 {
     let permit = ground.permit_for(Purpose { command: command.map(str::to_owned), ..Purpose::default() });
     let ops = [FileOp::Put(target(name), Bytes::copy_from_slice(name.as_bytes()))];
     run(ground.workspace().doors(&ground.state()).files.change(&permit, &ops)).expect("it can be written");
@@ -16,7 +16,7 @@ fn change(ground: &Ground, name: &str, command: Option<&str>) -> u64 {
 }
 
 /// Returns the change set that would be taken back, and the notes.
-fn chosen(ground: &Ground) -> (u64, Vec<String>) {
+fn chosen(ground: &HistoryFixture) -> (u64, Vec<String>) {
     let session = SessionRun { name: SessionName::new("s"), run: Arc::from("one") };
     let history = ground.workspace().history(&ground.state());
     let reversed = history.preview(&session, &Reversal::default()).expect("it can be taken back");
@@ -25,7 +25,7 @@ fn chosen(ground: &Ground) -> (u64, Vec<String>) {
 
 #[test]
 fn a_session_means_its_last_edit_and_not_the_caches_that_its_tests_filled() {
-    let ground = Ground::new();
+    let ground = HistoryFixture::new();
     let cache = change(&ground, "node_modules/.vite/a", Some("npm test"));
     assert_eq!(chosen(&ground), (cache, Vec::new()), "there is nothing else");
     let edit = change(&ground, "src/a.ts", None);

@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, OFlags};
 
 use super::super::loads::Loads;
 use super::super::named::straight;
-use super::{FIXED_NAMES, LEFT_OUT_ENDS, MOST_FILES, Reach, Reaching, is_ordinary, is_script};
+use super::{FIXED_NAMES, LEFT_OUT_ENDS, MOST_FILES, ReachableCode, Reaching, is_ordinary, is_script};
 use crate::files::open::open_beneath;
 
 /// Programs that by their nature run or load code of the whole project.
@@ -139,7 +139,7 @@ impl Reaching<'_> {
 
     /// A file that is added to a folder that is copied as a whole is not visible.
     pub(super) fn drop_absent_in_folders(&mut self) {
-        let Reach { folders, absent, absent_modules, .. } = &mut self.reach;
+        let ReachableCode { folders, absent, absent_modules, .. } = &mut self.reach;
         absent.retain(|path| !folders.iter().any(|folder| Path::new(path).starts_with(folder)));
         absent_modules.retain(|place, _| !folders.iter().any(|folder| Path::new(place).starts_with(folder)));
     }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::state::WorkspaceState;
-use crate::state::journal::{By, Intent};
+use crate::state::journal::{ChangeAuthor, Intent};
 
 struct House {
     folder: TempDir,
@@ -41,7 +41,7 @@ impl House {
     fn change(&self, at: u64) {
         let journal = self.state().journal();
         let mut writing = journal.lock(&|| false).expect("nobody else has it");
-        let by = By { tool: "t".into(), ..By::default() };
+        let by = ChangeAuthor { tool: "t".into(), ..ChangeAuthor::default() };
         let set = writing.next_set();
         let intent = Intent { set, part: 0, at, by, takes_back: None, opened: Vec::new(), steps: Vec::new() };
         writing
@@ -133,7 +133,7 @@ fn an_interrupted_change_is_not_dropped() {
     house.change(1_000);
     let journal = house.state().journal();
     let mut writing = journal.lock(&|| false).expect("nobody else has it");
-    let by = By::default();
+    let by = ChangeAuthor::default();
     let intent = Intent { set: 2, part: 0, at: 2_000, by, takes_back: None, opened: Vec::new(), steps: Vec::new() };
     writing.intend(&intent, &crate::state::journal::InlineContents::default()).expect("it can be written");
     drop(writing);
@@ -163,7 +163,7 @@ fn the_state_of_a_workspace_that_no_longer_exists_goes_as_a_whole() {
     assert!(usage.folder.join("root.json").exists());
     std::fs::remove_dir(house.root()).expect("it is empty");
     let [usage] = &WorkspaceUsage::of_all(&house.states())[..] else { panic!("there is one") };
-    assert_eq!((usage.standing, usage.path.as_deref()), (Standing::Gone, Some(house.root().as_path())));
+    assert_eq!((usage.standing, usage.path.as_deref()), (WorkspacePresence::Gone, Some(house.root().as_path())));
     usage.free(&all(None)).expect("it is free");
     assert!(WorkspaceUsage::of_all(&house.states()).is_empty());
     assert_eq!(names(&house.states().join("workspaces")), 0);

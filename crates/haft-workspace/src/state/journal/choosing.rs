@@ -9,8 +9,8 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use super::frame::{Frame, Part};
-use super::{Inline, Intent, Journal, Outcome, Reading, Record, frame, parsed};
+use super::frame::{BodyExtent, RecordFrame};
+use super::{Inline, Intent, IntentOutcome, Journal, JournalSnapshot, Record, frame, parsed};
 
 /// How the text of an outcome begins.
 const OUTCOME: &[u8] = br#"{"record":"outcome","#;
@@ -29,18 +29,18 @@ pub(crate) trait Choosing {
 
 impl Journal {
     /// Reads the intents that are chosen. The reading has no others, and says nothing about which change sets are lost.
-    pub(crate) fn read_chosen(&self, choosing: &mut dyn Choosing) -> io::Result<Reading> {
+    pub(crate) fn read_chosen(&self, choosing: &mut dyn Choosing) -> io::Result<JournalSnapshot> {
         let choosing = RefCell::new(choosing);
         self.read_with(&|file| chosen(file, &mut **choosing.borrow_mut()))
     }
 }
 
-fn chosen(file: File, choosing: &mut dyn Choosing) -> io::Result<Reading> {
+fn chosen(file: File, choosing: &mut dyn Choosing) -> io::Result<JournalSnapshot> {
     let mut end = file.metadata()?.len();
-    let mut reading = Reading::default();
-    let mut outcomes: HashMap<(u64, u32), Outcome> = HashMap::new();
+    let mut reading = JournalSnapshot::default();
+    let mut outcomes: HashMap<(u64, u32), IntentOutcome> = HashMap::new();
     while end > 0 && !choosing.is_enough() {
-        let Some((frame, body)) = frame::last_part(&file, end, Part::Beginning)? else {
+        let Some((frame, body)) = frame::last_part(&file, end, BodyExtent::Beginning)? else {
             return chosen_of_damaged((file, end), reading, choosing);
         };
         end = frame.begin();
@@ -76,30 +76,30 @@ fn is_worth_reading(body: &[u8], choosing: &dyn Choosing) -> bool {
 /// Goes on before a damaged stretch: the records there are found only from the beginning.
 fn chosen_of_damaged(
     (file, end): (File, u64),
-    mut reading: Reading,
+    mut reading: JournalSnapshot,
     choosing: &mut dyn Choosing,
-) -> io::Result<Reading> {
-    let whole = Reading::of(file.try_clone()?)?;
+) -> io::Result<JournalSnapshot> {
+    let whole = JournalSnapshot::of(file.try_clone()?)?;
     reading.damaged.clone_from(&whole.damaged);
     (reading.sets, reading.dropped) = (whole.sets, whole.dropped);
     for (intent, inline) in whole.intents.iter().rev().filter(|(_, inline)| inline.begin < end) {
         if choosing.is_enough() {
             break;
         }
-        let outcome = whole.outcome(intent).map(|happened| Outcome { happened, ..intent.happened() });
+        let outcome = whole.outcome(intent).map(|happened| IntentOutcome { happened, ..intent.happened() });
         take(&mut reading, (intent.clone(), *inline), outcome, choosing);
     }
     Ok(finished(reading, file))
 }
 
-fn inline_of(frame: &Frame, begin: usize) -> Inline {
+fn inline_of(frame: &RecordFrame, begin: usize) -> Inline {
     Inline { begin: frame.body.start + begin as u64, end: frame.body.end }
 }
 
 fn take(
-    reading: &mut Reading,
+    reading: &mut JournalSnapshot,
     (mut intent, inline): (Intent, Inline),
-    outcome: Option<Outcome>,
+    outcome: Option<IntentOutcome>,
     choosing: &mut dyn Choosing,
 ) {
     if let Some(outcome) = &outcome {
@@ -115,7 +115,7 @@ fn take(
     }
 }
 
-fn finished(mut reading: Reading, file: File) -> Reading {
+fn finished(mut reading: JournalSnapshot, file: File) -> JournalSnapshot {
     reading.intents.reverse();
     reading.not_read = reading.sets;
     reading.file = Some(Arc::new(file));

@@ -37,26 +37,26 @@ const STEP: usize = 1024 * 1024;
 
 /// A part of a new content, described by what it replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum ContentPiece {
     /// So many bytes of the old content from here on.
     Old { at: u64, length: u64 },
     /// So many bytes of the new content from here on.
     New { at: u64, length: u64 },
 }
 
-/// A new content, and what it has in common with the one that it replaces.
-pub(crate) struct Changed<'a> {
+/// A new content, and the pieces that it has in common with the content that it replaces.
+pub(crate) struct ContentRevision<'a> {
     pub(crate) hash: ContentHash,
     pub(crate) old: ContentHash,
-    pub(crate) pieces: &'a [Piece],
+    pub(crate) pieces: &'a [ContentPiece],
     /// Reads the new content at a place.
     pub(crate) read: &'a dyn Fn(u64, &mut [u8]) -> io::Result<()>,
 }
 
-impl Changed<'_> {
+impl ContentRevision<'_> {
     fn size(&self) -> u64 {
-        let length = |piece: &Piece| match piece {
-            Piece::Old { length, .. } | Piece::New { length, .. } => *length,
+        let length = |piece: &ContentPiece| match piece {
+            ContentPiece::Old { length, .. } | ContentPiece::New { length, .. } => *length,
         };
         self.pieces.iter().map(length).sum()
     }
@@ -65,35 +65,36 @@ impl Changed<'_> {
 /// What a content is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Delta {
-    sources: Vec<Source>,
-    parts: Vec<Part>,
+    sources: Vec<DeltaSource>,
+    parts: Vec<DeltaPart>,
     #[serde(skip)]
     bytes: Vec<u8>,
 }
 
 /// An object that parts are taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Source {
+struct DeltaSource {
     hash: ContentHash,
     size: u64,
     /// When it was last written: seconds and nanoseconds.
     written: (i64, i64),
 }
 
+/// One part of the content that a delta describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Part {
+enum DeltaPart {
     /// A range of a source, which is named by its place in the list.
     Range { source: usize, at: u64, length: u64 },
     /// So many bytes of those that the delta itself holds.
     Bytes { at: usize, length: usize },
 }
 
-impl Part {
+impl DeltaPart {
     fn length(self) -> u64 {
         match self {
-            Part::Range { length, .. } => length,
-            Part::Bytes { length, .. } => length as u64,
+            DeltaPart::Range { length, .. } => length,
+            DeltaPart::Bytes { length, .. } => length as u64,
         }
     }
 }
@@ -110,11 +111,11 @@ impl Delta {
         let listed = u32::from_le_bytes(*body.first_chunk()?) as usize;
         let mut delta: Self = serde_json::from_slice(body.get(4..4 + listed)?).ok()?;
         delta.bytes = body[4 + listed..].to_vec();
-        let is_sound = |part: &Part| match part {
-            Part::Range { source, at, length } => {
+        let is_sound = |part: &DeltaPart| match part {
+            DeltaPart::Range { source, at, length } => {
                 delta.sources.get(*source).zip(at.checked_add(*length)).is_some_and(|(source, end)| end <= source.size)
             }
-            Part::Bytes { at, length } => at.checked_add(*length).is_some_and(|end| end <= delta.bytes.len()),
+            DeltaPart::Bytes { at, length } => at.checked_add(*length).is_some_and(|end| end <= delta.bytes.len()),
         };
         delta.parts.iter().all(is_sound).then_some(delta)
     }
@@ -139,17 +140,17 @@ impl Delta {
 
 impl Objects {
     /// Keeps a new content by what it has in common with an old one that is kept; returns whether that was worth it.
-    pub(crate) fn keep_changed(&self, changed: &Changed<'_>, durable: Durable) -> io::Result<bool> {
-        let is_whole = |source: Source| source.size == changed.size();
+    pub(crate) fn keep_changed(&self, changed: &ContentRevision<'_>, durable: Durable) -> io::Result<bool> {
+        let is_whole = |source: DeltaSource| source.size == changed.size();
         if self.usable(changed.hash).is_some() || self.source(changed.hash).is_some_and(is_whole) {
             return Ok(true);
         }
         let Some(old) = self.usable(changed.old).or_else(|| self.as_delta(changed.old)) else { return Ok(false) };
-        let mut building = Building { objects: self, durable, delta: Delta::default(), known: HashMap::new() };
+        let mut building = DeltaBuilder { objects: self, durable, delta: Delta::default(), known: HashMap::new() };
         for piece in changed.pieces {
             match *piece {
-                Piece::Old { at, length } => building.take(&old, at, length),
-                Piece::New { at, length } => {
+                ContentPiece::Old { at, length } => building.take(&old, at, length),
+                ContentPiece::New { at, length } => {
                     let mut bytes = vec![0; usize::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge)?];
                     (changed.read)(at, &mut bytes)?;
                     building.add(&bytes);
@@ -192,20 +193,20 @@ impl Objects {
 
     /// Reads the delta of a content, where nobody has written into its objects since.
     fn usable(&self, hash: ContentHash) -> Option<Delta> {
-        let is_as_it_was = |source: &Source| self.source(source.hash).as_ref() == Some(source);
+        let is_as_it_was = |source: &DeltaSource| self.source(source.hash).as_ref() == Some(source);
         self.delta(hash).filter(|delta| delta.sources.iter().all(is_as_it_was))
     }
 
     /// Describes an object as a delta that is nothing but that object.
     fn as_delta(&self, hash: ContentHash) -> Option<Delta> {
         let source = self.source(hash)?;
-        let parts = vec![Part::Range { source: 0, at: 0, length: source.size }];
+        let parts = vec![DeltaPart::Range { source: 0, at: 0, length: source.size }];
         Some(Delta { sources: vec![source], parts, bytes: Vec::new() })
     }
 
-    fn source(&self, hash: ContentHash) -> Option<Source> {
+    fn source(&self, hash: ContentHash) -> Option<DeltaSource> {
         let facts = self.path(hash).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
-        Some(Source { hash, size: facts.len(), written: (facts.mtime(), facts.mtime_nsec()) })
+        Some(DeltaSource { hash, size: facts.len(), written: (facts.mtime(), facts.mtime_nsec()) })
     }
 
     /// Returns whether a content is kept as a delta, and makes that one outlive a power cut if it has to.
@@ -220,17 +221,17 @@ impl Objects {
         Ok(true)
     }
 
-    pub(super) fn open_delta(&self, hash: ContentHash) -> io::Result<Option<Parts>> {
+    pub(super) fn open_delta(&self, hash: ContentHash) -> io::Result<Option<DeltaReader>> {
         let Some(delta) = self.delta(hash) else { return Ok(None) };
         let missing = |_| io::Error::new(io::ErrorKind::InvalidData, "its kept content is missing");
         let open = |source: ContentHash| private::read_content(&self.path(source)).map(Arc::new).map_err(missing);
         let files = delta.sources().map(open).collect::<io::Result<Vec<_>>>()?;
-        Ok(Some(Parts { delta, files, part: 0, at: 0 }))
+        Ok(Some(DeltaReader { delta, files, part: 0, at: 0 }))
     }
 }
 
-/// A delta that is being made.
-struct Building<'o> {
+/// Builds a delta.
+struct DeltaBuilder<'o> {
     objects: &'o Objects,
     durable: Durable,
     delta: Delta,
@@ -238,7 +239,7 @@ struct Building<'o> {
     known: HashMap<ContentHash, usize>,
 }
 
-impl Building<'_> {
+impl DeltaBuilder<'_> {
     /// Adds a range of an old content.
     fn take(&mut self, old: &Delta, at: u64, length: u64) {
         let (mut begin, end) = (at, at.saturating_add(length));
@@ -248,8 +249,8 @@ impl Building<'_> {
             if begin < end && begin < to {
                 let (skipped, taken) = (begin - from, end.min(to) - begin);
                 match *part {
-                    Part::Range { source, at, .. } => self.range(old.sources[source], at + skipped, taken),
-                    Part::Bytes { at, .. } => {
+                    DeltaPart::Range { source, at, .. } => self.range(old.sources[source], at + skipped, taken),
+                    DeltaPart::Bytes { at, .. } => {
                         let begin = at + usize::try_from(skipped).unwrap_or(usize::MAX);
                         self.add(&old.bytes[begin..begin + usize::try_from(taken).unwrap_or(0)]);
                     }
@@ -260,16 +261,18 @@ impl Building<'_> {
         }
     }
 
-    fn range(&mut self, source: Source, at: u64, length: u64) {
+    fn range(&mut self, source: DeltaSource, at: u64, length: u64) {
         let index = *self.known.entry(source.hash).or_insert_with(|| {
             self.delta.sources.push(source);
             self.delta.sources.len() - 1
         });
         match self.delta.parts.last_mut() {
-            Some(Part::Range { source, at: before, length: so_far }) if (*source, *before + *so_far) == (index, at) => {
+            Some(DeltaPart::Range { source, at: before, length: so_far })
+                if (*source, *before + *so_far) == (index, at) =>
+            {
                 *so_far += length;
             }
-            _ => self.delta.parts.push(Part::Range { source: index, at, length }),
+            _ => self.delta.parts.push(DeltaPart::Range { source: index, at, length }),
         }
     }
 
@@ -278,9 +281,9 @@ impl Building<'_> {
         let at = self.delta.bytes.len();
         self.delta.bytes.extend_from_slice(bytes);
         match self.delta.parts.last_mut() {
-            Some(Part::Bytes { length, .. }) => *length += bytes.len(),
+            Some(DeltaPart::Bytes { length, .. }) => *length += bytes.len(),
             _ if bytes.is_empty() => {}
-            _ => self.delta.parts.push(Part::Bytes { at, length: bytes.len() }),
+            _ => self.delta.parts.push(DeltaPart::Bytes { at, length: bytes.len() }),
         }
     }
 
@@ -290,9 +293,9 @@ impl Building<'_> {
         self.known.clear();
         for part in &all.parts {
             match *part {
-                Part::Range { source, at, length } => self.range(all.sources[source], at, length),
-                Part::Bytes { at, length } if length > SHORT => self.stretch(&all.bytes[at..at + length])?,
-                Part::Bytes { at, length } => self.add(&all.bytes[at..at + length]),
+                DeltaPart::Range { source, at, length } => self.range(all.sources[source], at, length),
+                DeltaPart::Bytes { at, length } if length > SHORT => self.stretch(&all.bytes[at..at + length])?,
+                DeltaPart::Bytes { at, length } => self.add(&all.bytes[at..at + length]),
             }
         }
         Ok(())
@@ -305,22 +308,22 @@ impl Building<'_> {
         let mut stretch = Vec::new();
         for part in &all.parts {
             let is_small = match part {
-                Part::Range { source, .. } => all.sources[*source].size <= SMALL,
-                Part::Bytes { .. } => true,
+                DeltaPart::Range { source, .. } => all.sources[*source].size <= SMALL,
+                DeltaPart::Bytes { .. } => true,
             };
             let is_full = stretch.len() as u64 + part.length() > LARGEST_STRETCH;
             if (!is_small || is_full) && !stretch.is_empty() {
                 self.stretch(&std::mem::take(&mut stretch))?;
             }
             match *part {
-                Part::Bytes { at, length } => stretch.extend_from_slice(&all.bytes[at..at + length]),
-                Part::Range { source, at, length } if is_small => {
+                DeltaPart::Bytes { at, length } => stretch.extend_from_slice(&all.bytes[at..at + length]),
+                DeltaPart::Range { source, at, length } if is_small => {
                     let file = private::read_content(&self.objects.path(all.sources[source].hash))?;
                     let begin = stretch.len();
                     stretch.resize(begin + usize::try_from(length).unwrap_or(0), 0);
                     file.read_exact_at(&mut stretch[begin..], at)?;
                 }
-                Part::Range { source, at, length } => self.range(all.sources[source], at, length),
+                DeltaPart::Range { source, at, length } => self.range(all.sources[source], at, length),
             }
         }
         if stretch.is_empty() { Ok(()) } else { self.stretch(&stretch) }
@@ -337,8 +340,8 @@ impl Building<'_> {
     }
 }
 
-/// The parts of a content, read one after the other.
-pub(crate) struct Parts {
+/// Reads the parts of a content one after the other.
+pub(crate) struct DeltaReader {
     delta: Delta,
     files: Vec<Arc<File>>,
     part: usize,
@@ -346,7 +349,7 @@ pub(crate) struct Parts {
     at: u64,
 }
 
-impl Read for Parts {
+impl Read for DeltaReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while let Some(part) = self.delta.parts.get(self.part).copied() {
             let left = part.length() - self.at;
@@ -356,8 +359,10 @@ impl Read for Parts {
             }
             let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
             let read = match part {
-                Part::Range { source, at, .. } => self.files[source].read_at(&mut buffer[..wanted], at + self.at)?,
-                Part::Bytes { at, .. } => {
+                DeltaPart::Range { source, at, .. } => {
+                    self.files[source].read_at(&mut buffer[..wanted], at + self.at)?
+                }
+                DeltaPart::Bytes { at, .. } => {
                     let begin = at + usize::try_from(self.at).unwrap_or(usize::MAX);
                     buffer[..wanted].copy_from_slice(&self.delta.bytes[begin..begin + wanted]);
                     wanted
@@ -373,7 +378,7 @@ impl Read for Parts {
 /// A content that is kept, open to be read.
 pub(crate) enum KeptContent {
     Whole(File),
-    Parts(Parts),
+    Parts(DeltaReader),
 }
 
 impl KeptContent {

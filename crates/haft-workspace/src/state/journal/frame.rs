@@ -33,15 +33,15 @@ pub(in crate::state) struct Head {
     pub(in crate::state) sets: u64,
 }
 
-/// A whole frame that was found.
+/// A whole frame that was found in a file of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::state) struct Frame {
+pub(in crate::state) struct RecordFrame {
     pub(in crate::state) head: Head,
     /// Where the body lies in the file.
     pub(in crate::state) body: Range<u64>,
 }
 
-impl Frame {
+impl RecordFrame {
     /// Returns where it begins.
     pub(in crate::state) fn begin(&self) -> u64 {
         self.body.start - HEAD as u64
@@ -53,18 +53,18 @@ impl Frame {
     }
 }
 
-/// What a scan found besides frames.
+/// The end of the last whole frame and the damaged stretches that a scan found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::state) struct Scan {
+pub(in crate::state) struct FrameScan {
     /// Where the last whole frame ends; what lies behind it is torn.
     pub(in crate::state) end: u64,
     /// Stretches between whole frames that are none.
     pub(in crate::state) damaged: Vec<Range<u64>>,
 }
 
-/// How much of a body is read.
+/// The extent to which a body is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::state) enum Part {
+pub(in crate::state) enum BodyExtent {
     Whole,
     /// As much as the number in its first four bytes says, and those: what lies behind it may be large. Where that is more
     /// than a little, only how it begins.
@@ -87,7 +87,7 @@ pub(in crate::state) fn write(
     body: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<u64> {
     let listed = u32::try_from(length).ok().filter(|_| length <= LONGEST_BODY).ok_or(io::ErrorKind::FileTooLarge)?;
-    let mut checked = Checked::new(to, offset);
+    let mut checked = ChecksumWriter::new(to, offset);
     checked.write_all(&MARK)?;
     checked.write_all(&listed.to_le_bytes())?;
     checked.write_all(&head.number.to_le_bytes())?;
@@ -103,13 +103,13 @@ pub(in crate::state) fn write(
     Ok(offset + (HEAD + length + TAIL) as u64)
 }
 
-/// Writes through, and sums up what was written.
-struct Checked<'w> {
+/// Writes through to another writer, and hashes the bytes that were written.
+struct ChecksumWriter<'w> {
     to: &'w mut dyn Write,
     hasher: blake3::Hasher,
 }
 
-impl<'w> Checked<'w> {
+impl<'w> ChecksumWriter<'w> {
     fn new(to: &'w mut dyn Write, offset: u64) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&offset.to_le_bytes());
@@ -117,7 +117,7 @@ impl<'w> Checked<'w> {
     }
 }
 
-impl Write for Checked<'_> {
+impl Write for ChecksumWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.to.write(bytes)?;
         self.hasher.update(&bytes[..written]);
@@ -130,7 +130,7 @@ impl Write for Checked<'_> {
 }
 
 /// Copies the body of a frame, piece by piece.
-pub(in crate::state) fn copy_body(file: &File, frame: &Frame, to: &mut dyn Write) -> io::Result<()> {
+pub(in crate::state) fn copy_body(file: &File, frame: &RecordFrame, to: &mut dyn Write) -> io::Result<()> {
     let mut at = frame.body.start;
     // A journal has many small records: each would pay for clearing a large buffer.
     let mut buffer = vec![0; STEP.min(usize::try_from(frame.body.end - at).unwrap_or(STEP))];
@@ -144,12 +144,16 @@ pub(in crate::state) fn copy_body(file: &File, frame: &Frame, to: &mut dyn Write
 }
 
 /// Finds the last frame of a file by its end, if that is whole.
-pub(in crate::state) fn last(file: &File, length: u64) -> io::Result<Option<(Frame, Vec<u8>)>> {
-    last_part(file, length, Part::Whole)
+pub(in crate::state) fn last(file: &File, length: u64) -> io::Result<Option<(RecordFrame, Vec<u8>)>> {
+    last_part(file, length, BodyExtent::Whole)
 }
 
 /// The same, with a part of its body.
-pub(in crate::state) fn last_part(file: &File, length: u64, part: Part) -> io::Result<Option<(Frame, Vec<u8>)>> {
+pub(in crate::state) fn last_part(
+    file: &File,
+    length: u64,
+    part: BodyExtent,
+) -> io::Result<Option<(RecordFrame, Vec<u8>)>> {
     if length < (HEAD + TAIL) as u64 {
         return Ok(None);
     }
@@ -166,20 +170,20 @@ pub(in crate::state) fn last_part(file: &File, length: u64, part: Part) -> io::R
 pub(in crate::state) fn scan(
     file: &File,
     length: u64,
-    visit: &mut dyn FnMut(Frame, Vec<u8>) -> io::Result<()>,
-) -> io::Result<Scan> {
-    scan_parts(file, 0..length, Part::Whole, visit)
+    visit: &mut dyn FnMut(RecordFrame, Vec<u8>) -> io::Result<()>,
+) -> io::Result<FrameScan> {
+    scan_parts(file, 0..length, BodyExtent::Whole, visit)
 }
 
 /// The same for a stretch of a file that begins with a frame, with a part of each body.
 pub(in crate::state) fn scan_parts(
     file: &File,
     stretch: Range<u64>,
-    part: Part,
-    visit: &mut dyn FnMut(Frame, Vec<u8>) -> io::Result<()>,
-) -> io::Result<Scan> {
+    part: BodyExtent,
+    visit: &mut dyn FnMut(RecordFrame, Vec<u8>) -> io::Result<()>,
+) -> io::Result<FrameScan> {
     let Range { start: mut offset, end: length } = stretch;
-    let mut scan = Scan { end: offset, damaged: Vec::new() };
+    let mut scan = FrameScan { end: offset, damaged: Vec::new() };
     while offset < length {
         if let Some((frame, body)) = part_at(file, offset..length, part)? {
             if offset > scan.end {
@@ -197,7 +201,7 @@ pub(in crate::state) fn scan_parts(
 
 /// Returns whether a file ends with a part of a frame.
 pub(in crate::state) fn has_torn_end(file: &File, length: u64) -> io::Result<bool> {
-    let scan = scan_parts(file, 0..length, Part::Beginning, &mut |_, _| Ok(()))?;
+    let scan = scan_parts(file, 0..length, BodyExtent::Beginning, &mut |_, _| Ok(()))?;
     Ok(scan.end < length && is_torn(file, scan.end..length)?)
 }
 
@@ -222,12 +226,16 @@ pub(in crate::state) fn is_torn(file: &File, behind: Range<u64>) -> io::Result<b
 }
 
 /// Reads the frame that begins here, if a whole one does.
-pub(in crate::state) fn frame_at(file: &File, offset: u64, length: u64) -> io::Result<Option<(Frame, Vec<u8>)>> {
-    part_at(file, offset..length, Part::Whole)
+pub(in crate::state) fn frame_at(file: &File, offset: u64, length: u64) -> io::Result<Option<(RecordFrame, Vec<u8>)>> {
+    part_at(file, offset..length, BodyExtent::Whole)
 }
 
 /// The same, with a part of its body. All of it is checked.
-pub(in crate::state) fn part_at(file: &File, stretch: Range<u64>, part: Part) -> io::Result<Option<(Frame, Vec<u8>)>> {
+pub(in crate::state) fn part_at(
+    file: &File,
+    stretch: Range<u64>,
+    part: BodyExtent,
+) -> io::Result<Option<(RecordFrame, Vec<u8>)>> {
     let Range { start: offset, end: length } = stretch;
     if length.saturating_sub(offset) < (HEAD + TAIL) as u64 {
         return Ok(None);
@@ -241,10 +249,10 @@ pub(in crate::state) fn part_at(file: &File, stretch: Range<u64>, part: Part) ->
         return Ok(None);
     }
     let begin = offset + HEAD as u64;
-    let frame = Frame { head: Head { number: number(12), sets: number(20) }, body: begin..begin + body as u64 };
+    let frame = RecordFrame { head: Head { number: number(12), sets: number(20) }, body: begin..begin + body as u64 };
     let mut hasher = blake3::Hasher::new();
     hasher.update(&offset.to_le_bytes()).update(&head);
-    let mut kept = Kept { bytes: Vec::new(), part, hasher };
+    let mut kept = FrameBodySink { bytes: Vec::new(), part, hasher };
     copy_body(file, &frame, &mut kept)?;
     let mut tail = [0; TAIL];
     file.read_exact_at(&mut tail, frame.body.end)?;
@@ -252,19 +260,19 @@ pub(in crate::state) fn part_at(file: &File, stretch: Range<u64>, part: Part) ->
     Ok(sound.then_some((frame, kept.bytes)))
 }
 
-/// Keeps the part of a body that is asked for, and sums up all of it.
-struct Kept {
+/// Keeps the requested part of a body, and hashes all of it.
+struct FrameBodySink {
     bytes: Vec<u8>,
-    part: Part,
+    part: BodyExtent,
     hasher: blake3::Hasher,
 }
 
-impl Write for Kept {
+impl Write for FrameBodySink {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         self.hasher.update(piece);
         let wanted = match (self.part, self.bytes.first_chunk().or_else(|| piece.first_chunk())) {
-            (Part::Whole, _) | (Part::Beginning, None) => usize::MAX,
-            (Part::Beginning, Some(length)) => match 4 + u32::from_le_bytes(*length) as usize {
+            (BodyExtent::Whole, _) | (BodyExtent::Beginning, None) => usize::MAX,
+            (BodyExtent::Beginning, Some(length)) => match 4 + u32::from_le_bytes(*length) as usize {
                 little @ ..=MOST_KEPT => little,
                 _ => LEAST_KEPT,
             },
@@ -317,7 +325,7 @@ mod tests {
         file
     }
 
-    fn found(file: &File) -> (Vec<Vec<u8>>, Scan) {
+    fn found(file: &File) -> (Vec<Vec<u8>>, FrameScan) {
         let mut bodies = Vec::new();
         let length = file.metadata().expect("it is open").len();
         let mut visit = |_, body| {

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
-use super::frame::{Frame, Part};
-use super::{Intent, Journal, Reading, Record, frame, parsed};
+use super::frame::{BodyExtent, RecordFrame};
+use super::{Intent, Journal, JournalSnapshot, Record, frame, parsed};
 
 /// Least change sets that are read to find those since a moment.
 const LEAST_SINCE: usize = 64;
@@ -31,31 +31,31 @@ impl Journal {
 
     /// Reads the records behind a mark, and the one before it if it was not concluded then; all where the oldest ones were
     /// dropped since.
-    pub(crate) fn read_behind(&self, mark: Mark) -> io::Result<Reading> {
+    pub(crate) fn read_behind(&self, mark: Mark) -> io::Result<JournalSnapshot> {
         self.read_with(&|file| {
             let facts = file.metadata()?;
             let is_same = mark.file == (facts.dev(), facts.ino()) && mark.length <= facts.len();
             let length = if is_same { mark.length } else { 0 };
-            let begin = match frame::last_part(&file, length, Part::Beginning)? {
+            let begin = match frame::last_part(&file, length, BodyExtent::Beginning)? {
                 Some((frame, body)) if is_intent(&file, &frame, &body) => frame.begin(),
                 Some(_) => length,
                 // The mark was set while somebody wrote a record, or lies behind one that was cut off.
                 None => 0,
             };
-            Reading::from(file, begin)
+            JournalSnapshot::from(file, begin)
         })
     }
 
     /// Reads the change sets that were made since a moment, and those that they take back; some more, whatever the clock
     /// said then.
-    pub(crate) fn read_since(&self, ms: u64) -> io::Result<Reading> {
+    pub(crate) fn read_since(&self, ms: u64) -> io::Result<JournalSnapshot> {
         let is_enough = |reading: &Backwards| reading.is_before(ms) && reading.known() >= LEAST_SINCE;
-        self.read_with(&|file| Reading::newest(file, &is_enough))
+        self.read_with(&|file| JournalSnapshot::newest(file, &is_enough))
     }
 
     /// Reads the newest change sets, at least so many, and those that they take back.
-    pub(crate) fn read_newest(&self, sets: usize) -> io::Result<Reading> {
-        self.read_with(&|file| Reading::newest(file, &|reading| reading.known() >= sets))
+    pub(crate) fn read_newest(&self, sets: usize) -> io::Result<JournalSnapshot> {
+        self.read_with(&|file| JournalSnapshot::newest(file, &|reading| reading.known() >= sets))
     }
 }
 
@@ -99,14 +99,16 @@ impl Backwards {
     }
 }
 
-impl Reading {
+impl JournalSnapshot {
     /// Reads from the end until enough is known.
     pub(super) fn newest(file: File, is_enough: &dyn Fn(&Backwards) -> bool) -> io::Result<Self> {
         let mut end = file.metadata()?.len();
         let mut met = Backwards::default();
         while !(is_enough(&met) && met.is_closed()) {
             // The beginning, or damage.
-            let Some((frame, body)) = frame::last_part(&file, end, Part::Beginning)? else { return Self::of(file) };
+            let Some((frame, body)) = frame::last_part(&file, end, BodyExtent::Beginning)? else {
+                return Self::of(file);
+            };
             end = frame.begin();
             match parsed(&file, &frame, &body) {
                 Some((Record::Intent(intent), _)) => met.note(&intent),
@@ -115,7 +117,7 @@ impl Reading {
                 Some((Record::Dropped { .. }, _)) | None => return Self::of(file),
             }
         }
-        let dropped = match frame::part_at(&file, 0..file.metadata()?.len(), Part::Beginning)? {
+        let dropped = match frame::part_at(&file, 0..file.metadata()?.len(), BodyExtent::Beginning)? {
             Some((frame, body)) => match parsed(&file, &frame, &body) {
                 Some((Record::Dropped { up_to }, _)) => up_to,
                 _ => 0,
@@ -132,18 +134,18 @@ impl Reading {
     }
 }
 
-fn is_intent(file: &File, frame: &Frame, body: &[u8]) -> bool {
+fn is_intent(file: &File, frame: &RecordFrame, body: &[u8]) -> bool {
     matches!(parsed(file, frame, body), Some((Record::Intent(_), _)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{By, InlineContents, JournalLimits, now_ms};
+    use super::super::{ChangeAuthor, InlineContents, JournalLimits, now_ms};
     use super::*;
 
     fn change(journal: &Journal, at: u64, run: &str) {
         let mut writing = journal.lock(&|| false).expect("nobody else has it");
-        let by = By { run: run.into(), ..By::default() };
+        let by = ChangeAuthor { run: run.into(), ..ChangeAuthor::default() };
         let (set, steps) = (writing.next_set(), Vec::new());
         let intent = Intent { set, part: 0, at, by, takes_back: None, opened: Vec::new(), steps };
         writing.intend(&intent, &InlineContents::default()).expect("it can be written");
@@ -161,7 +163,7 @@ mod tests {
         for _ in 0..5 {
             change(&journal, now_ms(), &run);
         }
-        let by = By { run: run.clone(), ..By::default() };
+        let by = ChangeAuthor { run: run.clone(), ..ChangeAuthor::default() };
         let began = journal.began_ms(&by).expect("its name says so");
         assert!(now_ms().abs_diff(began) < 600_000);
         let reading = journal.read_since(began - 1).expect("it can be read");
@@ -169,8 +171,11 @@ mod tests {
         assert_eq!((reading.intents.len(), reading.not_read), (LEAST_SINCE, 205 - LEAST_SINCE as u64));
         // Where nothing is that old, everything is read.
         assert_eq!(journal.read_since(7).expect("it can be read").intents.len(), 205);
-        assert_eq!(journal.began_ms(&By { run: "r".into(), ..By::default() }), None);
-        assert_eq!(journal.began_ms(&By { session: "k3f9-q2bx".into(), run, ..By::default() }), None);
+        assert_eq!(journal.began_ms(&ChangeAuthor { run: "r".into(), ..ChangeAuthor::default() }), None);
+        assert_eq!(
+            journal.began_ms(&ChangeAuthor { session: "k3f9-q2bx".into(), run, ..ChangeAuthor::default() }),
+            None
+        );
     }
 
     #[test]

@@ -6,9 +6,9 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use super::frame::{self, Part};
+use super::frame::{self, BodyExtent};
 use super::parsed;
-use super::record::{ContentHash, Intent, Outcome, Record};
+use super::record::{ContentHash, Intent, IntentOutcome, Record};
 
 /// Where in the journal the inline contents of an intent lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub(crate) struct Inline {
     pub(super) end: u64,
 }
 
-/// All records, as they were when the lock was held.
+/// The records of the journal at the time when the lock was held.
 #[derive(Default)]
-pub(crate) struct Reading {
+pub(crate) struct JournalSnapshot {
     pub(super) file: Option<Arc<File>>,
     pub(crate) intents: Vec<(Intent, Inline)>,
     pub(super) outcomes: HashMap<(u64, u32), bool>,
@@ -35,7 +35,7 @@ pub(crate) struct Reading {
     pub(crate) sets: u64,
 }
 
-impl Reading {
+impl JournalSnapshot {
     pub(super) fn of(file: File) -> io::Result<Self> {
         Self::from(file, 0)
     }
@@ -44,7 +44,7 @@ impl Reading {
     pub(super) fn from(file: File, begin: u64) -> io::Result<Self> {
         let mut reading = Self::default();
         let length = file.metadata()?.len();
-        let scan = frame::scan_parts(&file, begin..length, Part::Beginning, &mut |frame, body| {
+        let scan = frame::scan_parts(&file, begin..length, BodyExtent::Beginning, &mut |frame, body| {
             reading.sets = reading.sets.max(frame.head.sets);
             reading.is_unfinished = false;
             match parsed(&file, &frame, &body) {
@@ -71,7 +71,7 @@ impl Reading {
         Ok(reading)
     }
 
-    fn note_outcome(&mut self, outcome: &Outcome) {
+    fn note_outcome(&mut self, outcome: &IntentOutcome) {
         self.outcomes.insert((outcome.set, outcome.part), outcome.happened);
         if let Some((intent, _)) = self.intents.last_mut() {
             // Nothing lies beside the files of a change that was concluded.

@@ -9,7 +9,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use haft_contract::connection::HostOutcome;
-use haft_contract::door::{Errand, Receipts};
+use haft_contract::door::{Provenance, Receipts};
 use serde::{Deserialize, Serialize};
 
 use crate::state::sessions::SessionId;
@@ -21,7 +21,7 @@ pub(crate) enum Record {
     /// Somebody is about to do this. Synced before anything is done.
     Intent(Box<Intent>),
     /// How it ended.
-    Outcome(Outcome),
+    Outcome(IntentOutcome),
     /// Everything up to here was dropped to keep within the room.
     Dropped {
         /// The highest change set that is gone.
@@ -38,19 +38,19 @@ pub(crate) struct Intent {
     pub(crate) part: u32,
     /// When, in milliseconds since the epoch.
     pub(crate) at: u64,
-    pub(crate) by: By,
+    pub(crate) by: ChangeAuthor,
     /// Which change sets it takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) takes_back: Option<TakesBack>,
     /// Folders that are opened for it, with the modes that they have before and afterwards.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) opened: Vec<(PathText, u32)>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<IntentStep>,
 }
 
-/// For whom.
+/// The call, session, run and agent that a change is made for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct By {
+pub(crate) struct ChangeAuthor {
     pub(crate) tool: String,
     pub(crate) call: String,
     pub(crate) session: String,
@@ -70,7 +70,7 @@ pub(crate) struct By {
     pub(crate) hosts: Vec<String>,
 }
 
-impl By {
+impl ChangeAuthor {
     /// Notes the hosts that the commands of the call have reached.
     pub(crate) fn having_reached(mut self, receipts: &Receipts) -> Self {
         let reached = receipts.run_facts().reached;
@@ -90,14 +90,14 @@ impl By {
 
     /// Returns whether both belong to one session. That of an agent has a name of its own and may be taken up by another
     /// process; all others end with theirs.
-    pub(crate) fn is_of_session(&self, other: &By) -> bool {
+    pub(crate) fn is_of_session(&self, other: &ChangeAuthor) -> bool {
         let is_agents = || self.session.parse::<SessionId>().is_ok();
         self.run == other.run || self.session == other.session && is_agents()
     }
 }
 
-impl From<&Errand> for By {
-    fn from(errand: &Errand) -> Self {
+impl From<&Provenance> for ChangeAuthor {
+    fn from(errand: &Provenance) -> Self {
         Self {
             tool: errand.tool.clone(),
             call: errand.call.to_string(),
@@ -115,7 +115,7 @@ impl From<&Errand> for By {
 /// Says that a change set takes others back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TakesBack {
-    pub(crate) how: How,
+    pub(crate) how: UndoDirection,
     pub(crate) sets: Vec<u64>,
     /// Only the changes of these paths; empty means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -125,10 +125,10 @@ pub(crate) struct TakesBack {
     pub(crate) partly: bool,
 }
 
-/// Whether a change is taken back, or the taking back.
+/// Whether changes are undone or redone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum How {
+pub(crate) enum UndoDirection {
     Undo,
     Redo,
 }
@@ -136,12 +136,12 @@ pub(crate) enum How {
 /// One step of an intent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Step {
+pub(crate) enum IntentStep {
     /// A path goes from one state to another.
     Change {
         path: PathText,
-        before: State,
-        after: State,
+        before: PathState,
+        after: PathState,
         /// The name of the file beside it that holds the new content until it is in place.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         beside: Option<Box<str>>,
@@ -180,19 +180,19 @@ pub(crate) enum StoreBase {
     Workspace(PathText),
 }
 
-/// What is at a path.
+/// The state of a path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum State {
+pub(crate) enum PathState {
     Absent,
     File {
         mode: u32,
         size: u64,
         hash: ContentHash,
-        content: Kept,
+        content: ContentLocation,
         /// Nothing in records of earlier versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        owner: Option<Owner>,
+        owner: Option<FileOwner>,
     },
     Link {
         to: PathText,
@@ -202,13 +202,13 @@ pub(crate) enum State {
     },
 }
 
-impl State {
+impl PathState {
     /// Returns whether both describe the same bytes, link or folder, whatever the mode and wherever it is kept.
-    pub(crate) fn is_same_content(&self, other: &State) -> bool {
+    pub(crate) fn is_same_content(&self, other: &PathState) -> bool {
         match (self, other) {
-            (State::Absent, State::Absent) | (State::Folder { .. }, State::Folder { .. }) => true,
-            (State::File { hash, .. }, State::File { hash: other, .. }) => hash == other,
-            (State::Link { to }, State::Link { to: other }) => to == other,
+            (PathState::Absent, PathState::Absent) | (PathState::Folder { .. }, PathState::Folder { .. }) => true,
+            (PathState::File { hash, .. }, PathState::File { hash: other, .. }) => hash == other,
+            (PathState::Link { to }, PathState::Link { to: other }) => to == other,
             _ => false,
         }
     }
@@ -216,38 +216,38 @@ impl State {
     /// Returns who may do what with a file.
     pub(crate) fn rights(&self) -> Option<Rights> {
         match self {
-            State::File { mode, owner, .. } => Some(Rights { mode: *mode, owner: *owner }),
-            State::Absent | State::Link { .. } | State::Folder { .. } => None,
+            PathState::File { mode, owner, .. } => Some(Rights { mode: *mode, owner: *owner }),
+            PathState::Absent | PathState::Link { .. } | PathState::Folder { .. } => None,
         }
     }
 
     /// Returns the same with other permission bits, where there are any.
-    pub(crate) fn with_mode(&self, mode: u32) -> Option<State> {
+    pub(crate) fn with_mode(&self, mode: u32) -> Option<PathState> {
         let mut state = self.clone();
         match &mut state {
-            State::File { mode: old, .. } | State::Folder { mode: old } => *old = mode,
-            State::Absent | State::Link { .. } => return None,
+            PathState::File { mode: old, .. } | PathState::Folder { mode: old } => *old = mode,
+            PathState::Absent | PathState::Link { .. } => return None,
         }
         Some(state)
     }
 
     /// Returns whether only the permission bits differ.
-    pub(crate) fn differs_in_mode(&self, other: &State) -> bool {
+    pub(crate) fn differs_in_mode(&self, other: &PathState) -> bool {
         self.is_same_content(other) && self.mode() != other.mode()
     }
 
     /// Returns the permission bits, where there are any.
     pub(crate) fn mode(&self) -> Option<u32> {
         match self {
-            State::File { mode, .. } | State::Folder { mode } => Some(*mode),
-            State::Absent | State::Link { .. } => None,
+            PathState::File { mode, .. } | PathState::Folder { mode } => Some(*mode),
+            PathState::Absent | PathState::Link { .. } => None,
         }
     }
 }
 
-/// Whom a file belongs to.
+/// The owner and the group of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Owner {
+pub(crate) struct FileOwner {
     pub(crate) uid: u32,
     pub(crate) gid: u32,
 }
@@ -257,37 +257,37 @@ pub(crate) struct Owner {
 pub(crate) struct Rights {
     pub(crate) mode: u32,
     /// Nothing when it is not known.
-    pub(crate) owner: Option<Owner>,
+    pub(crate) owner: Option<FileOwner>,
 }
 
-/// Where a content is kept.
+/// The location where a content is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kept {
+pub(crate) enum ContentLocation {
     /// Behind the record itself.
     Inline { at: u32, length: u32 },
     /// In a file named by its hash.
     Object { hash: ContentHash },
     /// Made of the content before: its beginning, something new, its end.
-    Splice { begin: u64, middle: Box<Kept>, end: u64 },
+    Splice { begin: u64, middle: Box<ContentLocation>, end: u64 },
     /// Not at all; it can only be recognised.
     No,
 }
 
-impl Step {
+impl IntentStep {
     /// Returns the paths that it concerns.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathText> {
         let (one, other) = match self {
-            Step::Change { path, .. } | Step::Tree { path, .. } => (path, None),
-            Step::Move { from, to } => (from, Some(to)),
+            IntentStep::Change { path, .. } | IntentStep::Tree { path, .. } => (path, None),
+            IntentStep::Move { from, to } => (from, Some(to)),
         };
         std::iter::once(one).chain(other)
     }
 }
 
-/// How a change ended.
+/// The outcome of an intended change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Outcome {
+pub(crate) struct IntentOutcome {
     pub(crate) set: u64,
     pub(crate) part: u32,
     pub(crate) happened: bool,
@@ -298,19 +298,19 @@ pub(crate) struct Outcome {
 
 impl Intent {
     /// Returns the outcome when all of it was done.
-    pub(crate) fn happened(&self) -> Outcome {
-        Outcome { set: self.set, part: self.part, happened: true, standing: Vec::new() }
+    pub(crate) fn happened(&self) -> IntentOutcome {
+        IntentOutcome { set: self.set, part: self.part, happened: true, standing: Vec::new() }
     }
 
     /// Returns the outcome when it failed, and these of its steps stand all the same.
-    pub(crate) fn failed(&self, standing: Vec<usize>) -> Outcome {
-        Outcome { happened: !standing.is_empty(), standing, ..self.happened() }
+    pub(crate) fn failed(&self, standing: Vec<usize>) -> IntentOutcome {
+        IntentOutcome { happened: !standing.is_empty(), standing, ..self.happened() }
     }
 
     /// Forgets the names of files that hold new contents until they are in place.
     pub(super) fn forget_names_beside(&mut self) {
         for step in &mut self.steps {
-            if let Step::Change { beside, .. } = step {
+            if let IntentStep::Change { beside, .. } = step {
                 *beside = None;
             }
         }
@@ -321,7 +321,7 @@ impl Intent {
         let mut place = 0..;
         self.steps.retain(|_| place.next().is_some_and(|place| standing.contains(&place)));
         if let Some(takes_back) = &mut self.takes_back {
-            takes_back.only = self.steps.iter().flat_map(Step::paths).cloned().collect();
+            takes_back.only = self.steps.iter().flat_map(IntentStep::paths).cloned().collect();
         }
     }
 }
@@ -392,13 +392,13 @@ mod tests {
     fn a_record_of_an_earlier_version_is_read_without_command_and_agent() {
         let text = r#"{"record":"intent","set":1,"part":0,"at":5,"steps":[],
             "by":{"tool":"bash","call":"1","session":"s","run":"r","turn":2}}"#;
-        let by = By {
+        let by = ChangeAuthor {
             tool: "bash".into(),
             call: "1".into(),
             session: "s".into(),
             run: "r".into(),
             turn: 2,
-            ..By::default()
+            ..ChangeAuthor::default()
         };
         match serde_json::from_str(text).expect("it is a record") {
             Record::Intent(intent) => assert_eq!(intent.by, by),

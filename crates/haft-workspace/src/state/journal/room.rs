@@ -12,14 +12,16 @@ use haft_contract::door::{ChangeSetId, OldChanges};
 use haft_contract::history::Eviction;
 use rustix::fs::{FlockOperation, flock};
 
-use super::frame::{self, Head, Part};
-use super::record::{ContentHash, Kept, Record, State, Step};
-use super::{InlineContents, Journal, JournalLimits, Objects, Reading, Writing, Written, now_ms, parsed};
+use super::frame::{self, BodyExtent, Head};
+use super::record::{ContentHash, ContentLocation, IntentStep, PathState, Record};
+use super::{
+    InlineContents, Journal, JournalLimits, JournalRecordRef, JournalSnapshot, JournalWriter, Objects, now_ms, parsed,
+};
 use crate::state::private;
 
 /// Drops the oldest change sets until three quarters of the room are enough, of those that may go: very old ones, and
 /// those that somebody agreed to lose. Returns up to which, where any went. Else the journal grows beyond its room.
-pub(super) fn make_room(writing: &Writing<'_>, old: OldChanges) -> io::Result<Option<u64>> {
+pub(super) fn make_room(writing: &JournalWriter<'_>, old: OldChanges) -> io::Result<Option<u64>> {
     let limits = writing.journal.limits;
     let objects_room = writing.objects_room + writing.objects.added();
     if writing.end + objects_room <= limits.room {
@@ -50,7 +52,7 @@ impl Journal {
 }
 
 /// Returns the change sets that have to go for the next change and are not so old that they go without a question.
-fn eviction(reading: &Reading, objects: &Objects, limits: JournalLimits) -> Option<Eviction> {
+fn eviction(reading: &JournalSnapshot, objects: &Objects, limits: JournalLimits) -> Option<Eviction> {
     let keep_from = oldest_wanted(reading, objects, limits);
     let goes = |at: u64, set: u64| set < keep_from && at >= oldest_moment(limits);
     let going = reading.intents.iter().filter(|(intent, _)| goes(intent.at, intent.set));
@@ -66,7 +68,7 @@ fn eviction(reading: &Reading, objects: &Objects, limits: JournalLimits) -> Opti
 
 /// Returns the oldest change set that stays when the journal is full: three quarters of the room are enough for those
 /// that do. The newest always stays. However large it is, a quarter of the room is left to those before it.
-fn oldest_wanted(reading: &Reading, objects: &Objects, limits: JournalLimits) -> u64 {
+fn oldest_wanted(reading: &JournalSnapshot, objects: &Objects, limits: JournalLimits) -> u64 {
     oldest_that_fits(reading, objects, Share { all: limits.room / 4 * 3, older: limits.room / 4 })
 }
 
@@ -76,7 +78,7 @@ fn oldest_moment(limits: JournalLimits) -> u64 {
 }
 
 /// Drops the change sets that were made before a moment, or all of them; returns up to which, where any went.
-pub(super) fn drop_older(writing: &Writing<'_>, before_ms: Option<u64>) -> io::Result<Option<u64>> {
+pub(super) fn drop_older(writing: &JournalWriter<'_>, before_ms: Option<u64>) -> io::Result<Option<u64>> {
     let reading = writing.reading()?;
     let dropped = drop_below(writing, &reading, oldest_since(&reading, before_ms))?;
     writing.journal.note_objects_room(writing.objects.room());
@@ -84,7 +86,7 @@ pub(super) fn drop_older(writing: &Writing<'_>, before_ms: Option<u64>) -> io::R
 }
 
 /// Returns how many bytes dropping would free, about.
-pub(super) fn room_of_older(reading: &Reading, objects: &Objects, before_ms: Option<u64>) -> u64 {
+pub(super) fn room_of_older(reading: &JournalSnapshot, objects: &Objects, before_ms: Option<u64>) -> u64 {
     let keep_from = oldest_since(reading, before_ms);
     let (mut dropped, mut needed, mut bytes) = (BTreeSet::new(), BTreeSet::new(), 0);
     for (intent, inline) in &reading.intents {
@@ -100,14 +102,14 @@ pub(super) fn room_of_older(reading: &Reading, objects: &Objects, before_ms: Opt
 }
 
 /// Returns the oldest change set that was made since a moment; one beyond the newest where there is none.
-fn oldest_since(reading: &Reading, before_ms: Option<u64>) -> u64 {
+fn oldest_since(reading: &JournalSnapshot, before_ms: Option<u64>) -> u64 {
     let is_kept = |at: u64| before_ms.is_some_and(|before| at >= before);
     let kept = reading.intents.iter().filter(|(intent, _)| is_kept(intent.at)).map(|(intent, _)| intent.set);
     kept.min().unwrap_or(reading.sets + 1)
 }
 
 /// Drops the change sets below this one, and the contents that nothing refers to any more.
-fn drop_below(writing: &Writing<'_>, reading: &Reading, keep_from: u64) -> io::Result<Option<u64>> {
+fn drop_below(writing: &JournalWriter<'_>, reading: &JournalSnapshot, keep_from: u64) -> io::Result<Option<u64>> {
     let objects = writing.journal.objects();
     let dropped = (keep_from > reading.dropped + 1).then(|| keep_from - 1);
     // Until the last content is gone the new journal is locked too: what the next one keeps there must stay.
@@ -133,7 +135,7 @@ struct Share {
 }
 
 /// Goes from the newest change set back until the room is full.
-fn oldest_that_fits(reading: &Reading, objects: &Objects, share: Share) -> u64 {
+fn oldest_that_fits(reading: &JournalSnapshot, objects: &Objects, share: Share) -> u64 {
     let newest = reading.intents.last().map(|(intent, _)| intent.set);
     let (mut used, mut oldest, mut room) = (0, u64::MAX, share.all);
     let mut counted = BTreeSet::new();
@@ -155,27 +157,27 @@ fn oldest_that_fits(reading: &Reading, objects: &Objects, share: Share) -> u64 {
 }
 
 /// Returns the contents that a step refers to.
-fn objects_of(step: &Step) -> impl Iterator<Item = ContentHash> {
+fn objects_of(step: &IntentStep) -> impl Iterator<Item = ContentHash> {
     let states = match step {
-        Step::Change { before, after, .. } => [Some(before), Some(after)],
-        Step::Move { .. } | Step::Tree { .. } => [None, None],
+        IntentStep::Change { before, after, .. } => [Some(before), Some(after)],
+        IntentStep::Move { .. } | IntentStep::Tree { .. } => [None, None],
     };
     states.into_iter().flatten().filter_map(|state| match state {
-        State::File { content, .. } => object_of(content),
-        State::Absent | State::Link { .. } | State::Folder { .. } => None,
+        PathState::File { content, .. } => object_of(content),
+        PathState::Absent | PathState::Link { .. } | PathState::Folder { .. } => None,
     })
 }
 
-fn object_of(content: &Kept) -> Option<ContentHash> {
+fn object_of(content: &ContentLocation) -> Option<ContentHash> {
     match content {
-        Kept::Object { hash } => Some(*hash),
-        Kept::Splice { middle, .. } => object_of(middle),
-        Kept::Inline { .. } | Kept::No => None,
+        ContentLocation::Object { hash } => Some(*hash),
+        ContentLocation::Splice { middle, .. } => object_of(middle),
+        ContentLocation::Inline { .. } | ContentLocation::No => None,
     }
 }
 
 /// Writes a new journal with what stays, and puts it in the place of the old one; returns it, locked.
-fn write_anew(writing: &Writing<'_>, dropped: u64) -> io::Result<File> {
+fn write_anew(writing: &JournalWriter<'_>, dropped: u64) -> io::Result<File> {
     let path = writing.journal.path();
     let beside = path.with_extension("new");
     // Left by somebody who was killed here; the lock is ours.
@@ -190,13 +192,13 @@ fn write_anew(writing: &Writing<'_>, dropped: u64) -> io::Result<File> {
 }
 
 /// Copies what stays into a new journal and locks it.
-fn fill(writing: &Writing<'_>, dropped: u64, new: &File) -> io::Result<()> {
+fn fill(writing: &JournalWriter<'_>, dropped: u64, new: &File) -> io::Result<()> {
     let mut head = Head { number: writing.head.number, sets: writing.head.sets };
     let mut to = BufWriter::with_capacity(256 * 1024, new);
     head.number += 1;
-    let mut end = Written::Dropped { up_to: dropped }.frame((0, head), &InlineContents::default(), &mut to)?;
+    let mut end = JournalRecordRef::Dropped { up_to: dropped }.frame((0, head), &InlineContents::default(), &mut to)?;
     let length = writing.file.metadata()?.len();
-    frame::scan_parts(&writing.file, 0..length, Part::Beginning, &mut |frame, body| {
+    frame::scan_parts(&writing.file, 0..length, BodyExtent::Beginning, &mut |frame, body| {
         let stays = match parsed(&writing.file, &frame, &body) {
             Some((Record::Intent(intent), _)) => intent.set > dropped,
             Some((Record::Outcome(outcome), _)) => outcome.set > dropped,
@@ -222,7 +224,8 @@ mod tests {
 
     use super::{Share, oldest_that_fits};
     use crate::state::journal::{
-        By, ContentHash, Durable, InlineContents, Intent, Journal, JournalLimits, Kept, PathText, State, Step, Writing,
+        ChangeAuthor, ContentHash, ContentLocation, Durable, InlineContents, Intent, IntentStep, Journal,
+        JournalLimits, JournalWriter, PathState, PathText,
     };
 
     fn change(journal: &Journal, size: usize) -> u64 {
@@ -231,11 +234,17 @@ mod tests {
         set
     }
 
-    fn changed(journal: &Journal, size: usize, steps: Vec<Step>) -> (u64, Writing<'_>) {
+    fn changed(journal: &Journal, size: usize, steps: Vec<IntentStep>) -> (u64, JournalWriter<'_>) {
         let mut writing = journal.lock(&|| false).expect("nobody else has it");
         let set = writing.next_set();
-        let by =
-            By { tool: "t".into(), call: "1".into(), session: "s".into(), run: "r".into(), turn: 1, ..By::default() };
+        let by = ChangeAuthor {
+            tool: "t".into(),
+            call: "1".into(),
+            session: "s".into(),
+            run: "r".into(),
+            turn: 1,
+            ..ChangeAuthor::default()
+        };
         let intent = Intent { set, part: 0, at: 0, by, takes_back: None, opened: Vec::new(), steps };
         writing.intend(&intent, &InlineContents::from(vec![7; size])).expect("it can be written");
         writing.conclude(intent.happened()).expect("it can be written");
@@ -248,14 +257,14 @@ mod tests {
         let journal = Journal::new(folder.path().join("j"), JournalLimits::default());
         let keep = |content: &[u8]| {
             let hash = journal.objects().keep(&mut &*content, Durable::Yes, &|| false).expect("it can be kept");
-            (hash, Kept::Object { hash })
+            (hash, ContentLocation::Object { hash })
         };
         let ((hash, before), (_, middle)) = (keep(&[1; 100_000]), keep(&[2; 70_000]));
-        let after = Kept::Splice { begin: 1_000, middle: Box::new(middle), end: 1_000_000_000 };
-        let file = |size, content| State::File { mode: 0o644, size, hash, content, owner: None };
+        let after = ContentLocation::Splice { begin: 1_000, middle: Box::new(middle), end: 1_000_000_000 };
+        let file = |size, content| PathState::File { mode: 0o644, size, hash, content, owner: None };
         let (before, after) = (file(100_000, before), file(1_000_071_000, after));
         let path = PathText::Text("a".into());
-        let step = Step::Change { path, before, after, beside: None };
+        let step = IntentStep::Change { path, before, after, beside: None };
         for _ in 0..5 {
             changed(&journal, 10, vec![step.clone()]);
         }
@@ -289,9 +298,10 @@ mod tests {
         sparse.set_len(1_200_000_000).expect("nothing is written");
         let hash = ContentHash([7; 32]);
         journal.objects().link(&sparse, hash, Durable::Yes).expect("it lies on the same disk");
-        let before = State::File { mode: 0o644, size: 0, hash, content: Kept::Object { hash }, owner: None };
+        let before =
+            PathState::File { mode: 0o644, size: 0, hash, content: ContentLocation::Object { hash }, owner: None };
         let path = PathText::Text("sparse".into());
-        let step = Step::Change { path, before, after: State::Absent, beside: None };
+        let step = IntentStep::Change { path, before, after: PathState::Absent, beside: None };
         for steps in [vec![step], Vec::new()] {
             let (_, writing) = changed(&journal, 10, steps);
             assert_eq!(writing.make_room(OldChanges::Stay).expect("it can be written"), None);

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::Journal;
 use crate::state::{private, read_state_file};
 
-/// What the contents take.
+/// The room that the contents of the journal take.
 #[derive(PartialEq, Serialize, Deserialize)]
-struct Size {
+struct ContentsSize {
     bytes: u64,
     /// When the folder of contents changed last.
     changed: (i64, i64),
@@ -38,18 +38,18 @@ impl Journal {
     /// Notes how much room the contents take. Nobody else writes meanwhile.
     pub(super) fn note_objects_room(&self, bytes: u64) {
         let Some(changed) = self.objects().changed() else { return };
-        let size = Size { bytes, changed };
+        let size = ContentsSize { bytes, changed };
         if self.noted_size().as_ref() != Some(&size) {
             // What is not noted is counted by the next one.
             let _ = self.write_size(&size);
         }
     }
 
-    fn noted_size(&self) -> Option<Size> {
+    fn noted_size(&self) -> Option<ContentsSize> {
         serde_json::from_str(&read_state_file(&self.size_file())?).ok()
     }
 
-    fn write_size(&self, size: &Size) -> io::Result<()> {
+    fn write_size(&self, size: &ContentsSize) -> io::Result<()> {
         let (path, new) = (self.size_file(), self.size_file().with_extension("new"));
         // Left by somebody who was killed here.
         let _ = std::fs::remove_file(&new);

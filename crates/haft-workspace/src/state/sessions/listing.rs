@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::{Entry, SessionId, Tally, id_in};
+use super::{SessionId, SessionLogEntry, Tally, id_in};
 use crate::state::journal::frame;
 use crate::state::private;
 
@@ -13,7 +13,7 @@ const MOST_NAMES: usize = 10_000;
 
 /// A session in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct SessionSummary {
     /// Its name.
     pub id: SessionId,
     /// When it was begun, in milliseconds since 1970; when its file was last changed where the record of it is lost.
@@ -29,7 +29,7 @@ pub struct Listed {
 }
 
 /// Lists all sessions in a folder, those that were used last first.
-pub(super) fn list(folder: &Path) -> io::Result<Vec<Listed>> {
+pub(super) fn list(folder: &Path) -> io::Result<Vec<SessionSummary>> {
     let mut listed = Vec::new();
     let mut refused = None;
     match std::fs::read_dir(folder) {
@@ -67,15 +67,15 @@ pub(super) fn names_by_age(folder: &Path) -> Vec<PathBuf> {
 pub(super) fn began_ms(path: &Path) -> Option<u64> {
     let file = private::read_file(path).ok()?;
     let (_, body) = frame::frame_at(&file, 0, file.metadata().ok()?.len()).ok()??;
-    serde_json::from_slice::<Entry>(&body).ok().map(|first| first.at_ms)
+    serde_json::from_slice::<SessionLogEntry>(&body).ok().map(|first| first.at_ms)
 }
 
-fn look(path: &Path) -> io::Result<Option<Listed>> {
+fn look(path: &Path) -> io::Result<Option<SessionSummary>> {
     let Some(id) = id_in(path) else { return Ok(None) };
     let file = private::read_file(path)?;
     let facts = file.metadata()?;
     let (length, changed_ms) = (facts.len(), u64::try_from(facts.mtime()).unwrap_or(0).saturating_mul(1_000));
-    let entry = |body: Vec<u8>| serde_json::from_slice::<Entry>(&body).ok();
+    let entry = |body: Vec<u8>| serde_json::from_slice::<SessionLogEntry>(&body).ok();
     let first = frame::frame_at(&file, 0, length)?.and_then(|(_, body)| entry(body));
     let mut last = frame::last(&file, length)?.and_then(|(_, body)| entry(body));
     if last.is_none() {
@@ -85,7 +85,7 @@ fn look(path: &Path) -> io::Result<Option<Listed>> {
             Ok(())
         })?;
     }
-    Ok(Some(Listed {
+    Ok(Some(SessionSummary {
         id,
         began_ms: first.as_ref().map_or(changed_ms, |first| first.at_ms),
         last_ms: last.as_ref().map_or(changed_ms, |last| last.at_ms),

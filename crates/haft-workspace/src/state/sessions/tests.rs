@@ -1,11 +1,12 @@
 use super::*;
 
-struct Place {
+/// A temporary folder with sessions.
+struct SessionsFixture {
     _folder: tempfile::TempDir,
     sessions: Sessions,
 }
 
-impl Place {
+impl SessionsFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let sessions = Sessions::new(folder.path().join("state/sessions"));
@@ -42,7 +43,7 @@ fn ends_of(path: &Path) -> Vec<usize> {
     let file = File::open(path).expect("it is there");
     let length = file.metadata().expect("it is open").len();
     let mut ends = Vec::new();
-    let mut visit = |frame: frame::Frame, _| {
+    let mut visit = |frame: frame::RecordFrame, _| {
         ends.push(usize::try_from(frame.end()).expect("it is small"));
         Ok(())
     };
@@ -52,7 +53,7 @@ fn ends_of(path: &Path) -> Vec<usize> {
 
 #[test]
 fn what_was_written_is_there_when_the_session_is_taken_up_and_goes_on() {
-    let place = Place::new();
+    let place = SessionsFixture::new();
     let id = place.written(&["one", "two"]);
     let (log, kept) = place.sessions.take_up(&id).expect("it is there");
     assert_eq!(kept.tally, Tally { steps: 2, input: 20, output: 2 });
@@ -63,7 +64,7 @@ fn what_was_written_is_there_when_the_session_is_taken_up_and_goes_on() {
 
 #[test]
 fn a_name_stays_with_the_session_and_finds_it() {
-    let place = Place::new();
+    let place = SessionsFixture::new();
     let begun = place.sessions.begin("mend the bug").expect("a session can be begun");
     begun.append(&"one", Tally::default()).expect("there is room");
     assert_eq!(begun.read_back().expect("it can be read").records.len(), 1);
@@ -86,7 +87,7 @@ fn a_name_stays_with_the_session_and_finds_it() {
 
 #[test]
 fn a_file_cut_anywhere_opens_and_loses_what_was_cut() {
-    let place = Place::new();
+    let place = SessionsFixture::new();
     let records = ["one", "", "three: ünïcode"];
     let id = place.written(&records);
     let (bytes, ends) = (place.bytes(&id), ends_of(&place.sessions.path_of(&id)));
@@ -109,7 +110,7 @@ fn a_file_cut_anywhere_opens_and_loses_what_was_cut() {
 
 #[test]
 fn a_flipped_bit_anywhere_costs_its_record_and_is_told() {
-    let place = Place::new();
+    let place = SessionsFixture::new();
     let records = ["one", "two", "three"];
     let id = place.written(&records);
     let (bytes, ends) = (place.bytes(&id), ends_of(&place.sessions.path_of(&id)));
@@ -129,7 +130,7 @@ fn a_flipped_bit_anywhere_costs_its_record_and_is_told() {
 
 #[test]
 fn a_byte_too_many_or_too_few_costs_what_lies_behind_it_and_destroys_nothing() {
-    let place = Place::new();
+    let place = SessionsFixture::new();
     let id = place.written(&["one", "two", "three", "four"]);
     let (bytes, ends) = (place.bytes(&id), ends_of(&place.sessions.path_of(&id)));
     for at in ends[1]..ends[2] {
@@ -149,7 +150,7 @@ fn a_byte_too_many_or_too_few_costs_what_lies_behind_it_and_destroys_nothing() {
 
 #[test]
 fn a_file_that_is_none_of_ours_is_refused_and_left_alone() {
-    let place = Place::new();
+    let place = SessionsFixture::new();
     let id = place.written(&["one"]);
     let noise: Vec<u8> = (0..5_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     place.put(&id, &noise);
@@ -160,7 +161,7 @@ fn a_file_that_is_none_of_ours_is_refused_and_left_alone() {
 
 #[test]
 fn two_cannot_write_one_session() {
-    let place = Place::new();
+    let place = SessionsFixture::new();
     let log = place.sessions.begin("a").expect("a session can be begun");
     let busy = place.sessions.take_up(log.id()).expect_err("it is open");
     assert!(matches!(busy, SessionError::Busy(_)), "{busy}");
@@ -172,13 +173,13 @@ fn two_cannot_write_one_session() {
 
 #[test]
 fn a_list_has_the_newest_first_and_says_how_each_began_and_how_far_it_is() {
-    let place = Place::new();
+    let place = SessionsFixture::new();
     assert_eq!(place.sessions.list().expect("nothing is no error"), []);
     let ids = [place.written(&["a"]), place.written(&["b", "c"])];
     std::fs::write(place.sessions.folder.join("notes.txt"), "no session").expect("it can be written");
     let (log, kept) = place.sessions.take_up(&ids[0]).expect("it is there");
     // Later than the other by the clock, whatever that one says.
-    let later = |name| Entry { at_ms: now_ms() + 10_000, words: None, name, tally: kept.tally, record: None };
+    let later = |name| SessionLogEntry { at_ms: now_ms() + 10_000, words: None, name, tally: kept.tally, record: None };
     log.write(later).expect("there is room");
     let listed = place.sessions.list().expect("the folder can be read");
     assert_eq!(listed.iter().map(|session| session.id.clone()).collect::<Vec<_>>(), ids);
@@ -188,7 +189,7 @@ fn a_list_has_the_newest_first_and_says_how_each_began_and_how_far_it_is() {
 
 #[test]
 fn a_damaged_session_is_listed_with_what_is_left() {
-    let place = Place::new();
+    let place = SessionsFixture::new();
     let id = place.written(&["a", "b"]);
     let mut bytes = place.bytes(&id);
     bytes[20] ^= 1;
@@ -200,7 +201,7 @@ fn a_damaged_session_is_listed_with_what_is_left() {
 
 #[test]
 fn a_full_session_takes_no_more_and_stays_whole() {
-    let place = Place::new();
+    let place = SessionsFixture::new();
     let sessions = Sessions { room: 1_000, ..place.sessions.clone() };
     let log = sessions.begin("a").expect("there is room");
     let error = std::iter::repeat_with(|| log.append(&"x".repeat(100), Tally::default())).find_map(Result::err);
@@ -213,7 +214,7 @@ fn a_full_session_takes_no_more_and_stays_whole() {
 
 #[test]
 fn the_oldest_sessions_go_when_there_are_too_many_but_not_one_that_is_open() {
-    let place = Place::new();
+    let place = SessionsFixture::new();
     let sessions = Sessions { most: 3, ..place.sessions.clone() };
     let open = sessions.begin("open").expect("there is room");
     let ids: Vec<SessionId> = (0..4).map(|_| place.written(&["a"])).collect();
@@ -230,14 +231,14 @@ fn a_name_is_never_a_path() {
     }
     let id = SessionId::new();
     assert_eq!(id.to_string().parse(), Ok(id));
-    let place = Place::new();
+    let place = SessionsFixture::new();
     let missing = place.sessions.take_up(&"0000-0000".parse().expect("it is a name")).expect_err("there is none");
     assert_eq!(missing.to_string(), "there is no session 0000-0000 in this workspace; \"haft sessions\" lists them");
 }
 
 #[test]
 fn a_session_that_is_only_read_stays_as_it_is() {
-    let place = Place::new();
+    let place = SessionsFixture::new();
     let id = place.written(&["one", "two"]);
     let mut bytes = place.bytes(&id);
     bytes.truncate(bytes.len() - 3);

@@ -31,11 +31,12 @@ pub(super) struct BegunSpill {
     left: u64,
     written: u64,
     left_out: u64,
-    state: State,
+    state: SpillState,
 }
 
+/// The state of an output that is kept while it comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum SpillState {
     Open,
     /// Nothing more is taken.
     Full,
@@ -54,7 +55,7 @@ impl BegunSpill {
             left: most.min(ROOM),
             written: 0,
             left_out: 0,
-            state: State::Open,
+            state: SpillState::Open,
         })
     }
 
@@ -68,7 +69,7 @@ impl BegunSpill {
             let _ = self.file.set_len(before + whole as u64);
             self.left_out += (gathered.len() - whole) as u64;
             self.written += whole as u64;
-            self.state = State::Full;
+            self.state = SpillState::Full;
         } else {
             self.written += done as u64;
         }
@@ -80,7 +81,7 @@ impl BegunSpill {
 
 impl Spilling for BegunSpill {
     fn keep(&mut self, text: &str) {
-        if self.state != State::Open {
+        if self.state != SpillState::Open {
             self.left_out += text.len() as u64;
             return;
         }
@@ -90,7 +91,7 @@ impl Spilling for BegunSpill {
         self.left -= end as u64;
         if end < text.len() {
             self.left_out += (text.len() - end) as u64;
-            self.state = State::Full;
+            self.state = SpillState::Full;
         }
         if self.gathered.len() >= STEP {
             self.write_gathered();
@@ -105,14 +106,14 @@ impl Spilling for BegunSpill {
             let what = "The whole output could not be kept: too many long outputs came at the same time.";
             return Err(ToolError::of(ErrorKind::Io, what));
         }
-        self.state = State::Finished;
+        self.state = SpillState::Finished;
         Ok((self.id.clone(), self.left_out))
     }
 }
 
 impl Drop for BegunSpill {
     fn drop(&mut self) {
-        if self.state != State::Finished {
+        if self.state != SpillState::Finished {
             // What stays in spite of this is removed when room is needed.
             let _ = std::fs::remove_file(&self.path);
         }

@@ -8,14 +8,14 @@ mod marked;
 use std::collections::HashSet;
 
 use haft_contract::path::one_line;
-use haft_contract::process::Level;
-use haft_contract::reader::Reader;
+use haft_contract::process::ConfinementLevel;
+use haft_contract::reader::Audience;
 use haft_policy::decision::Decision;
 use haft_policy::effect_kind::EffectKind;
 
-use crate::screen::{Part, safe};
+use crate::screen::{StyledText, safe};
 use haft_host::bounded_text::{columns_in as columns_of, cut};
-use haft_host::explain::judged::{Confined, Explained, JudgedPart};
+use haft_host::explain::judged::{CommandConfinement, CommandExplanation, JudgedPart};
 use haft_host::wrapped::wrapped;
 
 /// Narrower than this no screen is taken to be.
@@ -48,13 +48,13 @@ enum Tone {
 }
 
 impl Tone {
-    fn part(self, words: &str) -> Part<'_> {
+    fn part(self, words: &str) -> StyledText<'_> {
         match self {
-            Tone::Plain => Part::Plain(words),
-            Tone::Faint => Part::Faint(words),
-            Tone::Strong => Part::Strong(words),
-            Tone::Good => Part::Good(words),
-            Tone::Bad => Part::Bad(words),
+            Tone::Plain => StyledText::Plain(words),
+            Tone::Faint => StyledText::Faint(words),
+            Tone::Strong => StyledText::Strong(words),
+            Tone::Good => StyledText::Good(words),
+            Tone::Bad => StyledText::Bad(words),
         }
     }
 }
@@ -70,7 +70,7 @@ impl ShownLine {
     }
 
     /// Returns it as the screen takes it.
-    pub(super) fn parts(&self) -> Vec<Part<'_>> {
+    pub(super) fn parts(&self) -> Vec<StyledText<'_>> {
         self.pieces.iter().map(|(tone, words)| tone.part(words)).collect()
     }
 
@@ -82,14 +82,14 @@ impl ShownLine {
 }
 
 /// Returns the lines for a screen of so many columns.
-pub(super) fn lines(explained: &Explained, width: usize) -> Vec<ShownLine> {
+pub(super) fn lines(explained: &CommandExplanation, width: usize) -> Vec<ShownLine> {
     let width = width.max(NARROWEST_SCREEN);
     let mut lines = marked::command(explained, width);
     lines.extend(parts(explained, width));
     let ruling = &explained.ruling;
     lines.extend(said("Why: ", &format!("{} (rule \"{}\")", ruling.reason, ruling.rule), width));
     if ruling.decision != Decision::Allow && !ruling.instead.is_empty() {
-        lines.extend(said("Instead: ", &Reader::Person.reads(&ruling.instead), width));
+        lines.extend(said("Instead: ", &Audience::Person.reads(&ruling.instead), width));
     }
     if ruling.decision != Decision::Deny {
         let when = if ruling.decision == Decision::Ask { "If allowed, it runs: " } else { "It runs: " };
@@ -113,17 +113,17 @@ fn tone_of(decision: Decision) -> Tone {
     }
 }
 
-fn parts(explained: &Explained, width: usize) -> Vec<ShownLine> {
+fn parts(explained: &CommandExplanation, width: usize) -> Vec<ShownLine> {
     let mut told = HashSet::new();
     let open = explained.parts.iter().filter(|part| part.ruling.decision != Decision::Allow);
     let open: HashSet<_> = open.map(|part| part.part.clone()).collect();
     // That a part looks around, or only computes, says nothing beside what else it does.
     let matters = |part: &&JudgedPart| !open.contains(&part.part) || !says_little(part);
-    let all = explained.parts.iter().filter(matters).map(|part| Row::of(&explained.command, part));
-    let mut rows: Vec<Row> = all.filter(|row| told.insert(row.clone())).collect();
+    let all = explained.parts.iter().filter(matters).map(|part| ExplanationRow::of(&explained.command, part));
+    let mut rows: Vec<ExplanationRow> = all.filter(|row| told.insert(row.clone())).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.decision));
     let more = rows.split_off(rows.len().min(MOST_PARTS));
-    let mut lines = Table::fitting(&rows, width).map_or_else(
+    let mut lines = ExplanationColumns::fitting(&rows, width).map_or_else(
         || rows.iter().flat_map(|row| row.stacked(width)).collect(),
         |table| rows.iter().flat_map(|row| table.lines(row)).collect::<Vec<_>>(),
     );
@@ -139,16 +139,16 @@ fn says_little(part: &JudgedPart) -> bool {
     is_plain && part.ruling.decision == Decision::Allow
 }
 
-/// What is said of one part.
+/// One row of an explanation: a part of the command and what it would do.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Row {
+struct ExplanationRow {
     part: String,
     does: String,
     decision: Decision,
     rule: String,
 }
 
-impl Row {
+impl ExplanationRow {
     fn of(command: &str, part: &JudgedPart) -> Self {
         let text = command.get(part.part.clone()).unwrap_or_default().trim();
         let text = text.char_indices().nth(LONGEST_PART).map_or(text, |(end, _)| &text[..end]);
@@ -173,14 +173,14 @@ impl Row {
 }
 
 /// The columns of the parts, where the screen is wide enough.
-struct Table {
+struct ExplanationColumns {
     part: usize,
     does: usize,
 }
 
-impl Table {
-    fn fitting(rows: &[Row], width: usize) -> Option<Self> {
-        let widest = |of: fn(&Row) -> &str| rows.iter().map(|row| columns_of(of(row))).max().unwrap_or(0);
+impl ExplanationColumns {
+    fn fitting(rows: &[ExplanationRow], width: usize) -> Option<Self> {
+        let widest = |of: fn(&ExplanationRow) -> &str| rows.iter().map(|row| columns_of(of(row))).max().unwrap_or(0);
         let part = widest(|row| &row.part).min(WIDEST_PART);
         // Two blanks in front and between, and the longest decision.
         let taken = 2 + part + 2 + 2 + "allow".len() + 2 + widest(|row| &row.rule);
@@ -188,7 +188,7 @@ impl Table {
         (does >= NARROWEST.min(widest(|row| &row.does))).then_some(Self { part, does })
     }
 
-    fn lines(&self, row: &Row) -> Vec<ShownLine> {
+    fn lines(&self, row: &ExplanationRow) -> Vec<ShownLine> {
         let mut does = wrapped(&row.does, self.does, 0).into_iter();
         let padded = |text: &str, to: usize| format!("{text}{}", " ".repeat(to.saturating_sub(columns_of(text))));
         let first = ShownLine::indented(2)
@@ -214,11 +214,11 @@ fn said(word: &str, text: &str, width: usize) -> Vec<ShownLine> {
     lines
 }
 
-fn how_it_runs(confined: &Confined) -> String {
+fn how_it_runs(confined: &CommandConfinement) -> String {
     let sandbox = match confined.required {
-        Level::Full => "in the full sandbox",
-        Level::Partial => "in at least a partial sandbox",
-        Level::None => "without a required sandbox",
+        ConfinementLevel::Full => "in the full sandbox",
+        ConfinementLevel::Partial => "in at least a partial sandbox",
+        ConfinementLevel::None => "without a required sandbox",
     };
     let network = match (confined.network, confined.by_name) {
         (true, true) => "with the network, to the hosts that you allow",

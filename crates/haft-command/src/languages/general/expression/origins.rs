@@ -1,6 +1,6 @@
 //! Where the names of a program come from: a module, or a function of its own.
 
-use crate::languages::general::expression::Program;
+use crate::languages::general::expression::TokenizedProgram;
 use crate::languages::strings::StringToken;
 
 /// Words before a name that is defined there.
@@ -10,7 +10,7 @@ const IMPORTING: &[&str] = &["require", "__import__", "import_module"];
 /// Words with which a program may reach a module under a name that is made when it runs.
 const REACHING: &[&str] = &["__import__", "import_module", "getattr", "globals", "eval"];
 
-impl Program {
+impl TokenizedProgram {
     /// Learns what the word at a place says about where names come from.
     pub(crate) fn learn_origin(&mut self, at: usize, name: &str) {
         let before = at.checked_sub(1).and_then(|before| self.word(before)).map(str::to_owned);

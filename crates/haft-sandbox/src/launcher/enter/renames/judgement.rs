@@ -3,13 +3,13 @@
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, StatxFlags};
 use rustix::io::Errno;
 
-use crate::launcher::notify::{Caller, Spot};
+use crate::launcher::notify::{AnchoredPath, SyscallCaller};
 
 /// What the kernel calls the file system of layers in `statfs`.
 const OVERLAY_MAGIC: i64 = 0x794c_7630;
 
-/// What to do about a rename.
-pub(super) enum Verdict {
+/// The decision about a rename or a link.
+pub(super) enum RenameVerdict {
     /// The kernel does it, or says why not.
     GoOn,
     Done,
@@ -20,13 +20,13 @@ pub(super) enum Verdict {
 
 /// A rename as it was asked for.
 pub(super) struct Rename {
-    pub(super) from: Spot,
-    pub(super) to: Spot,
+    pub(super) from: AnchoredPath,
+    pub(super) to: AnchoredPath,
 }
 
 /// Judges a rename or a link, and does it if it can be done at once.
-pub(super) fn judge(question: &libc::seccomp_notif, still_waits: impl Fn() -> bool) -> Verdict {
-    let Ok(caller) = Caller::of(question.pid) else { return Verdict::GoOn };
+pub(super) fn judge(question: &libc::seccomp_notif, still_waits: impl Fn() -> bool) -> RenameVerdict {
+    let Ok(caller) = SyscallCaller::of(question.pid) else { return RenameVerdict::GoOn };
     match i64::from(question.data.nr) {
         #[cfg(target_arch = "x86_64")]
         libc::SYS_link => judge_link(&caller),
@@ -37,36 +37,40 @@ pub(super) fn judge(question: &libc::seccomp_notif, still_waits: impl Fn() -> bo
 
 /// A layer gives a file another inode number when it is linked. git compares the numbers and gives up ("hardlink
 /// different from source"), but copies the file where links do not work.
-fn judge_link(caller: &Caller) -> Verdict {
-    if caller.is_git() { Verdict::Failed(Errno::XDEV) } else { Verdict::GoOn }
+fn judge_link(caller: &SyscallCaller) -> RenameVerdict {
+    if caller.is_git() { RenameVerdict::Failed(Errno::XDEV) } else { RenameVerdict::GoOn }
 }
 
-fn judge_rename(question: &libc::seccomp_notif, caller: &Caller, still_waits: impl Fn() -> bool) -> Verdict {
+fn judge_rename(
+    question: &libc::seccomp_notif,
+    caller: &SyscallCaller,
+    still_waits: impl Fn() -> bool,
+) -> RenameVerdict {
     let [from, to, flags] = arguments(question);
     // Only plain renames are done here; for everything else the kernel's answer is the right one.
     let flags = RenameFlags::from_bits_retain(flags.1 as u32);
     if !(flags - RenameFlags::NOREPLACE).is_empty() {
-        return Verdict::GoOn;
+        return RenameVerdict::GoOn;
     }
-    let Ok(from) = caller.spot(from) else { return Verdict::GoOn };
+    let Ok(from) = caller.spot(from) else { return RenameVerdict::GoOn };
     if !from.is_folder_of_layer() {
-        return Verdict::GoOn;
+        return RenameVerdict::GoOn;
     }
-    let Ok(to) = caller.spot(to) else { return Verdict::GoOn };
+    let Ok(to) = caller.spot(to) else { return RenameVerdict::GoOn };
     if from.depends_on_who_asks() || to.depends_on_who_asks() || !still_waits() {
-        return Verdict::GoOn;
+        return RenameVerdict::GoOn;
     }
     match rustix::fs::renameat_with(&from.folder, &from.path, &to.folder, &to.path, flags) {
-        Ok(()) => Verdict::Done,
-        Err(Errno::XDEV) if to.is_beside(&from) => Verdict::Move(Rename { from, to }),
-        Err(error) => Verdict::Failed(error),
+        Ok(()) => RenameVerdict::Done,
+        Err(Errno::XDEV) if to.is_beside(&from) => RenameVerdict::Move(Rename { from, to }),
+        Err(error) => RenameVerdict::Failed(error),
     }
 }
 
-/// A folder by its descriptor, and the address of a path; or, last, flags.
-type Argument = (i32, u64);
+/// The descriptor of a folder and the address of a path; as the last argument, flags.
+type SyscallArgument = (i32, u64);
 
-fn arguments(question: &libc::seccomp_notif) -> [Argument; 3] {
+fn arguments(question: &libc::seccomp_notif) -> [SyscallArgument; 3] {
     let values = &question.data.args;
     // The kernel reads descriptors and flags as 32 bits.
     let at = |folder: usize, path: usize| (values[folder] as i32, values[path]);
@@ -78,7 +82,7 @@ fn arguments(question: &libc::seccomp_notif) -> [Argument; 3] {
     }
 }
 
-impl Spot {
+impl AnchoredPath {
     fn is_folder_of_layer(&self) -> bool {
         let Ok(found) = rustix::fs::statat(&self.folder, &self.path, AtFlags::SYMLINK_NOFOLLOW) else { return false };
         if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
@@ -95,8 +99,8 @@ impl Spot {
     }
 
     /// Whether this comes to lie on the same mount as another one: across two, no rename is expected to work.
-    fn is_beside(&self, other: &Spot) -> bool {
-        let mount = |spot: &Spot| {
+    fn is_beside(&self, other: &AnchoredPath) -> bool {
+        let mount = |spot: &AnchoredPath| {
             let (parent, _) = spot.parent().ok()?;
             let found = rustix::fs::statx(&parent, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
             Some(found.stx_mnt_id)

@@ -26,11 +26,11 @@ pub(super) fn all(rename: &Rename) -> Result<(), Errno> {
     let (to, to_name) = rename.to.parent()?;
     let replaced = make_room(&to, &to_name)?;
     let mut links = Links { top: rustix::io::fcntl_dupfd_cloexec(&to, 0)?, place: Vec::new(), first: HashMap::new() };
-    let whole = Step { from: (&from, &from_name), to: (&to, &to_name), depth: 0 };
+    let whole = MoveStep { from: (&from, &from_name), to: (&to, &to_name), depth: 0 };
     match whole.folder(&mut links) {
         Ok(()) => Ok(()),
         Err(error) => {
-            if replaced == Replaced::Folder {
+            if replaced == ReplacedEntry::Folder {
                 let _ = rustix::fs::mkdirat(&to, &to_name, Mode::from_raw_mode(0o755));
             }
             // A mount inside is in the way of every program; all other reasons are better told by who copies.
@@ -40,16 +40,16 @@ pub(super) fn all(rename: &Rename) -> Result<(), Errno> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Replaced {
+enum ReplacedEntry {
     Nothing,
     Folder,
 }
 
 /// A rename replaces an empty folder, and no other.
-fn make_room(folder: &OwnedFd, name: &CStr) -> Result<Replaced, Errno> {
+fn make_room(folder: &OwnedFd, name: &CStr) -> Result<ReplacedEntry, Errno> {
     match rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR) {
-        Ok(()) => Ok(Replaced::Folder),
-        Err(Errno::NOENT) => Ok(Replaced::Nothing),
+        Ok(()) => Ok(ReplacedEntry::Folder),
+        Err(Errno::NOENT) => Ok(ReplacedEntry::Nothing),
         Err(error) => Err(error),
     }
 }
@@ -70,17 +70,17 @@ impl Links {
     }
 }
 
-/// A name in a folder.
-type Named<'a> = (&'a OwnedFd, &'a CStr);
+/// An open folder, and the name of an entry in it.
+type EntryLocation<'a> = (&'a OwnedFd, &'a CStr);
 
 #[derive(Clone, Copy)]
-struct Step<'a> {
-    from: Named<'a>,
-    to: Named<'a>,
+struct MoveStep<'a> {
+    from: EntryLocation<'a>,
+    to: EntryLocation<'a>,
     depth: usize,
 }
 
-impl Step<'_> {
+impl MoveStep<'_> {
     fn one(&self, links: &mut Links) -> Result<(), Errno> {
         let found = rustix::fs::statat(self.from.0, self.from.1, AtFlags::SYMLINK_NOFOLLOW)?;
         if FileType::from_raw_mode(found.st_mode) == FileType::Directory {
@@ -147,7 +147,7 @@ impl Step<'_> {
             rustix::fs::fchmod(from, mode | Mode::RWXU)?;
         }
         let names = names_in(from)?;
-        let step = |name| Step { from: (from, name), to: (&to, name), depth: self.depth + 1 };
+        let step = |name| MoveStep { from: (from, name), to: (&to, name), depth: self.depth + 1 };
         for (index, name) in names.iter().enumerate() {
             if let Err(error) = step(name).one(links) {
                 names[..index].iter().rev().for_each(|moved| step(moved).back());
@@ -169,7 +169,7 @@ impl Step<'_> {
     }
 }
 
-fn open_folder((folder, name): Named<'_>) -> Result<OwnedFd, Errno> {
+fn open_folder((folder, name): EntryLocation<'_>) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::openat(folder, name, flags, Mode::empty()) {
         Err(Errno::ACCESS) => {

@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::mount::{MountFlags, mount};
 
 use super::refusals::{as_root, with_own_mounts};
-use super::scene::{Scene, Who, tried};
+use super::scene::{FixtureUser, SandboxFixture, tried};
 
 /// Tries things and prints the names of the errors that they end in.
 const TRY: &str = r#"
@@ -28,19 +28,19 @@ def call(name, *arguments):
     print(name, "worked" if answer >= 0 else said(ctypes.get_errno()))
 "#;
 
-fn fully() -> Vec<Scene> {
-    tried(Who::all().into_iter().map(Scene::new).collect(), "python3")
+fn fully() -> Vec<SandboxFixture> {
+    tried(FixtureUser::all().into_iter().map(SandboxFixture::new).collect(), "python3")
 }
 
-fn partly() -> Vec<Scene> {
-    tried(Who::all().into_iter().map(|who| Scene::new(who).partly()).collect(), "python3")
+fn partly() -> Vec<SandboxFixture> {
+    tried(FixtureUser::all().into_iter().map(|who| SandboxFixture::new(who).partly()).collect(), "python3")
 }
 
-fn everywhere() -> Vec<Scene> {
+fn everywhere() -> Vec<SandboxFixture> {
     fully().into_iter().chain(partly()).collect()
 }
 
-fn python(scene: &Scene, script: &str) -> String {
+fn python(scene: &SandboxFixture, script: &str) -> String {
     let seen = scene.run(&format!("python3 -I - <<'END'\n{TRY}{script}\nEND"));
     assert_eq!(seen.status, Some(0), "{seen:?}");
     seen.text
@@ -173,7 +173,7 @@ fn a_socket_that_comes_later_is_not_reached_either() {
 
 #[test]
 fn where_something_is_mounted_below_a_folder_the_sockets_in_it_are_covered() {
-    let mounted_below = |scene: &Scene| {
+    let mounted_below = |scene: &SandboxFixture| {
         with_own_mounts();
         std::fs::create_dir_all(scene.at("granted/mounted")).unwrap();
         mount("none", scene.at("granted/mounted"), "tmpfs", MountFlags::empty(), None).unwrap();
@@ -207,8 +207,8 @@ for folder in ['.', '/tmp', '/var/tmp', '/dev/shm', os.environ['HOME'], '/run']:
 
 #[test]
 fn a_granted_network_is_the_real_one() {
-    for who in Who::all() {
-        for scene in [Scene::new(who), Scene::new(who).partly()] {
+    for who in FixtureUser::all() {
+        for scene in [SandboxFixture::new(who), SandboxFixture::new(who).partly()] {
             let scene = scene.with_network();
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let port = listener.local_addr().unwrap().port();
@@ -333,7 +333,7 @@ fn debuggers_work_on_own_processes_in_the_full_sandbox() {
         ("gdb", "gdb -nx -batch -ex run -ex 'info inferiors' /bin/true 2>&1", "exited normally"),
     ];
     for (program, command, says) in debuggers {
-        for scene in tried(Who::all().into_iter().map(Scene::new).collect(), program) {
+        for scene in tried(FixtureUser::all().into_iter().map(SandboxFixture::new).collect(), program) {
             let seen = scene.run(command);
             assert!(seen.text.contains(says), "{program}: {seen:?}");
         }

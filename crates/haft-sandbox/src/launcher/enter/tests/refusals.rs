@@ -6,7 +6,7 @@ use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursi
 use rustix::thread::UnshareFlags;
 
 use super::everyone;
-use super::scene::{Scene, Who};
+use super::scene::{FixtureUser, SandboxFixture};
 use crate::require::Need;
 
 /// Lets a test change mounts for one process. Only root can.
@@ -18,12 +18,12 @@ pub(super) fn with_own_mounts() {
 }
 
 #[track_caller]
-pub(super) fn as_root(before: fn(&Scene)) -> Vec<Scene> {
+pub(super) fn as_root(before: fn(&SandboxFixture)) -> Vec<SandboxFixture> {
     // Only root can change mounts and owners.
     if !Need::Users.met(rustix::process::geteuid().is_root()) {
         return Vec::new();
     }
-    Who::all().into_iter().map(|who| Scene::new(who).before(before)).collect()
+    FixtureUser::all().into_iter().map(|who| SandboxFixture::new(who).before(before)).collect()
 }
 
 #[test]

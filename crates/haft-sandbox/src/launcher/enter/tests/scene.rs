@@ -11,16 +11,16 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Gid, Mode, OFlags, Uid};
 
 use super::single_thread::in_one_thread;
-use crate::launcher::enter::{Entered, NotEntered, ReadyToRun, fully, partly};
-use crate::launcher::watch::Entered as _;
+use crate::launcher::enter::{NotEntered, ReadyToRun, SandboxSide, fully, partly};
+use crate::launcher::watch::WatcherConfinement as _;
 use crate::orders::{Confine, HomeAccess, Orders, Visible, VisibleRoot};
 use crate::require::Need;
 
 const NOBODY: u32 = 65534;
 
-/// Who runs haft, and whose the workspace is.
+/// The user who runs haft, and the owner of the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum FixtureUser {
     /// An ordinary user in the own workspace.
     User,
     /// Root in root's workspace.
@@ -29,63 +29,64 @@ pub(super) enum Who {
     RootForUser,
 }
 
-impl Who {
+impl FixtureUser {
     /// Everyone that whoever runs the tests can be.
     #[track_caller]
-    pub(super) fn all() -> Vec<Who> {
+    pub(super) fn all() -> Vec<FixtureUser> {
         if Need::Users.met(rustix::process::geteuid().is_root()) {
-            vec![Who::User, Who::Root, Who::RootForUser]
+            vec![FixtureUser::User, FixtureUser::Root, FixtureUser::RootForUser]
         } else {
-            vec![Who::User]
+            vec![FixtureUser::User]
         }
     }
 
     fn owner(self) -> Option<u32> {
-        (self != Who::Root && rustix::process::geteuid().is_root()).then_some(NOBODY)
+        (self != FixtureUser::Root && rustix::process::geteuid().is_root()).then_some(NOBODY)
     }
 }
 
 /// Returns the scenes if the system has a program that they need.
 #[track_caller]
-pub(super) fn tried(scenes: Vec<Scene>, program: &str) -> Vec<Scene> {
+pub(super) fn tried(scenes: Vec<SandboxFixture>, program: &str) -> Vec<SandboxFixture> {
     let is_there = ["/usr/bin", "/usr/local/bin"].iter().any(|folder| Path::new(folder).join(program).exists());
     if Need::of_program(program).met(is_there) { scenes } else { Vec::new() }
 }
 
-pub(super) struct Scene {
-    who: Who,
+/// A workspace, its user and a sandbox in which a test runs a shell.
+pub(super) struct SandboxFixture {
+    who: FixtureUser,
     folder: tempfile::TempDir,
     layered: bool,
     namespaces: bool,
     read_only: RefCell<Vec<PathBuf>>,
-    before: Option<fn(&Scene)>,
+    before: Option<fn(&SandboxFixture)>,
     /// The writable folder, if it is not the usual one.
     root: Option<PathBuf>,
     network: bool,
     pub(super) visible: RefCell<Visible>,
 }
 
-/// What came of a run.
+/// The output, the status and the report of one run.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct FixtureRun {
     pub(super) text: String,
     pub(super) status: Option<i32>,
     pub(super) report: String,
     pub(super) took: std::time::Duration,
 }
 
-impl Scene {
-    pub(super) fn new(who: Who) -> Self {
+impl SandboxFixture {
+    pub(super) fn new(who: FixtureUser) -> Self {
         Self::in_folder(who, tempfile::tempdir().unwrap())
     }
 
     /// The same in a folder whose name is an odd one.
-    pub(super) fn oddly_named(who: Who) -> Self {
+    pub(super) fn oddly_named(who: FixtureUser) -> Self {
         let name = std::ffi::OsString::from_vec(b"a,b:c\\d \n\"\xff".to_vec());
         Self::in_folder(who, tempfile::Builder::new().prefix(&name).tempdir().unwrap())
     }
 
-    fn in_folder(who: Who, folder: tempfile::TempDir) -> Self {
+    fn in_folder(who: FixtureUser, folder: tempfile::TempDir) -> Self {
         let at = |name: &str| folder.path().join(name);
         for name in ["w/sub", "layer/upper", "layer/work", "home", "state", "private"] {
             std::fs::create_dir_all(at(name)).unwrap();
@@ -119,7 +120,7 @@ impl Scene {
         }
     }
 
-    pub(super) fn who(&self) -> Who {
+    pub(super) fn who(&self) -> FixtureUser {
         self.who
     }
 
@@ -158,7 +159,7 @@ impl Scene {
     }
 
     /// Does something first, as whoever runs the tests, in a process that is thrown away.
-    pub(super) fn before(mut self, before: fn(&Scene)) -> Self {
+    pub(super) fn before(mut self, before: fn(&SandboxFixture)) -> Self {
         self.before = Some(before);
         self
     }
@@ -191,7 +192,7 @@ impl Scene {
     }
 
     /// Runs a script of the shell until everything has ended.
-    pub(super) fn run(&self, script: &str) -> Seen {
+    pub(super) fn run(&self, script: &str) -> FixtureRun {
         if let Some(owner) = self.who.owner() {
             give(self.folder.path(), owner);
         }
@@ -207,7 +208,7 @@ impl Scene {
             while rustix::process::wait(rustix::process::WaitOptions::empty()).is_ok() {}
         });
         drop((output_end, report_end));
-        let mut seen = Seen { text: everything(output), report: everything(report), ..Seen::default() };
+        let mut seen = FixtureRun { text: everything(output), report: everything(report), ..FixtureRun::default() };
         rustix::process::waitpid(Some(parent), rustix::process::WaitOptions::empty()).unwrap();
         seen.took = began.elapsed();
         seen.status = seen.report.lines().find_map(|line| line.strip_prefix("status ")?.parse().ok());
@@ -218,7 +219,7 @@ impl Scene {
         if let Some(before) = self.before {
             before(self);
         }
-        if self.who == Who::User && rustix::process::geteuid().is_root() {
+        if self.who == FixtureUser::User && rustix::process::geteuid().is_root() {
             let (uid, gid) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
             rustix::thread::set_thread_groups(&[]).unwrap();
             rustix::thread::set_thread_res_gid(gid, gid, gid).unwrap();
@@ -266,8 +267,8 @@ impl Scene {
             };
         }
         match fully(&orders, &visible, descriptors, None) {
-            Ok(Entered::Outside(_)) => String::new(),
-            Ok(Entered::Inside(ready)) => self.command(ready, script, output),
+            Ok(SandboxSide::Outside(_)) => String::new(),
+            Ok(SandboxSide::Inside(ready)) => self.command(ready, script, output),
             Err(NotEntered::NoLayer(why)) => format!("no layer: {why}\n"),
             Err(NotEntered::Missing(what)) => format!("missing: {what}\n"),
             Err(NotEntered::Passing(what)) => format!("not now: {what}\n"),

@@ -1,12 +1,12 @@
 //! No command leaves a program behind that gives its owner's rights to whoever runs it.
 
 use super::everyone;
-use super::scene::{Scene, Who, tried};
+use super::scene::{FixtureUser, SandboxFixture, tried};
 
 /// Everyone, at every level, and on real files too.
-fn everywhere() -> Vec<Scene> {
+fn everywhere() -> Vec<SandboxFixture> {
     let all = || everyone().into_iter();
-    all().chain(all().map(Scene::without_layer)).chain(all().map(Scene::partly)).collect()
+    all().chain(all().map(SandboxFixture::without_layer)).chain(all().map(SandboxFixture::partly)).collect()
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn no_program_gets_the_bit_of_its_owner() {
 fn folders_hand_down_their_group_unless_it_is_that_of_root() {
     for scene in everywhere() {
         let seen = scene.run("chmod 2775 sub 2>/dev/null; mkdir -p e; chmod g+s e 2>/dev/null; stat -c %a sub e");
-        let expected = if scene.who() == Who::Root { "755\n755\n" } else { "2775\n2755\n" };
+        let expected = if scene.who() == FixtureUser::Root { "755\n755\n" } else { "2775\n2755\n" };
         assert_eq!(seen.text, expected, "{seen:?}");
     }
 }

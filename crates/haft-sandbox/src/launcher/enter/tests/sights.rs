@@ -1,7 +1,7 @@
 //! What a command sees of the file system, and what it can change of it.
 
 use super::everyone;
-use super::scene::{Scene, Who};
+use super::scene::{FixtureUser, SandboxFixture};
 
 #[test]
 fn what_is_readable_stands_in_the_place_of_a_file_of_the_private_home() {
@@ -31,8 +31,8 @@ fn a_home_that_is_listed_as_readable_stays_private_and_that_is_said() {
 
 #[test]
 fn odd_names_of_the_workspace_do_no_harm() {
-    for who in Who::all() {
-        let scene = Scene::oddly_named(who);
+    for who in FixtureUser::all() {
+        let scene = SandboxFixture::oddly_named(who);
         let seen = scene.file("a", "old").run("echo new > a; cat a; test \"$PWD\" -ef . && echo here");
         assert_eq!(seen.text, "new\nhere\n", "{seen:?}");
         assert_eq!((scene.content("a"), scene.in_upper("a")), ("old".into(), "new\n".into()));
@@ -117,8 +117,8 @@ fn what_is_private_is_gone_with_the_command() {
 
 #[test]
 fn the_whole_system_can_be_the_workspace_but_for_what_is_hidden_and_what_the_kernel_shows() {
-    for who in Who::all() {
-        let scene = Scene::new(who).whole_system();
+    for who in FixtureUser::all() {
+        let scene = SandboxFixture::new(who).whole_system();
         scene.secret("state/key");
         let seen = scene.run(
             "cat $STATE/key; ls /tmp; test -x /usr/bin/env && echo all; echo 1 > /proc/sys/vm/swappiness; \

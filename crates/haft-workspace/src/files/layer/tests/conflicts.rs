@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::files::facts::stamp_of;
-use crate::files::refused::Refused;
+use crate::files::refused::TransactionRefusal;
 use crate::files::transaction::NotDone;
 
 #[test]
 fn a_file_that_somebody_else_changed_stays_and_the_commands_version_lies_beside_it() {
-    let scene = Scene::new(&[("a", "a\n"), ("b", "b\n")]);
+    let scene = LayerFixture::new(&[("a", "a\n"), ("b", "b\n")]);
     let settled = scene.run(|upper| {
         upper.write("a", "by the command\n");
         upper.write("b", "by the command\n");
@@ -27,7 +27,7 @@ fn a_file_that_somebody_else_changed_stays_and_the_commands_version_lies_beside_
 
 #[test]
 fn a_file_that_appeared_meanwhile_stays() {
-    let scene = Scene::new(&[("x", "x")]);
+    let scene = LayerFixture::new(&[("x", "x")]);
     scene.run(|upper| {
         upper.write("a", "by the command\n");
         scene.write("a", "by somebody else\n");
@@ -40,7 +40,7 @@ fn a_file_that_appeared_meanwhile_stays() {
 
 #[test]
 fn a_file_that_somebody_else_changed_is_not_removed_and_neither_is_its_folder() {
-    let scene = Scene::new(&[("d/a", "a"), ("d/b", "b"), ("d/e/c", "c")]);
+    let scene = LayerFixture::new(&[("d/a", "a"), ("d/b", "b"), ("d/e/c", "c")]);
     let settled = scene.run(|upper| {
         upper.gone("d");
         scene.write("d/e/c", "newer");
@@ -59,7 +59,7 @@ fn a_file_that_somebody_else_changed_is_not_removed_and_neither_is_its_folder() 
 
 #[test]
 fn a_folder_that_somebody_else_moved_away_keeps_everything_below_it_as_it_is() {
-    let scene = Scene::new(&[("d/a", "a"), ("other/a", "theirs")]);
+    let scene = LayerFixture::new(&[("d/a", "a"), ("other/a", "theirs")]);
     scene.run(|upper| {
         upper.write("d/a", "by the command");
         upper.write("d/n", "new");
@@ -75,7 +75,7 @@ fn a_folder_that_somebody_else_moved_away_keeps_everything_below_it_as_it_is() {
 
 #[test]
 fn a_changed_file_that_somebody_else_removed_stays_removed() {
-    let scene = Scene::new(&[("d/a", "a"), ("d/b", "b")]);
+    let scene = LayerFixture::new(&[("d/a", "a"), ("d/b", "b")]);
     let settled = scene.run(|upper| {
         upper.write("d/a", "by the command");
         rustix::fs::setxattr(upper.0.join("d/a"), "user.overlay.origin", b"", XattrFlags::empty())
@@ -88,7 +88,7 @@ fn a_changed_file_that_somebody_else_removed_stays_removed() {
 
 #[test]
 fn a_file_that_changes_right_before_it_is_replaced_is_left_out_and_the_rest_comes_in() {
-    let scene = Scene::new(&[("a", "a"), ("b", "b"), ("c", "c")]);
+    let scene = LayerFixture::new(&[("a", "a"), ("b", "b"), ("c", "c")]);
     let ground = scene.ground();
     let upper = Upper(upper_of(&ground));
     for name in ["a", "b", "c"] {
@@ -104,7 +104,7 @@ fn a_file_that_changes_right_before_it_is_replaced_is_left_out_and_the_rest_come
 
 #[test]
 fn what_a_refused_attempt_wrote_anew_is_not_taken_for_somebody_elses() {
-    let scene = Scene::new(&[("a", "a"), ("b", "b"), ("c", "c"), ("d", "d")]);
+    let scene = LayerFixture::new(&[("a", "a"), ("b", "b"), ("c", "c"), ("d", "d")]);
     let ground = scene.ground();
     let upper = Upper(upper_of(&ground));
     for name in ["a", "b", "c", "d"] {
@@ -114,7 +114,7 @@ fn what_a_refused_attempt_wrote_anew_is_not_taken_for_somebody_elses() {
     let mut judged = settling.judged().expect("it can be read");
     let denied = |name: &str| (PathBuf::from(name), std::io::ErrorKind::PermissionDenied.into());
     let ((place, error), others) = (denied("c"), vec![denied("d")]);
-    let mut refused = Refused { others, ..NotDone::System(place, error).into() };
+    let mut refused = TransactionRefusal { others, ..NotDone::System(place, error).into() };
     for name in ["a", "b"] {
         let path = scene.workspace().join(name);
         fs::remove_file(&path).expect("it is there");
@@ -129,7 +129,7 @@ fn what_a_refused_attempt_wrote_anew_is_not_taken_for_somebody_elses() {
 
 #[test]
 fn more_than_may_come_in_leaves_everything_as_it_was() {
-    let mut scene = Scene::new(&[("a", "a")]);
+    let mut scene = LayerFixture::new(&[("a", "a")]);
     let (root, journal) = (scene.root.clone(), Arc::new(scene.state.journal()));
     let mut layers = Layers::new(root, journal, &scene.state);
     layers.caps = super::super::Caps { entries: 3, bytes: 1 << 30 };

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn protected_names_are_refused_in_every_folder_and_the_rest_comes_in() {
-    let scene = Scene::new(&[("src/a", "a"), (".vscode/settings.json", "{}")]);
+    let scene = LayerFixture::new(&[("src/a", "a"), (".vscode/settings.json", "{}")]);
     let settled = scene.run(|upper| {
         upper.write("src/a", "b");
         upper.write("src/.envrc", "evil");
@@ -20,7 +20,7 @@ fn protected_names_are_refused_in_every_folder_and_the_rest_comes_in() {
 
 #[test]
 fn a_hook_leaves_nothing_also_where_no_repository_was() {
-    let scene = Scene::new(&[]);
+    let scene = LayerFixture::new(&[]);
     let settled = scene.run(|upper| upper.write(".git/hooks/pre-commit", "x"));
     assert!(scene.tree().is_empty());
     assert_eq!(
@@ -34,7 +34,7 @@ fn a_hook_leaves_nothing_also_where_no_repository_was() {
 
 #[test]
 fn a_moved_repository_leaves_its_hooks_behind_whatever_its_new_name() {
-    let scene = Scene::new(&[]);
+    let scene = LayerFixture::new(&[]);
     scene.run(|upper| {
         upper.write("g2/HEAD", "ref: refs/heads/main\n");
         upper.write("g2/config", "[core]\n\tfsmonitor = evil\n");
@@ -50,7 +50,7 @@ fn a_moved_repository_leaves_its_hooks_behind_whatever_its_new_name() {
 
 #[test]
 fn empty_folders_beside_what_is_refused_come_in_with_the_rest() {
-    let scene = Scene::new(&[]);
+    let scene = LayerFixture::new(&[]);
     let settled = scene.run(|upper| {
         upper.write("x/config", "[core]\n\tfsmonitor = evil\n");
         upper.folder("x/objects");
@@ -63,7 +63,7 @@ fn empty_folders_beside_what_is_refused_come_in_with_the_rest() {
 
 #[test]
 fn a_folder_with_hooks_is_not_made_a_repository_later() {
-    let scene = Scene::new(&[("evil/config", "[core]\nfsmonitor = a\n"), ("evil/hooks/a", "a")]);
+    let scene = LayerFixture::new(&[("evil/config", "[core]\nfsmonitor = a\n"), ("evil/hooks/a", "a")]);
     scene.run(|upper| {
         upper.write("evil/HEAD", "ref: refs/heads/main\n");
         upper.folder("evil/objects");
@@ -74,7 +74,7 @@ fn a_folder_with_hooks_is_not_made_a_repository_later() {
 
 #[test]
 fn a_folder_that_says_where_its_repository_is_counts_as_one() {
-    let scene = Scene::new(&[("old/HEAD", "h"), ("ready/commondir", "../evil\n"), ("hooks/bare/objects/a", "")]);
+    let scene = LayerFixture::new(&[("old/HEAD", "h"), ("ready/commondir", "../evil\n"), ("hooks/bare/objects/a", "")]);
     let settled = scene.run(|upper| {
         upper.write("old/commondir", "../evil\n");
         upper.write("ready/HEAD", "ref: refs/heads/main\n");
@@ -103,7 +103,7 @@ fn a_folder_that_says_where_its_repository_is_counts_as_one() {
 
 #[test]
 fn a_worktree_that_git_adds_still_comes_in() {
-    let scene = Scene::new(&[(".git/HEAD", "h"), (".git/objects/a", ""), (".git/refs/a", "")]);
+    let scene = LayerFixture::new(&[(".git/HEAD", "h"), (".git/objects/a", ""), (".git/refs/a", "")]);
     scene.run(|upper| {
         upper.write(".git/worktrees/w/HEAD", "ref: refs/heads/w\n");
         upper.write(".git/worktrees/w/commondir", "../..\n");
@@ -114,7 +114,7 @@ fn a_worktree_that_git_adds_still_comes_in() {
 
 #[test]
 fn where_a_folder_is_refused_nothing_in_it_comes_and_the_rest_does() {
-    let scene = Scene::new(&[("a", "a"), ("sub/.git", "gitdir: ../.git/modules/sub\n")]);
+    let scene = LayerFixture::new(&[("a", "a"), ("sub/.git", "gitdir: ../.git/modules/sub\n")]);
     let settled = scene.run(|upper| {
         upper.write("a", "b");
         upper.write("sub/.git/HEAD", "ref: refs/heads/main\n");
@@ -128,7 +128,7 @@ fn where_a_folder_is_refused_nothing_in_it_comes_and_the_rest_does() {
 
 #[test]
 fn what_git_is_to_do_when_it_goes_on_names_no_program() {
-    let scene = Scene::new(&[(".git/HEAD", "h")]);
+    let scene = LayerFixture::new(&[(".git/HEAD", "h")]);
     scene.run(|upper| {
         upper.write(".git/rebase-merge/git-rebase-todo", "exec evil\n");
         upper.write(".git/rebase-merge/done", "pick a\n");
@@ -138,7 +138,7 @@ fn what_git_is_to_do_when_it_goes_on_names_no_program() {
 
 #[test]
 fn well_known_names_that_exist_are_read_only_inside() {
-    let scene = Scene::new(&[(".git/config", ""), (".git/hooks/a", ""), (".vscode/a", ""), ("src/a", "")]);
+    let scene = LayerFixture::new(&[(".git/config", ""), (".git/hooks/a", ""), (".vscode/a", ""), ("src/a", "")]);
     let ground = scene.ground();
     let mut names: Vec<_> = ground.roots()[0].read_only.iter().map(|name| name.display().to_string()).collect();
     names.sort();
@@ -148,7 +148,7 @@ fn well_known_names_that_exist_are_read_only_inside() {
 
 #[test]
 fn what_trusted_code_names_stays_as_it_is_and_its_folder_with_it() {
-    let scene = Scene::new(&[("scripts/run.py", "good"), ("scripts/other.py", "a"), ("go.sh", "good")]);
+    let scene = LayerFixture::new(&[("scripts/run.py", "good"), ("scripts/other.py", "a"), ("go.sh", "good")]);
     scene.root.protect(["scripts/run.py", "go.sh", "later.py"].map(PathBuf::from));
     let settled = scene.run(|upper| {
         upper.gone("scripts");
@@ -172,7 +172,7 @@ fn every_row_of_the_table_of_protected_names_is_kept_out() {
         .filter(|name| !is_data(name.pattern))
         .map(|name| name.example())
         .collect();
-    let scene = Scene::new(&[("src/a", "a")]);
+    let scene = LayerFixture::new(&[("src/a", "a")]);
 
     scene.run(|upper| {
         for (number, name) in names.iter().enumerate() {
@@ -192,7 +192,8 @@ fn every_row_of_the_table_of_protected_names_is_kept_out() {
 #[test]
 fn what_protected_names_lead_to_stays_as_it_is() {
     let config = "[core]\n\thooksPath = tools\n[alias]\n\tx = !scripts/x.sh\n";
-    let scene = Scene::new(&[(".git/config", config), ("tools/a", "a"), ("scripts/y.sh", "y"), ("cfg/t.json", "{}")]);
+    let scene =
+        LayerFixture::new(&[(".git/config", config), ("tools/a", "a"), ("scripts/y.sh", "y"), ("cfg/t.json", "{}")]);
     std::os::unix::fs::symlink("cfg", scene.root.path().join(".vscode")).expect("a link can be made");
     let before = scene.tree();
     let settled = scene.run(|upper| {

@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use haft_contract::path::{Extent, Place, Target};
-use haft_contract::process::{Ground, Settle, Settled, Wanted};
+use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::process::{CommitReport, Disposition, Staging, StagingMode};
 
-use super::{Scene, Upper, changed, upper_of};
+use super::{LayerFixture, Upper, changed, upper_of};
 
 const NOT_SAID: &str = "Not kept, because the tool did not declare that it changes it: ";
 
 fn entry(path: &str) -> Target {
-    Target::Inside(Place::new(path, Extent::Entry))
+    Target::Inside(FileLocation::new(path, Extent::Entry))
 }
 
 fn tree(path: &str) -> Target {
-    Target::Inside(Place::new(path, Extent::Tree))
+    Target::Inside(FileLocation::new(path, Extent::Tree))
 }
 
-fn run(scene: &Scene, said: &[Target], command: impl FnOnce(&Upper)) -> Settled {
-    let mut ground = scene.layers.prepare(Wanted::Layered, None).expect("it can be prepared");
+fn run(scene: &LayerFixture, said: &[Target], command: impl FnOnce(&Upper)) -> CommitReport {
+    let mut ground = scene.layers.prepare(StagingMode::Layered, None).expect("it can be prepared");
     ground.keep_only(Arc::from(said));
     command(&Upper(upper_of(&ground)));
-    scene.settling(&ground, Settle::Keep).expect("it comes in")
+    scene.settling(&ground, Disposition::Commit).expect("it comes in")
 }
 
 fn not_said(names: &str) -> Vec<String> {
@@ -30,7 +30,7 @@ fn not_said(names: &str) -> Vec<String> {
 
 #[test]
 fn what_was_said_comes_in_and_the_rest_is_named() {
-    let scene = Scene::new(&[("a", "old"), ("b", "old"), ("src/deep/c", "old"), ("src2/d", "old")]);
+    let scene = LayerFixture::new(&[("a", "old"), ("b", "old"), ("src/deep/c", "old"), ("src2/d", "old")]);
     let settled = run(&scene, &[entry("a"), tree("src")], |upper| {
         for path in ["a", "b", "src/deep/c", "src/new", "src2/d", "other/e"] {
             upper.write(path, "new");
@@ -43,7 +43,7 @@ fn what_was_said_comes_in_and_the_rest_is_named() {
 
 #[test]
 fn a_tool_that_said_that_it_changes_nothing_changes_nothing() {
-    let scene = Scene::new(&[("a", "old"), ("gone/b", "old")]);
+    let scene = LayerFixture::new(&[("a", "old"), ("gone/b", "old")]);
     let before = scene.tree();
     let settled = run(&scene, &[], |upper| {
         upper.write("a", "new");
@@ -58,7 +58,7 @@ fn a_tool_that_said_that_it_changes_nothing_changes_nothing() {
 
 #[test]
 fn folders_above_what_was_said_are_made_and_those_beside_it_are_not() {
-    let scene = Scene::new(&[]);
+    let scene = LayerFixture::new(&[]);
     let settled = run(&scene, &[entry("out/deep/report")], |upper| {
         upper.write("out/deep/report", "new");
         upper.write("out/deep/more", "new");
@@ -71,7 +71,7 @@ fn folders_above_what_was_said_are_made_and_those_beside_it_are_not() {
 
 #[test]
 fn a_folder_with_something_in_it_that_was_not_said_stays() {
-    let scene = Scene::new(&[("gone/a", "old"), ("gone/b", "old")]);
+    let scene = LayerFixture::new(&[("gone/a", "old"), ("gone/b", "old")]);
     let settled = run(&scene, &[entry("gone/a")], |upper| upper.gone("gone"));
     assert_eq!(changed(&settled), ["remove gone/a"]);
     assert_eq!(settled.notes, not_said("gone/b"));
@@ -80,7 +80,7 @@ fn a_folder_with_something_in_it_that_was_not_said_stays() {
 
 #[test]
 fn protected_names_are_refused_also_where_they_were_said() {
-    let scene = Scene::new(&[("a", "old")]);
+    let scene = LayerFixture::new(&[("a", "old")]);
     let settled = run(&scene, &[tree("")], |upper| {
         upper.write("a", "new");
         upper.write(".git/hooks/post-commit", "run");
@@ -97,7 +97,7 @@ fn a_new_ignored_folder_comes_in_as_far_as_it_was_said() {
         (entry("node_modules/p/a"), vec!["node_modules/p/a"], Some("changes it: node_modules/p/b.")),
         (entry("elsewhere"), vec![], Some("changes it: node_modules.")),
     ] {
-        let scene = Scene::new(&files);
+        let scene = LayerFixture::new(&files);
         let settled = run(&scene, &[said], |upper| {
             upper.write("node_modules/p/a", "new");
             upper.write("node_modules/p/b", "new");

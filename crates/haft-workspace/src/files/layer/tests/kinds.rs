@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn new_replaced_and_removed_files_come_in_and_are_taken_back() {
-    let scene = Scene::new(&[("a", "a\n"), ("src/b", "b\n"), ("src/c", "c\n")]);
+    let scene = LayerFixture::new(&[("a", "a\n"), ("src/b", "b\n"), ("src/c", "c\n")]);
     let command = |upper: &Upper| {
         upper.write("a", "other\n");
         upper.gone("src/b");
@@ -15,20 +15,20 @@ fn new_replaced_and_removed_files_come_in_and_are_taken_back() {
 
 #[test]
 fn what_was_opened_for_writing_and_not_changed_is_no_change() {
-    let scene = Scene::new(&[("a", "a\n"), ("src/b", "b\n")]);
+    let scene = LayerFixture::new(&[("a", "a\n"), ("src/b", "b\n")]);
     symlink("a", scene.workspace().join("l")).expect("it is new");
     let settled = scene.run(|upper| {
         upper.write("a", "a\n");
         upper.link("l", "a");
         upper.folder("src");
     });
-    assert_eq!(settled, Settled::default());
+    assert_eq!(settled, CommitReport::default());
     assert!(scene.receipts.change_set().is_none());
 }
 
 #[test]
 fn a_mode_alone_is_a_change() {
-    let scene = Scene::new(&[("run.sh", "#!/bin/sh\n"), ("src/b", "b")]);
+    let scene = LayerFixture::new(&[("run.sh", "#!/bin/sh\n"), ("src/b", "b")]);
     let command = |upper: &Upper| {
         upper.write("run.sh", "#!/bin/sh\n");
         upper.mode("run.sh", 0o755);
@@ -60,7 +60,7 @@ const SET_ID_MODES: &[(u32, u32, u32, bool)] = &[
 fn a_command_takes_set_id_bits_away_and_never_sets_them() {
     for (before, upper_mode, after, is_told) in SET_ID_MODES.iter().copied() {
         let row = format!("{before:o} -> {upper_mode:o}");
-        let scene = Scene::new(&[("run", "x\n")]);
+        let scene = LayerFixture::new(&[("run", "x\n")]);
         scene.mode("run", before);
         let old = scene.tree();
         let settled = scene.run(|upper| {
@@ -81,7 +81,7 @@ fn a_command_takes_set_id_bits_away_and_never_sets_them() {
 
 #[test]
 fn a_new_content_comes_without_set_id_bits_and_undo_restores_them() {
-    let scene = Scene::new(&[("run", "x\n")]);
+    let scene = LayerFixture::new(&[("run", "x\n")]);
     scene.mode("run", 0o4755);
     scene.check(|upper| upper.write("run", "y\n"), &["replace run"]);
 }
@@ -89,7 +89,7 @@ fn a_new_content_comes_without_set_id_bits_and_undo_restores_them() {
 #[test]
 fn folders_lose_the_bits_that_a_command_takes_away() {
     for (before, upper_mode, after) in [(0o6755, 0o755, 0o755), (0o4755, 0o755, 0o755), (0o755, 0o4755, 0o755)] {
-        let scene = Scene::new(&[("d/a", "a\n")]);
+        let scene = LayerFixture::new(&[("d/a", "a\n")]);
         scene.mode("d", before);
         let old = scene.tree();
         scene.run(|upper| {
@@ -106,7 +106,7 @@ fn folders_lose_the_bits_that_a_command_takes_away() {
 
 #[test]
 fn a_removed_folder_goes_with_everything_in_it() {
-    let scene = Scene::new(&[("d/a", "a"), ("d/e/f/b", "b"), ("x", "x")]);
+    let scene = LayerFixture::new(&[("d/a", "a"), ("d/e/f/b", "b"), ("x", "x")]);
     symlink("nowhere", scene.workspace().join("d/l")).expect("it is new");
     fs::create_dir(scene.workspace().join("empty")).expect("it is new");
     let command = |upper: &Upper| {
@@ -118,7 +118,7 @@ fn a_removed_folder_goes_with_everything_in_it() {
 
 #[test]
 fn a_folder_that_was_made_anew_hides_what_was_in_it() {
-    let scene = Scene::new(&[("d/a", "a"), ("d/e/b", "b"), ("d/e/c", "c")]);
+    let scene = LayerFixture::new(&[("d/a", "a"), ("d/e/b", "b"), ("d/e/c", "c")]);
     let command = |upper: &Upper| {
         upper.opaque("d");
         upper.write("d/e/c", "c");
@@ -129,7 +129,8 @@ fn a_folder_that_was_made_anew_hides_what_was_in_it() {
 
 #[test]
 fn one_kind_of_thing_may_come_in_the_place_of_another() {
-    let scene = Scene::new(&[("file", "f"), ("folder/a", "a"), ("folder/b/c", "c"), ("other", "o"), ("tolink/x", "x")]);
+    let scene =
+        LayerFixture::new(&[("file", "f"), ("folder/a", "a"), ("folder/b/c", "c"), ("other", "o"), ("tolink/x", "x")]);
     symlink("file", scene.workspace().join("link")).expect("it is new");
     let command = |upper: &Upper| {
         upper.opaque("file");
@@ -157,7 +158,7 @@ fn one_kind_of_thing_may_come_in_the_place_of_another() {
 
 #[test]
 fn links_come_in_as_they_are_wherever_they_lead() {
-    let scene = Scene::new(&[("a", "a")]);
+    let scene = LayerFixture::new(&[("a", "a")]);
     let before = scene.tree();
     scene.run(|upper| {
         upper.link("out", "/etc/passwd");
@@ -172,7 +173,7 @@ fn links_come_in_as_they_are_wherever_they_lead() {
 
 #[test]
 fn two_names_of_one_new_file_stay_one_file() {
-    let scene = Scene::new(&[]);
+    let scene = LayerFixture::new(&[]);
     let before = scene.tree();
     scene.run(|upper| {
         upper.write("a", "content");
@@ -187,7 +188,7 @@ fn two_names_of_one_new_file_stay_one_file() {
 
 #[test]
 fn a_second_name_of_a_file_that_was_there_is_one_file_with_it() {
-    let scene = Scene::new(&[("a", "content"), ("alone", "content")]);
+    let scene = LayerFixture::new(&[("a", "content"), ("alone", "content")]);
     let command = |upper: &Upper| {
         upper.write("a", "content");
         fs::hard_link(upper.0.join("a"), upper.0.join("b")).expect("it is new");
@@ -203,7 +204,7 @@ fn a_second_name_of_a_file_that_was_there_is_one_file_with_it() {
 
 #[test]
 fn pipes_and_devices_are_left_out_and_named() {
-    let scene = Scene::new(&[("a", "a")]);
+    let scene = LayerFixture::new(&[("a", "a")]);
     let settled = scene.run(|upper| {
         let mode = Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, upper.0.join("pipe"), FileType::Fifo, mode, 0).expect("it is new");
@@ -214,7 +215,7 @@ fn pipes_and_devices_are_left_out_and_named() {
 
 #[test]
 fn bits_that_let_a_program_run_as_another_are_not_kept() {
-    let scene = Scene::new(&[("old", "x")]);
+    let scene = LayerFixture::new(&[("old", "x")]);
     let settled = scene.run(|upper| {
         upper.write("old", "x");
         upper.mode("old", 0o4644);
@@ -228,7 +229,7 @@ fn bits_that_let_a_program_run_as_another_are_not_kept() {
 #[test]
 fn names_of_any_bytes_come_in() {
     use std::os::unix::ffi::OsStrExt;
-    let scene = Scene::new(&[]);
+    let scene = LayerFixture::new(&[]);
     let name = std::ffi::OsStr::from_bytes(b"a\n\xff b");
     let settled = scene.run(|upper| fs::write(upper.0.join(name), "x").expect("it can be written"));
     assert!(scene.workspace().join(name).exists());
@@ -239,7 +240,7 @@ fn names_of_any_bytes_come_in() {
 
 #[test]
 fn a_file_that_nobody_may_read_and_a_closed_folder_come_in() {
-    let scene = Scene::new(&[]);
+    let scene = LayerFixture::new(&[]);
     scene.run(|upper| {
         upper.write("closed/secret", "x");
         upper.mode("closed/secret", 0o000);
@@ -255,7 +256,7 @@ fn a_file_that_nobody_may_read_and_a_closed_folder_come_in() {
 fn a_thousand_files_are_one_change() {
     let files: Vec<(String, String)> = (0..1_000).map(|n| (format!("src/{}/{n}", n % 7), format!("{n}\n"))).collect();
     let borrowed: Vec<(&str, &str)> = files.iter().map(|(path, content)| (path.as_str(), content.as_str())).collect();
-    let scene = Scene::new(&borrowed);
+    let scene = LayerFixture::new(&borrowed);
     let before = scene.tree();
     let settled = scene.run(|upper| {
         for (path, content) in &borrowed {
@@ -269,7 +270,7 @@ fn a_thousand_files_are_one_change() {
 
 #[test]
 fn what_is_shown_is_not_kept() {
-    let scene = Scene::new(&[("a", "one\ntwo\n"), ("b", "b\n")]);
+    let scene = LayerFixture::new(&[("a", "one\ntwo\n"), ("b", "b\n")]);
     let before = scene.tree();
     let settled = scene.show(|upper| {
         upper.write("a", "one\nthree\n");

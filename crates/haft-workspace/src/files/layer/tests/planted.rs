@@ -1,6 +1,6 @@
 //! No command, undo or redo leaves a folder that git takes for a repository, with settings that run programs.
 
-use crate::history::{HistoryError, Judged, UndoMode, UndoRequest};
+use crate::history::{HistoryError, JudgedPlaces, UndoMode, UndoRequest};
 
 use super::*;
 
@@ -15,13 +15,13 @@ const WORKSPACE: [(&str, &str); 3] =
 /// The parts of a repository, each with its content.
 const PARTS: [(&str, &str); 4] = [("HEAD", HEAD), ("objects/a", ""), ("refs/a", ""), ("config", EVIL)];
 
-impl Scene {
+impl LayerFixture {
     fn is_planted(&self, folder: &str) -> bool {
         PARTS.iter().all(|(part, _)| self.has(&format!("{folder}/{}", part.split('/').next().unwrap_or(part))))
     }
 
-    fn history(&self) -> History {
-        History::new(self.root.clone(), self.state.journal())
+    fn history(&self) -> WorkspaceHistory {
+        WorkspaceHistory::new(self.root.clone(), self.state.journal())
     }
 
     /// Lets a command work in a call of its own.
@@ -31,13 +31,13 @@ impl Scene {
     }
 
     fn undo_number(&self, number: u64) -> Result<(), HistoryError> {
-        self.history().undo(Which::Number(number), None).map(drop)
+        self.history().undo(UndoSelection::Number(number), None).map(drop)
     }
 
     fn refuses_undo(&self, number: u64) {
         let before = self.tree();
         for mode in [UndoMode::Plan, UndoMode::Commit] {
-            let request = UndoRequest { mode, ..UndoRequest::all(Which::Number(number)) };
+            let request = UndoRequest { mode, ..UndoRequest::all(UndoSelection::Number(number)) };
             let refused = self.history().request(&request);
             assert!(matches!(refused, Err(HistoryError::Plants { .. })), "{refused:?}");
         }
@@ -56,7 +56,7 @@ fn assignments() -> impl Iterator<Item = Vec<usize>> {
 fn commands_plant_no_repository_in_any_number_of_steps() {
     for folder in FOLDERS {
         for assignment in assignments().step_by(11) {
-            let scene = Scene::new(&WORKSPACE);
+            let scene = LayerFixture::new(&WORKSPACE);
             for command in 0..PARTS.len() {
                 let parts = PARTS.iter().zip(&assignment).filter(|(_, of)| **of == command).map(|(part, _)| part);
                 scene.run(|upper| parts.for_each(|(part, content)| upper.write(&format!("{folder}/{part}"), content)));
@@ -70,7 +70,7 @@ fn commands_plant_no_repository_in_any_number_of_steps() {
 fn a_link_that_is_a_part_of_a_repository_counts_as_what_it_leads_to() {
     for folder in ["docs", ".git/lfs/x", "target/x"] {
         for linked in ["HEAD", "objects", "refs", "config"] {
-            let scene = Scene::new(&WORKSPACE);
+            let scene = LayerFixture::new(&WORKSPACE);
             let part = |(part, content): &(&str, &str), upper: &Upper| match part.split('/').next() {
                 Some(name) if name == linked => upper.link(&format!("{folder}/{name}"), "/elsewhere"),
                 _ => upper.write(&format!("{folder}/{part}"), content),
@@ -86,7 +86,7 @@ fn a_link_that_is_a_part_of_a_repository_counts_as_what_it_leads_to() {
 #[test]
 fn a_head_that_becomes_valid_completes_a_repository() {
     let broken = [("docs/HEAD", "broken"), ("docs/objects/a", ""), ("docs/refs/a", ""), ("docs/config", EVIL)];
-    let scene = Scene::new(&broken);
+    let scene = LayerFixture::new(&broken);
     let settled = scene.run(|upper| upper.write("docs/HEAD", HEAD));
     assert_eq!(scene.content("docs/HEAD"), "broken");
     assert!(settled.notes[0].contains("git would treat its folder as a repository"), "{:?}", settled.notes);
@@ -95,7 +95,7 @@ fn a_head_that_becomes_valid_completes_a_repository() {
 #[test]
 fn a_repository_without_programs_comes_in_and_goes_and_comes_again() {
     for folder in ["docs", "target/x"] {
-        let scene = Scene::new(&WORKSPACE);
+        let scene = LayerFixture::new(&WORKSPACE);
         let beginning = scene.tree();
         let settled = scene.run(|upper| {
             PARTS[..3].iter().for_each(|(part, content)| upper.write(&format!("{folder}/{part}"), content));
@@ -113,7 +113,7 @@ fn a_repository_without_programs_comes_in_and_goes_and_comes_again() {
 #[test]
 fn a_repository_that_was_there_as_a_whole_comes_back_with_its_hooks() {
     for folder in ["docs", "target/x"] {
-        let scene = Scene::new(&WORKSPACE);
+        let scene = LayerFixture::new(&WORKSPACE);
         PARTS.iter().for_each(|(part, content)| scene.write(&format!("{folder}/{part}"), content));
         let beginning = scene.tree();
         // A command removes the data; what names programs stays.
@@ -127,7 +127,7 @@ fn a_repository_that_was_there_as_a_whole_comes_back_with_its_hooks() {
 #[test]
 fn an_undo_that_completes_a_repository_is_refused_and_changes_nothing() {
     for folder in FOLDERS {
-        let mut scene = Scene::new(&WORKSPACE);
+        let mut scene = LayerFixture::new(&WORKSPACE);
         let path = |part: &str| format!("{folder}/{part}");
         scene.call(|upper| PARTS[..3].iter().for_each(|(part, content)| upper.write(&path(part), content)));
         // First what makes it a repository goes, then the settings come.
@@ -146,7 +146,7 @@ fn an_undo_that_completes_a_repository_is_refused_and_changes_nothing() {
 #[test]
 fn a_folder_that_returns_into_a_new_one_completes_no_repository() {
     for folder in ["docs", "target/x", "build"] {
-        let mut scene = Scene::new(&WORKSPACE);
+        let mut scene = LayerFixture::new(&WORKSPACE);
         let path = |part: &str| format!("{folder}/{part}");
         scene.call(|upper| PARTS[..3].iter().for_each(|(part, content)| upper.write(&path(part), content)));
         scene.call(|upper| upper.gone(folder));
@@ -160,7 +160,7 @@ fn a_folder_that_returns_into_a_new_one_completes_no_repository() {
 fn two_commands_that_end_at_the_same_moment_complete_no_repository() {
     for folder in ["docs", ".git/lfs/x", "target/x"] {
         for (last, _) in PARTS {
-            let scene = Scene::new(&WORKSPACE);
+            let scene = LayerFixture::new(&WORKSPACE);
             let (ground, other) = (scene.ground(), scene.ground());
             for (part, content) in PARTS {
                 let upper = Upper(upper_of(if part == last { &other } else { &ground }));
@@ -176,13 +176,13 @@ fn two_commands_that_end_at_the_same_moment_complete_no_repository() {
 }
 
 /// What a call wrote, and what a person did after it was undone.
-type Meanwhile<'a> = (&'static str, &'a dyn Fn(&Scene));
+type Meanwhile<'a> = (&'static str, &'a dyn Fn(&LayerFixture));
 
-impl Scene {
+impl LayerFixture {
     /// Undoes a change set of the session as a call of the tool `undo` does.
     fn undo_as_model(&self, number: u64) -> Result<(), HistoryError> {
-        let judged = Judged::NamedPaths;
-        self.history().request(&UndoRequest { judged, ..UndoRequest::all(Which::Number(number)) }).map(drop)
+        let judged = JudgedPlaces::NamedPaths;
+        self.history().request(&UndoRequest { judged, ..UndoRequest::all(UndoSelection::Number(number)) }).map(drop)
     }
 }
 
@@ -193,11 +193,13 @@ fn is_protected(refused: &Result<(), HistoryError>) -> bool {
 #[test]
 fn nothing_unjudged_is_written_to_a_place_that_a_person_made_a_protected_one_meanwhile() {
     let repository = |folder: &'static str| {
-        move |scene: &Scene| PARTS.iter().for_each(|(part, content)| scene.write(&format!("{folder}/{part}"), content))
+        move |scene: &LayerFixture| {
+            PARTS.iter().for_each(|(part, content)| scene.write(&format!("{folder}/{part}"), content))
+        }
     };
-    let settings = |text: &'static str| move |scene: &Scene| scene.write(".git/config", text);
+    let settings = |text: &'static str| move |scene: &LayerFixture| scene.write(".git/config", text);
     let link = |to: &'static str| {
-        move |scene: &Scene| {
+        move |scene: &LayerFixture| {
             fs::create_dir_all(scene.workspace().join(to)).expect("it can be made");
             symlink(to, scene.workspace().join(".vscode")).expect("the name is free");
         }
@@ -215,13 +217,13 @@ fn nothing_unjudged_is_written_to_a_place_that_a_person_made_a_protected_one_mea
     ];
     let git = [(".git/objects/a", ""), (".git/refs/a", ""), ("tools/other", "")];
     for (path, changed) in meanwhile {
-        let scene = Scene::new(&[&WORKSPACE[..], &git].concat());
+        let scene = LayerFixture::new(&[&WORKSPACE[..], &git].concat());
         scene.run(|upper| upper.write(path, "evil"));
         scene.undo();
         changed(&scene);
         let before = scene.tree();
         for mode in [UndoMode::Plan, UndoMode::Commit] {
-            let request = UndoRequest { mode, ..UndoRequest::all(Which::LastUndo) };
+            let request = UndoRequest { mode, ..UndoRequest::all(UndoSelection::LastUndo) };
             let refused = scene.history().request(&request).map(drop);
             assert!(is_protected(&refused), "{path}: {refused:?}");
         }
@@ -245,13 +247,13 @@ fn the_undo_of_a_person_says_which_restored_files_git_runs_in_a_repository_that_
         ("docs/notes", false),
     ];
     for (path, is_noted) in cases {
-        let scene = Scene::new(&[&WORKSPACE[..], &[(path, EVIL)]].concat());
+        let scene = LayerFixture::new(&[&WORKSPACE[..], &[(path, EVIL)]].concat());
         scene.run(|upper| upper.write(path, "harmless\n"));
         for (part, content) in &PARTS[..3] {
             scene.write(&format!("docs/{part}"), content);
         }
         for mode in [UndoMode::Plan, UndoMode::Commit] {
-            let request = UndoRequest { mode, ..UndoRequest::all(Which::Number(1)) };
+            let request = UndoRequest { mode, ..UndoRequest::all(UndoSelection::Number(1)) };
             let taken_back = scene.history().request(&request).expect("a person may undo it");
             let notes = taken_back.notes.join("\n");
             assert_eq!(notes.contains("docs is a git repository now"), is_noted, "{path}: {notes}");
@@ -261,7 +263,7 @@ fn the_undo_of_a_person_says_which_restored_files_git_runs_in_a_repository_that_
 
 #[test]
 fn a_model_restores_no_build_folder_into_a_place_that_became_protected_and_a_person_does() {
-    let scene = Scene::new(&[&WORKSPACE[..], &[("target/c/tasks.json", "mine")]].concat());
+    let scene = LayerFixture::new(&[&WORKSPACE[..], &[("target/c/tasks.json", "mine")]].concat());
     scene.run(|upper| upper.gone("target"));
     fs::create_dir_all(scene.workspace().join("target/c")).expect("it can be made");
     symlink("target/c", scene.workspace().join(".vscode")).expect("the name is free");

@@ -6,7 +6,7 @@ const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n
 
 #[test]
 fn a_new_repository_comes_in_without_its_hooks() {
-    let scene = Scene::new(&[("a", "a")]);
+    let scene = LayerFixture::new(&[("a", "a")]);
     let before = scene.tree();
     scene.run(|upper| {
         upper.write(".git/HEAD", "ref: refs/heads/main\n");
@@ -23,7 +23,7 @@ fn a_new_repository_comes_in_without_its_hooks() {
 
 #[test]
 fn the_settings_of_a_repository_that_is_there_stay() {
-    let scene = Scene::new(&[("sub/.git/config", CONFIG), ("sub/.git/HEAD", "a")]);
+    let scene = LayerFixture::new(&[("sub/.git/config", CONFIG), ("sub/.git/HEAD", "a")]);
     scene.run(|upper| {
         upper.write("sub/.git/config", &format!("{CONFIG}\tlogallrefupdates = true\n"));
         upper.write("sub/.git/HEAD", "b");
@@ -34,7 +34,7 @@ fn the_settings_of_a_repository_that_is_there_stay() {
 
 #[test]
 fn a_lock_that_a_killed_git_left_is_dropped() {
-    let scene = Scene::new(&[(".git/index", "i"), ("Cargo.lock", "l")]);
+    let scene = LayerFixture::new(&[(".git/index", "i"), ("Cargo.lock", "l")]);
     let settled = scene.run(|upper| {
         upper.write(".git/index.lock", "half");
         upper.write("Cargo.lock", "new");
@@ -48,7 +48,7 @@ fn a_lock_that_a_killed_git_left_is_dropped() {
 #[test]
 fn references_and_index_come_in_together_or_not_at_all() {
     let files = [(".git/index", "i"), (".git/HEAD", "h"), (".git/refs/heads/main", "1"), ("a", "a")];
-    let scene = Scene::new(&files);
+    let scene = LayerFixture::new(&files);
     let settled = scene.run(|upper| {
         upper.write(".git/objects/ab/cd", "commit");
         upper.write(".git/refs/heads/main", "2");
@@ -64,7 +64,7 @@ fn references_and_index_come_in_together_or_not_at_all() {
 
 #[test]
 fn a_repository_in_which_somebody_is_at_work_is_left_alone() {
-    let scene = Scene::new(&[(".git/index", "i"), (".git/index.lock", "somebody's"), ("a", "a")]);
+    let scene = LayerFixture::new(&[(".git/index", "i"), (".git/index.lock", "somebody's"), ("a", "a")]);
     let settled = scene.run(|upper| {
         upper.write(".git/index", "j");
         upper.write("a", "b");
@@ -75,7 +75,7 @@ fn a_repository_in_which_somebody_is_at_work_is_left_alone() {
 
 #[test]
 fn a_stale_lock_can_be_removed_by_a_command() {
-    let scene = Scene::new(&[(".git/index", "i"), (".git/index.lock", "stale")]);
+    let scene = LayerFixture::new(&[(".git/index", "i"), (".git/index.lock", "stale")]);
     let command = |upper: &Upper| {
         upper.gone(".git/index.lock");
         upper.write(".git/index", "j");
@@ -85,7 +85,7 @@ fn a_stale_lock_can_be_removed_by_a_command() {
 
 #[test]
 fn a_link_in_the_place_of_a_repository_is_refused() {
-    let scene = Scene::new(&[("evil/hooks/pre-commit", "x")]);
+    let scene = LayerFixture::new(&[("evil/hooks/pre-commit", "x")]);
     let settled = scene.run(|upper| {
         upper.link("sub/.git", "../evil");
         upper.link(".git", "evil");

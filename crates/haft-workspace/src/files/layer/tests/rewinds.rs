@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 
 use haft_contract::before_image::{BeforeImage, FileImage, RECORDS, TouchRecord};
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, OldChanges, Purpose, SessionName};
+use haft_contract::door::{OldChanges, Provenance, Purpose, SessionName};
 
 use super::*;
 use crate::files::Workspace;
@@ -19,7 +19,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn of(scene: &Scene, ground: &LayeredGround) -> Self {
+    fn of(scene: &LayerFixture, ground: &LayeredGround) -> Self {
         let images = ground.roots()[0].images.as_ref().expect("it is watched");
         let images = PathBuf::from(format!("/proc/self/fd/{}", images.as_raw_fd()));
         Self { workspace: scene.workspace(), images: fs::read_link(images).expect("it is open"), next: 0 }
@@ -58,8 +58,8 @@ impl Watcher {
     }
 }
 
-fn errand() -> Errand {
-    Errand {
+fn errand() -> Provenance {
+    Provenance {
         call: CallId::new("1"),
         tool: "bash".into(),
         session: SessionName::new("s"),
@@ -70,8 +70,8 @@ fn errand() -> Errand {
     }
 }
 
-fn scene() -> Scene {
-    let scene = Scene::new(&[
+fn scene() -> LayerFixture {
+    let scene = LayerFixture::new(&[
         ("a", "one\n"),
         ("b", "two\n"),
         ("opened", "same\n"),
@@ -85,7 +85,7 @@ fn scene() -> Scene {
 }
 
 /// A command that changes, removes, makes and replaces, and opens a file that it leaves as it is.
-fn command(scene: &Scene, ground: &LayeredGround) {
+fn command(scene: &LayerFixture, ground: &LayeredGround) {
     let mut watcher = Watcher::of(scene, ground);
     let ws = scene.workspace();
     watcher.touch("opened");
@@ -121,12 +121,12 @@ fn command(scene: &Scene, ground: &LayeredGround) {
     fs::remove_file(ws.join("l")).expect("it is there");
 }
 
-fn settle(scene: &Scene, ground: &mut LayeredGround) -> Result<Settled, ToolError> {
-    ground.settle_watched((errand(), scene.receipts.clone(), CancellationToken::new()), Settle::Keep)
+fn settle(scene: &LayerFixture, ground: &mut LayeredGround) -> Result<CommitReport, ToolError> {
+    ground.settle_watched((errand(), scene.receipts.clone(), CancellationToken::new()), Disposition::Commit)
 }
 
-fn watched(scene: &Scene) -> LayeredGround {
-    scene.layers.prepare(Wanted::Watched("no layer".into()), Some(&errand())).expect("it can be prepared")
+fn watched(scene: &LayerFixture) -> LayeredGround {
+    scene.layers.prepare(StagingMode::Watched("no layer".into()), Some(&errand())).expect("it can be prepared")
 }
 
 #[test]

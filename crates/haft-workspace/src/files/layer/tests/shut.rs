@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn scene() -> Scene {
-    let scene = Scene::new(&[("s1", "v"), ("s2", "v"), ("ro/f", "f"), ("ro/g", "g")]);
+fn scene() -> LayerFixture {
+    let scene = LayerFixture::new(&[("s1", "v"), ("s2", "v"), ("ro/f", "f"), ("ro/g", "g")]);
     scene.mode("ro", 0o555);
     scene
 }
@@ -34,7 +34,7 @@ fn what_was_done_in_a_folder_that_is_shut_again_comes_in() {
 #[test]
 fn a_folder_that_is_shut_goes_with_all_that_is_in_it() {
     let files: Vec<String> = (0..12).map(|number| format!("ro/deep/{number}")).collect();
-    let scene = Scene::new(&files.iter().map(|path| (path.as_str(), "x")).collect::<Vec<_>>());
+    let scene = LayerFixture::new(&files.iter().map(|path| (path.as_str(), "x")).collect::<Vec<_>>());
     scene.mode("ro/deep", 0o500);
     scene.mode("ro", 0o555);
     let wanted: Vec<String> = files.iter().map(|path| format!("remove {path}")).collect();
@@ -60,7 +60,7 @@ fn a_folder_that_is_shut_in_another_way_gets_its_new_mode_in_the_end() {
 
 #[test]
 fn a_folder_that_nobody_can_look_into_does_not_stand_in_the_way_of_the_rest() {
-    let scene = Scene::new(&[("closed/f", "f"), ("blind/f", "f"), ("s1", "v")]);
+    let scene = LayerFixture::new(&[("closed/f", "f"), ("blind/f", "f"), ("s1", "v")]);
     scene.mode("closed", 0);
     scene.mode("blind", 0o600);
     scene.run(|upper| {
@@ -77,7 +77,7 @@ fn a_folder_that_nobody_can_look_into_does_not_stand_in_the_way_of_the_rest() {
 
 #[test]
 fn what_came_with_a_folder_that_lets_nobody_in_can_be_taken_back() {
-    let scene = Scene::new(&[("s1", "v")]);
+    let scene = LayerFixture::new(&[("s1", "v")]);
     let before = scene.tree();
     let is_shut = |name: &str| scene.workspace().join(name).metadata().expect("it is there").mode() & 0o777 == 0;
     scene.run(|upper| {
@@ -89,7 +89,7 @@ fn what_came_with_a_folder_that_lets_nobody_in_can_be_taken_back() {
     assert!(is_shut("new"));
     scene.undo();
     assert_eq!(scene.tree(), before);
-    let history = History::new(scene.root.clone(), scene.state.journal());
+    let history = WorkspaceHistory::new(scene.root.clone(), scene.state.journal());
     history.redo().expect("it can be done again");
     assert!(is_shut("new"));
     scene.mode("new", 0o755);

@@ -7,7 +7,7 @@ use crate::files::fate;
 use crate::files::transaction;
 use crate::history::TakenBack;
 
-fn target_scene() -> Scene {
+fn target_scene() -> LayerFixture {
     let files = [
         (".git/HEAD", "ref: refs/heads/main\n"),
         (".gitignore", "target\nnode_modules\n"),
@@ -18,7 +18,7 @@ fn target_scene() -> Scene {
         ("web/node_modules/p/index.js", "p"),
         ("web/package.json", "{}"),
     ];
-    let scene = Scene::new(&files);
+    let scene = LayerFixture::new(&files);
     let past = SystemTime::now() - Duration::from_secs(3_600);
     for (path, _) in files {
         let file = fs::File::options().write(true).open(scene.workspace().join(path)).expect("it is there");
@@ -28,7 +28,7 @@ fn target_scene() -> Scene {
 }
 
 /// Everything with its number and time: what was moved and came back is the very same.
-fn exact(scene: &Scene) -> BTreeMap<String, (String, u64, i64)> {
+fn exact(scene: &LayerFixture) -> BTreeMap<String, (String, u64, i64)> {
     let one = |(path, line): (String, String)| {
         let facts = scene.workspace().join(&path).symlink_metadata().expect("it is there");
         let is_exact = path.starts_with("target") && !facts.is_dir();
@@ -39,23 +39,24 @@ fn exact(scene: &Scene) -> BTreeMap<String, (String, u64, i64)> {
 }
 
 /// Lets a command of its own work, and brings in what it did.
-fn run(scene: &mut Scene, command: impl FnOnce(&Upper)) -> Settled {
+fn run(scene: &mut LayerFixture, command: impl FnOnce(&Upper)) -> CommitReport {
     scene.receipts = Receipts::default();
     scene.run(command)
 }
 
-fn undo(scene: &Scene, which: Which) -> TakenBack {
-    History::new(scene.root.clone(), scene.state.journal()).undo(which, None).expect("it can be undone")
+fn undo(scene: &LayerFixture, which: UndoSelection) -> TakenBack {
+    WorkspaceHistory::new(scene.root.clone(), scene.state.journal()).undo(which, None).expect("it can be undone")
 }
 
-fn redo(scene: &Scene) -> TakenBack {
-    History::new(scene.root.clone(), scene.state.journal()).redo().expect("it can be redone")
+fn redo(scene: &LayerFixture) -> TakenBack {
+    WorkspaceHistory::new(scene.root.clone(), scene.state.journal()).redo().expect("it can be redone")
 }
 
-type Command = fn(&Upper);
+/// Stands for a command that changes a tree in its layer.
+type TreeCommand = fn(&Upper);
 
 /// What commands do to trees, with the number of changes that they name.
-const COMMANDS: &[(&str, Command)] = &[
+const COMMANDS: &[(&str, TreeCommand)] = &[
     ("change", |upper| {
         upper.write("target/debug/app", "new app");
         upper.write("target/debug/deps/three.o", "three");
@@ -99,7 +100,7 @@ fn undo_restores_a_tree_exactly_and_redo_brings_the_change_back() {
         let after = exact(&scene);
         assert_ne!(after, before, "{name}");
         for _ in 0..2 {
-            undo(&scene, Which::Newest);
+            undo(&scene, UndoSelection::Newest);
             assert_eq!(exact(&scene), before, "{name}: undo");
             redo(&scene);
             assert_eq!(exact(&scene), after, "{name}: redo");
@@ -123,13 +124,13 @@ fn changes_one_after_the_other_are_undone_one_after_the_other_and_together() {
             upper.write("target/debug/later", "later");
             upper.write("web/node_modules/p/later", "later");
         });
-        undo(&scene, Which::Newest);
+        undo(&scene, UndoSelection::Newest);
         assert_eq!(exact(&scene), between, "{first}");
-        undo(&scene, Which::Newest);
+        undo(&scene, UndoSelection::Newest);
         assert_eq!(exact(&scene), before, "{first}");
         redo(&scene);
         redo(&scene);
-        undo(&scene, Which::Session);
+        undo(&scene, UndoSelection::Session);
         assert_eq!(exact(&scene), before, "{first}: together");
     }
 }
@@ -195,7 +196,7 @@ fn what_was_changed_since_stays_when_the_change_is_undone() {
         }
         scene.write("target/debug/app", "built since");
         scene.write("target/debug/deps/since.o", "since");
-        undo(&scene, Which::Newest);
+        undo(&scene, UndoSelection::Newest);
         assert_eq!(scene.content("target/debug/app"), "built since", "{name}");
         assert_eq!(scene.content("target/debug/deps/since.o"), "since", "{name}");
         assert_eq!(scene.content("target/debug/deps/two.o"), "two", "{name}");
@@ -212,7 +213,7 @@ fn an_older_change_is_undone_below_a_newer_one_which_stays() {
         upper.write("src/a", "edited");
     });
     run(&mut scene, |upper| upper.write("target/debug/app", "second"));
-    let undone = undo(&scene, Which::Number(1));
+    let undone = undo(&scene, UndoSelection::Number(1));
     assert_eq!(
         (scene.content("target/debug/app"), scene.content("target/debug/deps/one.o")),
         ("second".into(), "one".into())
@@ -237,7 +238,7 @@ fn a_file_that_was_only_opened_is_no_change() {
 }
 
 /// Returns what is in the folder of stores.
-fn stores(scene: &Scene) -> Vec<String> {
+fn stores(scene: &LayerFixture) -> Vec<String> {
     let entries = fs::read_dir(scene.state.journal().trees()).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
@@ -249,7 +250,7 @@ fn a_kill_at_any_point_leaves_the_old_or_the_new_tree_and_nothing_else() {
             let scene = target_scene();
             let (before, ground) = (scene.tree(), scene.ground());
             command(&Upper(upper_of(&ground)));
-            let done = fate::ending_at(point, || scene.settling(&ground, Settle::Keep).expect("it comes in"));
+            let done = fate::ending_at(point, || scene.settling(&ground, Disposition::Commit).expect("it comes in"));
             drop(ground);
             transaction::recover(&scene.root, &scene.state.journal()).expect("it can be settled");
             let now = scene.tree();
@@ -257,7 +258,7 @@ fn a_kill_at_any_point_leaves_the_old_or_the_new_tree_and_nothing_else() {
                 assert!(point > 2, "{name}: it had {point} points");
                 break;
             }
-            let log = History::new(scene.root.clone(), scene.state.journal()).log().expect("it can be read");
+            let log = WorkspaceHistory::new(scene.root.clone(), scene.state.journal()).log().expect("it can be read");
             match log.sets.len() {
                 0 => {
                     assert_eq!(now, before, "{name}: killed at {point}");
@@ -302,9 +303,9 @@ fn a_tree_of_a_layer_in_memory_is_copied_and_undone() {
         let scene = target_scene();
         let before = exact(&scene);
         let ground =
-            scene.layers.prepare(Wanted::LayeredInMemory("the disk does not".into()), None).expect("it can be");
+            scene.layers.prepare(StagingMode::LayeredInMemory("the disk does not".into()), None).expect("it can be");
         command(&Upper(upper_of(&ground)));
-        scene.settling(&ground, Settle::Keep).expect("it comes in");
+        scene.settling(&ground, Disposition::Commit).expect("it comes in");
         let after = exact(&scene);
         scene.undo();
         assert_eq!(exact(&scene), before, "{name}");
@@ -337,20 +338,21 @@ fn stores_keep_within_their_room_and_an_evicted_tree_is_told() {
         });
     }
     assert_eq!(stores(&scene).len(), 1, "the newest stays");
-    undo(&scene, Which::Newest);
+    undo(&scene, UndoSelection::Newest);
     assert_eq!((scene.content("src/a").as_str(), scene.content("target/debug/app").len()), ("two", 6_000));
-    let warnings = History::new(scene.root.clone(), scene.state.journal()).log().expect("it can be read").warnings;
+    let warnings =
+        WorkspaceHistory::new(scene.root.clone(), scene.state.journal()).log().expect("it can be read").warnings;
     assert!(
         warnings[0].starts_with("The content of build folders before change sets up to 2 is no longer kept"),
         "{warnings:?}"
     );
-    let undone = undo(&scene, Which::Newest);
+    let undone = undo(&scene, UndoSelection::Newest);
     assert_eq!(scene.content("src/a"), "one");
     assert_eq!(undone.notes, ["The old content of target is no longer kept; it stays unchanged."]);
 }
 
 /// Copies a folder of the workspace into a layer, as a move does.
-fn moved(scene: &Scene, upper: &Upper, from: &str, to: &str) {
+fn moved(scene: &LayerFixture, upper: &Upper, from: &str, to: &str) {
     upper.gone(from);
     upper.folders_above(&format!("{to}/x"));
     copy(&scene.workspace().join(from), &upper.0.join(to));
@@ -386,7 +388,7 @@ fn a_folder_that_was_moved_as_a_whole_is_one_move_in_the_journal() {
             settled.changes.iter().map(|change| format!("{:?} {}", change.from, change.target)).collect();
         assert!(settled.changes.iter().any(|change| change.from.is_some()), "{from} to {to}: {told:?}");
         assert_eq!((inode(to), inode(from)), (old, None), "{from} to {to}");
-        let log = History::new(scene.root.clone(), scene.state.journal()).log().expect("it can be read");
+        let log = WorkspaceHistory::new(scene.root.clone(), scene.state.journal()).log().expect("it can be read");
         assert!(log.sets[0].files.len() <= 3, "{:?}", log.sets[0].files);
         scene.undo();
         assert_eq!(exact(&scene), before, "{from} to {to}");
@@ -431,7 +433,7 @@ fn a_new_folder_stays_when_its_tree_was_worked_in_since() {
         upper.write("app/package.json", "{}");
     });
     scene.write("app/node_modules/since", "since");
-    undo(&scene, Which::Newest);
+    undo(&scene, UndoSelection::Newest);
     assert_eq!(scene.content("app/node_modules/since"), "since");
     assert!(!scene.has("app/node_modules/x") && !scene.has("app/package.json"));
 }
@@ -456,7 +458,7 @@ fn a_disk_that_is_full_at_any_step_leaves_the_old_tree_and_the_result_says_so() 
             );
             assert_eq!(scene.tree(), scene_lines(&before), "{name}: full at {fault}");
             assert_eq!(stores(&scene), Vec::<String>::new(), "{name}: full at {fault}");
-            let log = History::new(scene.root.clone(), scene.state.journal()).log().expect("it can be read");
+            let log = WorkspaceHistory::new(scene.root.clone(), scene.state.journal()).log().expect("it can be read");
             assert_eq!(log.sets.len(), 0, "{name}: full at {fault}");
         }
     }

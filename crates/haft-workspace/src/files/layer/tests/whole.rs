@@ -8,7 +8,7 @@ const HEAD: (&str, &str) = (".git/HEAD", "ref: refs/heads/main\n");
 
 #[test]
 fn a_new_ignored_folder_of_the_list_comes_in_as_a_whole_and_is_named() {
-    let scene = Scene::new(&[HEAD, (".gitignore", "node_modules\n/secret\n"), ("web/a", "")]);
+    let scene = LayerFixture::new(&[HEAD, (".gitignore", "node_modules\n/secret\n"), ("web/a", "")]);
     let settled = scene.run(|upper| {
         upper.write("node_modules/a/index.js", "a");
         upper.mode("node_modules/a/index.js", 0o4755);
@@ -31,7 +31,7 @@ fn an_ignored_folder_comes_in_as_a_whole_only_where_its_ignore_file_counts() {
     let each = ["create target/a"];
     let gitignore = (".gitignore", "target\n");
     let check = |files: &[(&str, &str)], wanted: [&str; 1]| {
-        let scene = Scene::new(files);
+        let scene = LayerFixture::new(files);
         let before = scene.tree();
         assert_eq!(changed(&scene.run(fill)), wanted, "{files:?}");
         scene.undo();
@@ -47,7 +47,7 @@ fn an_ignored_folder_comes_in_as_a_whole_only_where_its_ignore_file_counts() {
 
 #[test]
 fn a_whole_folder_comes_into_one_that_is_new_itself() {
-    let scene = Scene::new(&[HEAD, (".gitignore", "node_modules\n")]);
+    let scene = LayerFixture::new(&[HEAD, (".gitignore", "node_modules\n")]);
     let settled = scene.run(|upper| {
         upper.write("app/node_modules/b", "b");
         upper.write("app/package.json", "{}");
@@ -60,7 +60,7 @@ fn a_whole_folder_comes_into_one_that_is_new_itself() {
 
 #[test]
 fn what_makes_programs_run_does_not_come_in_with_a_whole_folder() {
-    let scene = Scene::new(&[HEAD, (".gitignore", "build/\nout/\ndeps/\n")]);
+    let scene = LayerFixture::new(&[HEAD, (".gitignore", "build/\nout/\ndeps/\n")]);
     let evil = "[core]\n\tfsmonitor = evil\n";
     let settled = scene.run(|upper| {
         upper.write(".git/modules/build/config", evil);
@@ -89,7 +89,7 @@ fn what_makes_programs_run_does_not_come_in_with_a_whole_folder() {
 
 #[test]
 fn a_whole_folder_brings_no_attributes_of_the_layer_and_no_bits_of_power() {
-    let scene = Scene::new(&[HEAD, (".gitignore", "target\n")]);
+    let scene = LayerFixture::new(&[HEAD, (".gitignore", "target\n")]);
     scene.run(|upper| {
         upper.write("target/a", "a");
         upper.opaque("target/d");
@@ -115,14 +115,14 @@ fn a_whole_folder_brings_no_attributes_of_the_layer_and_no_bits_of_power() {
 
 #[test]
 fn a_layer_has_the_mode_of_its_folder_and_is_gone_afterwards() {
-    let scene = Scene::new(&[("a", "a")]);
+    let scene = LayerFixture::new(&[("a", "a")]);
     fs::set_permissions(scene.workspace(), PermissionsExt::from_mode(0o750)).expect("it is ours");
     let ground = scene.ground();
     let layer = ground.folder.as_ref().expect("it has a layer").path().to_owned();
     assert_eq!(layer.join("0/upper").metadata().expect("it is there").mode() & 0o7777, 0o750);
     assert_eq!(layer.parent().expect("it has one").metadata().expect("it is there").mode() & 0o7777, 0o700);
     drop(ground);
-    let Scene { layers, folder, .. } = scene;
+    let LayerFixture { layers, folder, .. } = scene;
     drop(layers);
     assert!(!layer.exists());
     drop(folder);
@@ -130,36 +130,36 @@ fn a_layer_has_the_mode_of_its_folder_and_is_gone_afterwards() {
 
 #[test]
 fn a_layer_in_memory_is_committed_by_copying() {
-    let scene = Scene::new(&[HEAD, ("a", "a"), (".gitignore", "target\n")]);
+    let scene = LayerFixture::new(&[HEAD, ("a", "a"), (".gitignore", "target\n")]);
     let before = scene.tree();
-    let wanted = Wanted::LayeredInMemory("the disk does not".into());
+    let wanted = StagingMode::LayeredInMemory("the disk does not".into());
     let ground = scene.layers.prepare(wanted, None).expect("it can be prepared");
     let upper = Upper(upper_of(&ground));
     assert!(upper.0.starts_with("/dev/shm"));
     upper.write("a", "b");
     upper.write("d/n", "n");
     upper.link("l", "a");
-    let settled = scene.settling(&ground, Settle::Keep).expect("it comes in");
+    let settled = scene.settling(&ground, Disposition::Commit).expect("it comes in");
     assert_eq!(changed(&settled), ["create d/n", "create l", "replace a"]);
     scene.undo();
     assert_eq!(scene.tree(), before);
     let ground = scene.ground();
     Upper(upper_of(&ground)).write("target/x/y", "y");
-    scene.settling(&ground, Settle::Keep).expect("it comes in");
+    scene.settling(&ground, Disposition::Commit).expect("it comes in");
     assert_eq!(scene.content("target/x/y"), "y");
 }
 
 #[test]
 fn a_ground_without_layers_says_why() {
-    let scene = Scene::new(&[("a", "a")]);
-    let ground = scene.layers.prepare(Wanted::Open("of the level".into()), None).expect("it can be prepared");
+    let scene = LayerFixture::new(&[("a", "a")]);
+    let ground = scene.layers.prepare(StagingMode::Open("of the level".into()), None).expect("it can be prepared");
     assert_eq!(ground.uncovered(), Some("there is no layer over the workspace: of the level"));
     assert!(ground.roots()[0].layer.is_none());
 }
 
 #[test]
 fn haft_itself_is_hidden() {
-    let scene = Scene::new(&[("a", "a")]);
+    let scene = LayerFixture::new(&[("a", "a")]);
     let ground = scene.ground();
     assert!(ground.hidden().contains(&scene.state.layers()));
 }

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use haft_contract::call::CallId;
-use haft_contract::door::{Errand, OldChanges, Purpose, Receipts, SessionName};
+use haft_contract::door::{OldChanges, Provenance, Purpose, Receipts, SessionName};
 use rustix::fs::FlockOperation;
 use tokio_util::sync::CancellationToken;
 
 use super::super::super::{Workspace, transaction};
 use super::super::folder::LayerFolder;
 use super::super::{LayeredGround, Layers};
-use super::{ABOUT, Progress, ROOT, Watched, WatchedState, lost_words, path_in};
-use crate::state::journal::{By, Intent, Mark};
+use super::{ABOUT, CommitProgress, ROOT, WatchedLayers, WatchedState, lost_words, path_in};
+use crate::state::journal::{ChangeAuthor, Intent, Mark};
 use crate::state::{WorkspaceState, private};
 
 impl Workspace {
@@ -76,7 +76,7 @@ impl Layers {
             Ok(lost) => lost_words(&lost).map(|lost| format!(" Undo does not restore everything: {lost}.")),
             Err(error) => return Some(format!("{cut_off}. {}", error.what)),
         };
-        let errand = Errand {
+        let errand = Provenance {
             purpose: Purpose {
                 description: Some(format!("cut off, haft was killed{}", lost.clone().unwrap_or_default())),
                 ..errand.purpose.clone()
@@ -101,21 +101,21 @@ impl Layers {
     }
 
     /// Returns the outcome of a commit that had begun; `None` if haft can repeat the commit.
-    fn outcome_of_commit(&self, ground: &LayeredGround, errand: &Errand) -> Option<String> {
+    fn outcome_of_commit(&self, ground: &LayeredGround, errand: &Provenance) -> Option<String> {
         let progress = ground.watched.as_ref()?.commit_progress()?;
         match (self.committed_set(errand), progress) {
             (Some(set), _) => Some(format!("They are change set {set}.")),
-            (None, Progress::Nothing) => None,
-            (None, Progress::Something) => {
+            (None, CommitProgress::Nothing) => None,
+            (None, CommitProgress::Something) => {
                 Some("The workspace is as before the command, and its changes are lost. Run the command again.".into())
             }
         }
     }
 
     /// Returns the change set of a call, if it was committed.
-    fn committed_set(&self, errand: &Errand) -> Option<u64> {
+    fn committed_set(&self, errand: &Provenance) -> Option<u64> {
         let reading = self.journal.read_behind(Mark::default()).ok()?;
-        let by = By::from(errand);
+        let by = ChangeAuthor::from(errand);
         let is_it = |intent: &Intent| (&intent.by.run, &intent.by.call) == (&by.run, &by.call);
         let mut own = reading.intents.iter().map(|(intent, _)| intent).filter(|intent| is_it(intent));
         own.rfind(|intent| reading.outcome(intent) != Some(false)).map(|intent| intent.set)
@@ -141,17 +141,17 @@ impl Layers {
             return Err(None);
         }
         ground.roots = roots;
-        ground.watched = Some(Watched { folder, pairs, state: WatchedState::Running });
+        ground.watched = Some(WatchedLayers { folder, pairs, state: WatchedState::Running });
         Ok(ground)
     }
 }
 
 /// Returns which call the command belonged to.
-fn errand(folder: &LayerFolder) -> Errand {
-    let by = folder.get(ABOUT).and_then(|about| serde_json::from_slice::<By>(&about).ok());
-    let text = |field: fn(&By) -> &String| by.as_ref().map(field).cloned().unwrap_or_default();
-    let words = |field: fn(&By) -> &Option<String>| by.as_ref().and_then(|by| field(by).clone());
-    Errand {
+fn errand(folder: &LayerFolder) -> Provenance {
+    let by = folder.get(ABOUT).and_then(|about| serde_json::from_slice::<ChangeAuthor>(&about).ok());
+    let text = |field: fn(&ChangeAuthor) -> &String| by.as_ref().map(field).cloned().unwrap_or_default();
+    let words = |field: fn(&ChangeAuthor) -> &Option<String>| by.as_ref().and_then(|by| field(by).clone());
+    Provenance {
         call: CallId::new(text(|by| &by.call)),
         tool: text(|by| &by.tool),
         session: SessionName::new(&text(|by| &by.session)),

@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::super::super::folder::{Names, stat_name};
+use super::super::super::folder::{FolderNameList, stat_name};
 use super::super::super::open::{open_beneath, open_name};
 use super::super::super::owner;
 use super::super::copied_layer::{like, link};
@@ -21,13 +21,13 @@ use super::super::read::{ALL_BITS, open_file};
 /// Prefix of the name of an unfinished copy.
 const UNFINISHED: &str = ".haft-unfinished-";
 
-/// A name in an open folder.
-pub(super) struct Entry<'a> {
+/// An open folder, and the name of an entry in it.
+pub(super) struct EntryHandle<'a> {
     pub(super) folder: OwnedFd,
     pub(super) name: &'a OsStr,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> EntryHandle<'a> {
     /// Opens the folder that holds a path.
     pub(super) fn new(root: &OwnedFd, path: &'a Path) -> Result<Self, Errno> {
         let name = path.file_name().ok_or(Errno::ISDIR)?;
@@ -61,7 +61,7 @@ pub(super) fn open_folder(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Err
 /// Makes a folder like the one at the same path of another root. Returns its mode, which the caller sets last.
 pub(super) fn make_folder(root: &OwnedFd, path: &Path, like_in: &OwnedFd) -> io::Result<u32> {
     let above = parent_of(like_in, path, OFlags::PATH)?;
-    let Entry { folder, name } = Entry::new(root, path)?;
+    let EntryHandle { folder, name } = EntryHandle::new(root, path)?;
     let stat = rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW)?;
     match rustix::fs::mkdirat(&folder, name, Mode::RWXU) {
         Ok(()) | Err(Errno::EXIST) => {}
@@ -73,7 +73,7 @@ pub(super) fn make_folder(root: &OwnedFd, path: &Path, like_in: &OwnedFd) -> io:
 }
 
 /// Moves an entry, with everything in it. It replaces a file at the new place.
-pub(super) fn move_entry(from: Entry<'_>, to: Entry<'_>) -> io::Result<()> {
+pub(super) fn move_entry(from: EntryHandle<'_>, to: EntryHandle<'_>) -> io::Result<()> {
     let try_it = || rustix::fs::renameat(&from.folder, from.name, &to.folder, to.name);
     match try_it() {
         Err(Errno::XDEV) => return move_by_copy(&from, &to),
@@ -106,7 +106,7 @@ fn widen(folder: &OwnedFd) -> Result<Option<u32>, Errno> {
 }
 
 /// The same for a folder that is moved; returns the mode that it had.
-fn widened(entry: &Entry<'_>) -> Result<Option<u32>, Errno> {
+fn widened(entry: &EntryHandle<'_>) -> Result<Option<u32>, Errno> {
     let stat = stat_name(&entry.folder, entry.bytes())?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory || stat.st_mode & 0o700 == 0o700 {
         return Ok(None);
@@ -116,19 +116,19 @@ fn widened(entry: &Entry<'_>) -> Result<Option<u32>, Errno> {
     Ok(Some(mode))
 }
 
-fn move_by_copy(from: &Entry<'_>, to: &Entry<'_>) -> io::Result<()> {
+fn move_by_copy(from: &EntryHandle<'_>, to: &EntryHandle<'_>) -> io::Result<()> {
     copy_whole(from, to)?;
     Ok(remove_name(from.folder.as_fd(), from.bytes(), 0)?)
 }
 
 /// Copies a file.
-pub(super) fn copy_file(from: Entry<'_>, to: Entry<'_>) -> io::Result<()> {
+pub(super) fn copy_file(from: EntryHandle<'_>, to: EntryHandle<'_>) -> io::Result<()> {
     copy_whole(&from, &to)
 }
 
 /// Copies an entry under another name first. A process that is killed meanwhile leaves that copy behind. The next
 /// process repeats the step: it removes the copy and makes another. So the name depends only on the place.
-fn copy_whole(from: &Entry<'_>, to: &Entry<'_>) -> io::Result<()> {
+fn copy_whole(from: &EntryHandle<'_>, to: &EntryHandle<'_>) -> io::Result<()> {
     let unfinished = format!("{UNFINISHED}{}", blake3::hash(to.bytes()).to_hex());
     match remove_name(to.folder.as_fd(), unfinished.as_bytes(), 0) {
         Ok(()) | Err(Errno::NOENT) => {}
@@ -140,16 +140,17 @@ fn copy_whole(from: &Entry<'_>, to: &Entry<'_>) -> io::Result<()> {
     Ok(rustix::fs::renameat(&to.folder, &*unfinished, &to.folder, to.name)?)
 }
 
-type Name<'a> = (&'a OwnedFd, &'a [u8]);
+/// An open folder, and the name of an entry in it that is copied or made.
+type CopyEndpoint<'a> = (&'a OwnedFd, &'a [u8]);
 
-fn copy_entry(from: Name<'_>, to: Name<'_>) -> io::Result<()> {
+fn copy_entry(from: CopyEndpoint<'_>, to: CopyEndpoint<'_>) -> io::Result<()> {
     let stat: Stat = stat_name(from.0, from.1)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => {
             rustix::fs::mkdirat(to.0, to.1, Mode::RWXU)?;
             let made = open_name(to.0, to.1, OFlags::DIRECTORY | OFlags::RDONLY)?;
             let source = open_anyway(from.0.as_fd(), from.1)?;
-            let mut names = Names::default();
+            let mut names = FolderNameList::default();
             names.read(&source)?;
             let mut index = 0;
             while let Some((name, _)) = names.at(index) {
@@ -173,7 +174,7 @@ fn copy_entry(from: Name<'_>, to: Name<'_>) -> io::Result<()> {
 
 /// Counts the files and links in a folder and below it.
 pub(super) fn count_files(folder: &OwnedFd) -> Result<usize, Errno> {
-    let mut names = Names::default();
+    let mut names = FolderNameList::default();
     names.read(&open_name(folder, b".", OFlags::DIRECTORY | OFlags::RDONLY)?)?;
     let (mut count, mut index) = (0, 0);
     while let Some((name, kind)) = names.at(index) {
@@ -191,7 +192,7 @@ pub(super) fn count_files(folder: &OwnedFd) -> Result<usize, Errno> {
 }
 
 /// Restores the kept content of a file, without replacing the file.
-pub(super) fn put_content(from: Entry<'_>, to: Entry<'_>, mode: u32) -> io::Result<()> {
+pub(super) fn put_content(from: EntryHandle<'_>, to: EntryHandle<'_>, mode: u32) -> io::Result<()> {
     let mut source = open_file(from.folder.as_fd(), from.bytes())?;
     let is_shut = stat_name(&to.folder, to.bytes())?.st_mode & 0o200 == 0;
     if is_shut {

@@ -15,11 +15,11 @@ use rustix::io::Errno;
 
 use super::super::super::removal_mark::{is_removal_mark, mark_removed};
 use super::super::read::ALL_BITS;
-use super::moving::{Entry, copy_file, make_folder, move_entry, open_folder, parent_of, put_content};
+use super::moving::{EntryHandle, copy_file, make_folder, move_entry, open_folder, parent_of, put_content};
 
-/// A path that was not kept.
+/// A path whose state before the command was not kept.
 #[derive(Clone, Debug)]
-pub(in crate::files::layer) struct Lost {
+pub(in crate::files::layer) struct LostPath {
     pub(super) path: PathBuf,
     pub(super) why: String,
 }
@@ -36,9 +36,9 @@ pub(super) struct Rewind<'a> {
     made: RefCell<BTreeMap<PathBuf, u32>>,
 }
 
-/// What became of a path in the layer.
+/// The outcome of capturing a path in the layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Captured {
+enum CaptureOutcome {
     Kept,
     /// The layer marks the path as removed.
     Removed,
@@ -49,11 +49,11 @@ impl<'a> Rewind<'a> {
     pub(super) fn new(
         (folder, upper, images): (&'a OwnedFd, &'a OwnedFd, &'a OwnedFd),
         records: &[TouchRecord],
-    ) -> (Self, Vec<Lost>) {
+    ) -> (Self, Vec<LostPath>) {
         let (mut before, mut whole, mut lost) = (BTreeMap::new(), HashSet::new(), Vec::new());
         for TouchRecord { path, before: image, is_whole } in records {
             if let BeforeImage::Lost(why) = image {
-                lost.push(Lost { path: path.clone(), why: why.clone() });
+                lost.push(LostPath { path: path.clone(), why: why.clone() });
             }
             // A path that leads outside the root is not restored.
             if !path.components().all(|part| matches!(part, std::path::Component::Normal(_))) {
@@ -84,7 +84,7 @@ impl<'a> Rewind<'a> {
             }
             #[cfg(test)]
             crate::files::fate::point();
-            if self.capture_one(path, before).map_err(|error| at(path, error))? == Captured::Removed {
+            if self.capture_one(path, before).map_err(|error| at(path, error))? == CaptureOutcome::Removed {
                 removed = Some(path);
             }
         }
@@ -95,16 +95,16 @@ impl<'a> Rewind<'a> {
         }
         // Modes come last, because a mode may lock the owner out of a folder.
         for (path, mode) in self.made.borrow().iter().rev() {
-            let Entry { folder, name } = Entry::new(self.upper, path)?;
+            let EntryHandle { folder, name } = EntryHandle::new(self.upper, path)?;
             rustix::fs::chmodat(&folder, name, Mode::from_raw_mode(*mode), AtFlags::empty())?;
         }
         Ok(())
     }
 
-    fn capture_one(&self, path: &Path, before: &BeforeImage) -> io::Result<Captured> {
+    fn capture_one(&self, path: &Path, before: &BeforeImage) -> io::Result<CaptureOutcome> {
         match stat_at(self.folder, path)? {
-            Some(now) => self.capture_entry(path, before, &now).map(|()| Captured::Kept),
-            None if *before == BeforeImage::Absent => Ok(Captured::Kept),
+            Some(now) => self.capture_entry(path, before, &now).map(|()| CaptureOutcome::Kept),
+            None if *before == BeforeImage::Absent => Ok(CaptureOutcome::Kept),
             None => self.mark_removed(path),
         }
     }
@@ -128,9 +128,9 @@ impl<'a> Rewind<'a> {
         match before {
             // The file has other names: it stays the same file, and gets its old content back.
             BeforeImage::File(file) if file.is_shared && file.inode == now.st_ino => {
-                copy_file(Entry::new(self.folder, path)?, Entry::new(self.upper, path)?)
+                copy_file(EntryHandle::new(self.folder, path)?, EntryHandle::new(self.upper, path)?)
             }
-            _ => move_entry(Entry::new(self.folder, path)?, Entry::new(self.upper, path)?),
+            _ => move_entry(EntryHandle::new(self.folder, path)?, EntryHandle::new(self.upper, path)?),
         }
     }
 
@@ -141,17 +141,17 @@ impl<'a> Rewind<'a> {
     }
 
     /// Marks a path as removed in the layer.
-    fn mark_removed(&self, path: &Path) -> io::Result<Captured> {
+    fn mark_removed(&self, path: &Path) -> io::Result<CaptureOutcome> {
         match stat_at(self.upper, path)? {
-            Some(stat) if is_removal_mark(&stat) => return Ok(Captured::Removed),
+            Some(stat) if is_removal_mark(&stat) => return Ok(CaptureOutcome::Removed),
             // A process that was killed has moved the new state there.
-            Some(_) => return Ok(Captured::Kept),
-            None if !self.has_holder(path)? => return Ok(Captured::Removed),
+            Some(_) => return Ok(CaptureOutcome::Kept),
+            None if !self.has_holder(path)? => return Ok(CaptureOutcome::Removed),
             None => {}
         }
-        let Entry { folder, name } = Entry::new(self.upper, path)?;
+        let EntryHandle { folder, name } = EntryHandle::new(self.upper, path)?;
         match mark_removed(&folder, name) {
-            Ok(()) | Err(Errno::EXIST) => Ok(Captured::Removed),
+            Ok(()) | Err(Errno::EXIST) => Ok(CaptureOutcome::Removed),
             Err(errno) => Err(errno.into()),
         }
     }
@@ -190,7 +190,7 @@ impl<'a> Rewind<'a> {
         for (path, mode) in folders.into_iter().rev() {
             let Some(stat) = stat_at(self.folder, path)? else { continue };
             if stat.st_mode & ALL_BITS != mode {
-                let Entry { folder, name } = Entry::new(self.folder, path)?;
+                let EntryHandle { folder, name } = EntryHandle::new(self.folder, path)?;
                 rustix::fs::chmodat(&folder, name, Mode::from_raw_mode(mode), AtFlags::empty())?;
             }
         }
@@ -198,7 +198,7 @@ impl<'a> Rewind<'a> {
     }
 
     fn restore_folder(&self, path: &Path, owner: (u32, u32)) -> io::Result<()> {
-        let Entry { folder, name } = Entry::new(self.folder, path)?;
+        let EntryHandle { folder, name } = EntryHandle::new(self.folder, path)?;
         match rustix::fs::mkdirat(&folder, name, Mode::RWXU) {
             Ok(()) => give(&folder, name, owner),
             Err(Errno::EXIST) => {
@@ -212,7 +212,7 @@ impl<'a> Rewind<'a> {
     }
 
     fn restore_link(&self, path: &Path, to: &Path) -> io::Result<()> {
-        let Entry { folder, name } = Entry::new(self.folder, path)?;
+        let EntryHandle { folder, name } = EntryHandle::new(self.folder, path)?;
         match rustix::fs::symlinkat(to, &folder, name) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(errno) => Err(errno.into()),
@@ -230,8 +230,8 @@ impl<'a> Rewind<'a> {
             Err(Errno::NOENT) => return Ok(()),
             image => image?,
         };
-        let from = Entry { folder: self.images.try_clone()?, name: number.as_ref() };
-        let to = Entry::new(self.folder, path)?;
+        let from = EntryHandle { folder: self.images.try_clone()?, name: number.as_ref() };
+        let to = EntryHandle::new(self.folder, path)?;
         if file.is_shared && now.is_some_and(|now| now.st_ino == file.inode) {
             return put_content(from, to, file.mode);
         }
@@ -241,7 +241,7 @@ impl<'a> Rewind<'a> {
         }
         if image.st_nlink > 1 {
             // The command moved the file, so the layer has it too: a later change there must not change this one.
-            copy_file(Entry { folder: self.images.try_clone()?, name: number.as_ref() }, to)?;
+            copy_file(EntryHandle { folder: self.images.try_clone()?, name: number.as_ref() }, to)?;
             rustix::fs::unlinkat(self.images, &*number, AtFlags::empty())?;
         } else {
             move_entry(from, to)?;

@@ -12,24 +12,24 @@ fn lines(from: usize, to: usize) -> String {
 }
 
 /// Returns how much room the journal takes.
-fn journal_size(scene: &Scene) -> u64 {
+fn journal_size(scene: &TransactionFixture) -> u64 {
     let usage = WorkspaceUsage::of_all(&scene.at("state"));
     usage.iter().filter_map(|usage| usage.bytes.get(&StateKind::Journal)).sum()
 }
 
 /// Lets a command leave a new version of a file.
-fn change(scene: &Scene, content: &str) {
+fn change(scene: &TransactionFixture, content: &str) {
     scene.put("layer/large", content);
     scene.commit(&[scene.bring("large")]).expect("it is there");
 }
 
-fn content(scene: &Scene) -> String {
+fn content(scene: &TransactionFixture) -> String {
     std::fs::read_to_string(scene.at("ws/large")).expect("it is there")
 }
 
 #[test]
 fn a_hundred_versions_take_little_and_all_can_be_undone_and_redone() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     let first = lines(0, 50_000);
     scene.put("ws/large", &first);
     let mut versions = vec![first];
@@ -56,22 +56,22 @@ fn a_hundred_versions_take_little_and_all_can_be_undone_and_redone() {
 
 #[test]
 fn a_version_in_the_middle_is_undone_below_the_later_ones() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     let (one, two, three) = (lines(0, 10_000), lines(10_000, 20_000), lines(20_000, 30_000));
     let all = |parts: &[&str]| parts.concat();
     scene.put("ws/large", &all(&[&one, &two, &three]));
     change(&scene, &all(&["first\n", &one, &two, &three]));
     change(&scene, &all(&["first\n", &one, "second\n", &two, &three]));
     change(&scene, &all(&["first\n", &one, "second\n", &two, "third\n", &three]));
-    scene.history().undo(Which::Number(2), None).expect("the others are elsewhere");
+    scene.history().undo(UndoSelection::Number(2), None).expect("the others are elsewhere");
     assert!(content(&scene) == all(&["first\n", &one, &two, "third\n", &three]));
-    scene.history().undo(Which::Number(4), None).expect("it is the undo");
+    scene.history().undo(UndoSelection::Number(4), None).expect("it is the undo");
     assert!(content(&scene) == all(&["first\n", &one, "second\n", &two, "third\n", &three]));
 }
 
 #[test]
 fn newer_versions_can_be_undone_when_older_ones_were_dropped() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     let mut versions = vec![lines(0, 20_000)];
     scene.put("ws/large", &versions[0]);
     let mut before = SystemTime::now();
@@ -95,12 +95,12 @@ fn newer_versions_can_be_undone_when_older_ones_were_dropped() {
 
 #[test]
 fn an_earlier_version_is_there_although_somebody_wrote_into_the_file_since() {
-    let scene = Scene::new();
+    let scene = TransactionFixture::new();
     let first = lines(0, 20_000);
     scene.put("ws/large", &first);
     change(&scene, &format!("{first}more\n"));
     scene.put("ws/large", "something else");
-    let request = UndoRequest { placement: Placement::Beside, ..UndoRequest::all(Which::Newest) };
+    let request = UndoRequest { placement: Placement::Beside, ..UndoRequest::all(UndoSelection::Newest) };
     scene.history().request(&request).expect("it is kept");
     assert!(std::fs::read_to_string(scene.at("ws/large.before-1")).expect("it is there") == first);
 }
@@ -109,7 +109,7 @@ fn an_earlier_version_is_there_although_somebody_wrote_into_the_file_since() {
 fn a_large_change_can_be_cut_off_at_any_point() {
     let (old, new) = (lines(0, 10_000), format!("{}more\n", lines(0, 10_000)));
     for point in 0.. {
-        let scene = Scene::new();
+        let scene = TransactionFixture::new();
         scene.put("ws/large", &old);
         change(&scene, &new);
         scene.put("layer/large", &format!("{new}again\n"));

@@ -2,14 +2,15 @@
 
 use super::*;
 
-struct Store {
+/// A store of objects, and the content that was kept last.
+struct DeltaFixture {
     _folder: tempfile::TempDir,
     objects: Objects,
     /// The content that was kept last.
     last: Vec<u8>,
 }
 
-impl Store {
+impl DeltaFixture {
     fn with(first: Vec<u8>) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let objects = Objects::new(folder.path().join("objects"));
@@ -22,9 +23,9 @@ impl Store {
         let new = [&self.last[..at], come, &self.last[at + gone..]].concat();
         let (at, gone, come) = (at as u64, gone as u64, come.len() as u64);
         let pieces = [
-            Piece::Old { at: 0, length: at },
-            Piece::New { at, length: come },
-            Piece::Old { at: at + gone, length: self.last.len() as u64 - at - gone },
+            ContentPiece::Old { at: 0, length: at },
+            ContentPiece::New { at, length: come },
+            ContentPiece::Old { at: at + gone, length: self.last.len() as u64 - at - gone },
         ];
         let read = |at: u64, into: &mut [u8]| {
             let at = usize::try_from(at).unwrap_or(usize::MAX);
@@ -32,7 +33,7 @@ impl Store {
             Ok(())
         };
         let (hash, old) = (ContentHash::of(&new), ContentHash::of(&self.last));
-        let changed = Changed { hash, old, pieces: &pieces, read: &read };
+        let changed = ContentRevision { hash, old, pieces: &pieces, read: &read };
         let kept = self.objects.keep_changed(&changed, Durable::Yes).expect("it can be kept");
         self.last = new;
         kept
@@ -51,7 +52,7 @@ fn noise(size: u32) -> Vec<u8> {
 
 #[test]
 fn a_thousand_versions_take_little_more_than_the_first() {
-    let mut store = Store::with(noise(2_000_000));
+    let mut store = DeltaFixture::with(noise(2_000_000));
     let first = store.objects.room();
     let mut versions = vec![store.last.clone()];
     for number in 0..1_000_u32 {
@@ -73,7 +74,7 @@ fn a_thousand_versions_take_little_more_than_the_first() {
 
 #[test]
 fn a_version_needs_only_the_objects_that_it_names() {
-    let mut store = Store::with(noise(500_000));
+    let mut store = DeltaFixture::with(noise(500_000));
     for _ in 0..20 {
         assert!(store.splice(250_000, 5, &[7; 2_000]));
     }
@@ -86,7 +87,7 @@ fn a_version_needs_only_the_objects_that_it_names() {
 
 #[test]
 fn a_version_is_not_built_on_what_somebody_wrote_into() {
-    let mut store = Store::with(noise(500_000));
+    let mut store = DeltaFixture::with(noise(500_000));
     let base = store.objects.path(ContentHash::of(&store.last));
     assert!(store.splice(10, 0, b"more"));
     let hash = ContentHash::of(&store.last);
@@ -100,14 +101,14 @@ fn a_version_is_not_built_on_what_somebody_wrote_into() {
 
 #[test]
 fn a_small_version_does_not_hold_a_large_one() {
-    let mut store = Store::with(noise(5_000_000));
+    let mut store = DeltaFixture::with(noise(5_000_000));
     assert!(store.splice(0, 1_000_000, b""));
     assert!(!store.splice(0, 3_000_000, b""));
 }
 
 #[test]
 fn a_damaged_delta_is_none() {
-    let mut store = Store::with(noise(100_000));
+    let mut store = DeltaFixture::with(noise(100_000));
     assert!(store.splice(50_000, 1, b"x"));
     let hash = ContentHash::of(&store.last);
     let path = store.objects.path_of_delta(hash);

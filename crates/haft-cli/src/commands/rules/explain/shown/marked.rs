@@ -2,7 +2,7 @@
 
 use haft_policy::decision::Decision;
 
-use super::{Explained, INDENT, ShownLine, Tone, tone_of};
+use super::{CommandExplanation, INDENT, ShownLine, Tone, tone_of};
 use crate::screen::safe;
 use haft_host::bounded_text::columns_in as columns_of;
 
@@ -10,13 +10,13 @@ use haft_host::bounded_text::columns_in as columns_of;
 const MOST_ROWS: usize = 40;
 
 /// One character as it is shown, and whether it belongs to a part that decides.
-struct Cell {
+struct ExplainedCharacter {
     shown: String,
     decides: bool,
 }
 
 /// Returns the decision and the command.
-pub(super) fn command(explained: &Explained, width: usize) -> Vec<ShownLine> {
+pub(super) fn command(explained: &CommandExplanation, width: usize) -> Vec<ShownLine> {
     let decision = explained.ruling.decision;
     let mut rows = rows(explained, width - INDENT);
     let left = rows.len().saturating_sub(MOST_ROWS);
@@ -38,17 +38,17 @@ pub(super) fn command(explained: &Explained, width: usize) -> Vec<ShownLine> {
     lines
 }
 
-fn marks(row: &[Cell]) -> Option<String> {
-    let mark = |cell: &Cell| (if cell.decides { "~" } else { " " }).repeat(columns_of(&cell.shown));
+fn marks(row: &[ExplainedCharacter]) -> Option<String> {
+    let mark = |cell: &ExplainedCharacter| (if cell.decides { "~" } else { " " }).repeat(columns_of(&cell.shown));
     let marks: String = row.iter().map(mark).collect();
     let marks = marks.trim_end();
     (!marks.is_empty()).then(|| marks.to_owned())
 }
 
-fn rows(explained: &Explained, width: usize) -> Vec<Vec<Cell>> {
+fn rows(explained: &CommandExplanation, width: usize) -> Vec<Vec<ExplainedCharacter>> {
     let deciding = deciding(explained);
     let mut deciding = deciding.iter().peekable();
-    let mut rows: Vec<Vec<Cell>> = vec![Vec::new()];
+    let mut rows: Vec<Vec<ExplainedCharacter>> = vec![Vec::new()];
     let mut columns = 0;
     for (index, c) in explained.command.char_indices() {
         let shown = match c {
@@ -63,14 +63,14 @@ fn rows(explained: &Explained, width: usize) -> Vec<Vec<Cell>> {
         columns += columns_of(&shown);
         while deciding.next_if(|(_, to)| *to <= index).is_some() {}
         if let Some(row) = rows.last_mut().filter(|_| c != '\n') {
-            row.push(Cell { shown, decides: deciding.peek().is_some_and(|(from, _)| *from <= index) });
+            row.push(ExplainedCharacter { shown, decides: deciding.peek().is_some_and(|(from, _)| *from <= index) });
         }
     }
     rows
 }
 
 /// Returns which bytes decide, joined where they touch.
-fn deciding(explained: &Explained) -> Vec<(usize, usize)> {
+fn deciding(explained: &CommandExplanation) -> Vec<(usize, usize)> {
     let decision = explained.ruling.decision;
     let decides = explained.parts.iter().filter(|part| part.ruling.decision == decision && decision != Decision::Allow);
     let mut parts: Vec<(usize, usize)> = decides.map(|part| (part.part.start, part.part.end)).collect();
