@@ -38,7 +38,7 @@ fn of_checkout() -> Option<String> {
         let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
         Some(String::from_utf8(output.stdout).ok()?.trim().to_owned()).filter(|text| !text.is_empty())
     };
-    // A package may lie in a checkout of somebody else.
+    // The package may be inside a checkout of another project.
     git(&["ls-files", "--error-unmatch", "build.rs"])?;
     let folder = git(&["rev-parse", "--git-dir"])?;
     println!("cargo::rerun-if-changed={folder}/HEAD");

@@ -1,4 +1,4 @@
-//! Runs a program to its end and says what it used.
+//! Runs a program to its end and reports what it used.
 
 use std::mem::MaybeUninit;
 use std::process::{Child, Command};
@@ -11,7 +11,7 @@ pub struct Ended {
     pub began: Instant,
     /// Its processor time, with that of the processes it waited for.
     pub cpu: Duration,
-    /// The most memory that was resident at once.
+    /// The peak of resident memory.
     pub peak_bytes: u64,
 }
 

@@ -1,7 +1,7 @@
-//! What a session of the agent costs beside its model and its tools.
+//! Measures what a session of the agent costs apart from its model and its tools.
 //!
-//! `haft run` is driven by a scripted model through 50 calls, each of which reads one line of a small file: the model
-//! answers at once and the tool takes microseconds, so what is left is the agent. All four forms take turns.
+//! A scripted model drives `haft run` through 50 calls, each of which reads one line of a small file. The model answers
+//! immediately and the tool takes microseconds, so the agent causes the rest. All four forms take turns.
 
 mod child;
 

@@ -1,6 +1,6 @@
-//! What it costs to change a file through the whole pipeline with its journal, beside the plain way.
+//! Measures the cost of changing a file through the whole pipeline with its journal, beside a plain write.
 //!
-//! Times of a disk are noisy, so the two take turns and the medians are compared.
+//! Disk times are noisy, so the two take turns, and the benchmark compares medians.
 
 mod many;
 

@@ -1,6 +1,6 @@
-//! What it costs to bring thousands of files in that a command left, and to take them back, beside `cp -r`.
+//! Measures the cost of committing thousands of files that a command left, and of undoing that, beside `cp -r`.
 //!
-//! The files are put into the layer directly: what the command itself costs is not measured here.
+//! The benchmark puts the files into the layer directly, so it does not measure the command itself.
 
 use std::io;
 use std::os::fd::AsRawFd;

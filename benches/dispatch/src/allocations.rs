@@ -1,4 +1,4 @@
-//! Counts allocations, per thread and without locks, so that counting hardly shows in the times.
+//! Counts allocations per thread and without locks, so counting hardly affects the times.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! The tool and the calls of it that everyone is given.
+//! The tool that every contender has, and its calls.
 
 /// Adds two whole numbers.
 #[haft_contract::tool]
@@ -21,7 +21,7 @@ pub fn answer(number: u64) -> String {
     (number + 25).to_string()
 }
 
-/// A runtime of one thread: everyone shares it, nobody pays for a second thread.
+/// A runtime of one thread: all contenders share it, and none pays for a second thread.
 pub fn one_thread() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime of one thread can be made")
 }

@@ -1,4 +1,4 @@
-//! The floor: what the call costs without any of it. Arguments are read, the function is called.
+//! The floor: a call without haft. It reads the arguments and calls the function.
 
 use serde::Deserialize;
 

@@ -1,8 +1,8 @@
-//! Instructions per call, counted by callgrind: the number that does not depend on who else is busy.
+//! Counts instructions per call with callgrind: a number that does not depend on the load of the machine.
 //!
-//! Two runs of this program differ in a thousand calls and in nothing else, so that the difference
-//! is what a thousand calls cost; starting and the growth of tables fall out. Only what runs in the
-//! process is counted: the kernel's part of a call is in the time, not here.
+//! Two runs of this program differ only by a thousand calls, so the difference is the cost of a thousand calls, without
+//! the start and the growth of tables. This counts only the process itself. The kernel's part of a call appears in the
+//! time, not here.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};

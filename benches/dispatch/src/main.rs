@@ -1,9 +1,9 @@
-//! What one small call costs: from the raw text of its arguments to its result.
+//! Measures the cost of one small call, from the raw text of its arguments to its result.
 //!
-//! The tool adds two whole numbers, so that nearly all of the cost is haft's own. The same call is
-//! made without haft (the floor) and through rmcp in the same process, so that the number has a scale.
+//! The tool adds two whole numbers, so nearly all of the cost is haft's own. The benchmark makes the same call without
+//! haft (the floor) and through rmcp in the same process, for comparison.
 //!
-//! Not here: what starting the command costs (`start`), tools that touch files.
+//! Not here: the cost of starting the command (`start`), tools that touch files.
 
 mod allocations;
 mod calls;

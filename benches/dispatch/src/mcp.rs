@@ -1,7 +1,7 @@
-//! The same tool through rmcp: a server and a client in this process, with bytes in memory between them.
+//! The same tool through rmcp: a server and a client in this process, connected by bytes in memory.
 //!
-//! Both sides share our one thread, which is the quickest that this can be. It does other work than
-//! haft does: two rounds of JSON-RPC, but no schema check, rules, events or memory.
+//! Both sides share one thread, which is the fastest setup. rmcp does other work than haft: two rounds of JSON-RPC, but
+//! no schema check, rules, events or memory.
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{CallToolRequestParams, CallToolResult};

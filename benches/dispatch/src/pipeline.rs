@@ -1,4 +1,4 @@
-//! The call through haft: all stages, the default rules, all built-in tools beside it, one listener.
+//! The call through haft: all stages, the default rules, all built-in tools, one listener.
 
 use std::hint::black_box;
 
@@ -9,7 +9,7 @@ use haft_testkit::scene::Scene;
 
 use crate::calls::{Add, arguments, one_thread};
 
-/// A runtime with one session and somebody who listens to everything.
+/// A runtime with one session and a listener for all events.
 pub struct Pipeline {
     scene: Scene,
     listener: Subscription,

@@ -1,7 +1,6 @@
-//! Time and allocations per call, beside the floor and rmcp.
+//! Measures time and allocations per call, beside the floor and rmcp.
 //!
-//! The three take turns, and the best round counts: other programs on the machine can only make a
-//! round slower.
+//! The three take turns, and the best round counts: other programs on the machine can only slow a round down.
 
 use std::hint::black_box;
 use std::process::ExitCode;

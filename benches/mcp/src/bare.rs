@@ -1,4 +1,4 @@
-//! A server that is nothing but the protocol's crate with one tool: what no server with it can be faster than.
+//! A server with only the protocol's crate and one tool: no server that uses the crate can be faster.
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::{ServiceExt, tool, tool_router};

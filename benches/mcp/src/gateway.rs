@@ -1,5 +1,5 @@
-//! What haft adds to a call when it stands between a client and a server: the bare server directly and through
-//! `haft mcp serve --with`, in turns.
+//! Measures what haft adds to a call between a client and a server. It calls the bare server directly
+//! and through `haft mcp serve --with`, in turns.
 
 use std::path::Path;
 use std::process::Command;

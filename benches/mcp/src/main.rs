@@ -1,8 +1,8 @@
-//! haft as a server for files, beside the reference server from npm: one client, one run, in turns.
+//! Compares haft as a server for files with the reference server from npm: one client, one run, in turns.
 //!
-//! Times in milliseconds say as much about the machine as about the program, so what counts is how many times as
-//! fast haft is. Only the read has a limit of its own: it is what an agent waits for a thousand times a day. The third
-//! contender is this program as a bare server of the protocol's crate: what haft does beside that is its start.
+//! Milliseconds depend on the machine as much as on the program, so the ratio counts. Only the read has its own limit:
+//! an agent waits for it a thousand times a day. The third contender is this program as a bare server of the protocol's
+//! crate: what haft adds to it is its start.
 
 mod bare;
 mod gateway;

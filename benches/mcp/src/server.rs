@@ -1,6 +1,6 @@
 //! A server with its pipes, and a client that waits for each answer.
 //!
-//! It is the same for every server, and does no more than a client must: one line out, lines in until the answer is there.
+//! The client is the same for every server and does the minimum: it writes one line, then reads lines until the answer.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! What a connection through the supervisor costs beside a direct one: bytes in a second, and time for each connection.
+//! Compares a connection through the supervisor with a direct one: bytes per second, and time per connection.
 //!
-//! The benchmark enters a network namespace of its own, as a session has one. Client, supervisor and server each have a
-//! thread, as they would have a process; a direct connection needs only two of them.
+//! The benchmark enters its own network namespace, as a session does. Client, supervisor and server each have a thread,
+//! where real ones have a process; a direct connection needs only two of them.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};

@@ -1,4 +1,4 @@
-//! How quickly commands are read and judged: ordinary ones by the second, and the longest ones that somebody could send.
+//! Measures how fast haft reads and judges commands: ordinary ones per second, and the longest possible ones.
 //!
 //! The command itself, `haft rules explain`, is measured by `start`.
 

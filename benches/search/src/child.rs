@@ -1,4 +1,4 @@
-//! Runs a program to its end and says what it cost: processor time, time, memory.
+//! Runs a program to its end and reports its processor time, its time and its memory.
 
 use std::mem::MaybeUninit;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub struct Cost {
     pub processor: Duration,
     /// From before it was started until it was gone.
     pub took: Duration,
-    /// The most memory that was resident at once.
+    /// The peak of resident memory.
     pub peak_bytes: u64,
 }
 

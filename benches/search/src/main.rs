@@ -1,7 +1,7 @@
-//! What listing, finding and searching cost, in units of the programs that people use for it.
+//! Measures listing, finding and searching, in units of the programs that people use for them.
 //!
-//! The unit of each row runs in between, and medians are compared. Processor time counts: how long it takes depends on
-//! who else is on the machine, how much it costs hardly does. Both sides leave out the same files.
+//! The unit of each row runs in between, and the benchmark compares medians. Processor time counts, because elapsed
+//! time depends more on other programs on the machine. Both sides leave out the same files.
 
 mod child;
 mod tree;

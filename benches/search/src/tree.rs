@@ -1,6 +1,6 @@
 //! A tree of 50 000 source-like files, the same on every machine, and one large text.
 //!
-//! It has a `.git` folder, so that programs which ignore only inside repositories do so too, ignore files on two
+//! It has a `.git` folder, because some programs ignore files only inside repositories. It also has ignore files on two
 //! levels, and some files that they ignore.
 
 use std::fs;

@@ -1,6 +1,6 @@
-//! The least that a command in a sandbox of this kind can cost: bash in new namespaces, over a layer, with a fresh `/proc`.
+//! The minimum cost of a command in such a sandbox: bash in new namespaces, over a layer, with a fresh `/proc`.
 //!
-//! It judges, records and commits nothing, and the layer is empty. Everything is done in forked processes, as in haft.
+//! It judges, records and commits nothing, and the layer is empty. Forked processes do all the work, as in haft.
 
 use std::ffi::CString;
 use std::io;

@@ -1,6 +1,6 @@
-//! What it costs to run a command through the whole pipeline, beside bash alone with pipes.
+//! Measures the cost of a command through the whole pipeline, beside bash alone with pipes.
 //!
-//! This program is its own launcher. Contenders take turns, and medians are compared.
+//! This program is its own launcher. The contenders take turns, and the benchmark compares medians.
 
 mod floor;
 

@@ -1,4 +1,4 @@
-//! Runs a program to its end and says how long it took and how much memory it had.
+//! Runs a program to its end and reports how long it took and how much memory it used.
 
 use std::fs::File;
 use std::mem::MaybeUninit;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub struct Ended {
     /// From before it was started until it was gone.
     pub took: Duration,
-    /// The most memory that was resident at once.
+    /// The peak of resident memory.
     pub peak_bytes: u64,
 }
 

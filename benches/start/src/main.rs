@@ -1,7 +1,7 @@
-//! How long the haft command takes to start, in units of a command that is known to start quickly.
+//! Measures how long the haft command takes to start, in units of a command that starts quickly.
 //!
-//! A time in milliseconds says as much about the machine as about the program, so `rg --version`
-//! runs in between: they take turns, and the best of each counts.
+//! Milliseconds depend on the machine as much as on the program. So the benchmark runs `rg --version` in between; the
+//! two take turns, and the best of each counts.
 
 mod child;
 

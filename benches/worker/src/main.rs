@@ -1,7 +1,7 @@
-//! What a call of a Python tool costs through a warm worker, beyond the time of the function itself.
+//! Measures a call of a Python tool through a warm worker, without the time of the function itself.
 //!
-//! The whole way is measured, as a driver of `haft call -` sees it: a line in, a line out. The function says how long it
-//! took, and that is taken off.
+//! It measures the whole path as a driver of `haft call -` sees it: a line in, a line out. The function reports its own
+//! time, and the benchmark subtracts it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -84,7 +84,7 @@ fn in_workspace(haft: &Path, folder: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// Somebody who makes one call after the other.
+/// Makes one call after the other.
 struct Driver {
     haft: Child,
     lines: BufReader<std::process::ChildStdout>,

@@ -1,6 +1,6 @@
-//! The turn loop: ask, run what is called, feed back, until it is enough.
+//! The turn loop: asks the model, runs its calls, and returns the results to it until the run ends.
 //!
-//! Not here: asking (`ask`), running calls (`calls`), what a valid history is (`history`).
+//! Not here: asking (`ask`), running calls (`calls`), the rules for a valid history (`history`).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -168,7 +168,7 @@ impl<'a> AgentLoop<'a> {
         &self.messages
     }
 
-    /// Works on a prompt until the model has nothing more to call, a limit is reached, or somebody stops it.
+    /// Works on a prompt until the model has nothing more to call, a limit is reached, or the caller stops it.
     ///
     /// An empty prompt lets the model go on. However it ends, the conversation is valid and the next prompt works.
     pub async fn run(&mut self, prompt: String, told: RunListener<'_>, stop: &CancellationToken) -> AgentOutcome {
@@ -227,7 +227,7 @@ impl<'a> AgentLoop<'a> {
         while let Some(text) = self.inbox.take() {
             (run.told)(RunEvent::Steered(&text));
             self.keep(Message::user(text))?;
-            // Whoever speaks to it may have changed anything.
+            // The user may have changed anything in the meantime.
             self.guard = Guard::default();
         }
         Ok(())
@@ -240,7 +240,7 @@ impl<'a> AgentLoop<'a> {
             () = stop.cancelled() => return Err(AgentEndReason::Stopped),
             advice = self.overseer.goes_in_circles(&circle) => advice,
         };
-        // Whoever lets it go on may have changed anything.
+        // The overseer may have changed anything before it let the model continue.
         self.guard = Guard::default();
         match advice {
             Advice::End => Err(AgentEndReason::GoesInCircles { tool: circle.tool, times: circle.times }),
@@ -384,7 +384,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The model has called something or given an answer, so whatever broke off before is mended.
+    /// Resets the counts of interruptions: the model has made a call or given an answer.
     fn is_under_way(&mut self) -> Result<(), AgentEndReason> {
         self.goings_on = 0;
         self.pauses = 0;

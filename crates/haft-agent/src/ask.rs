@@ -28,7 +28,7 @@ impl AgentLoop<'_> {
         self.state.at_step(run.steps);
         (run.told)(RunEvent::Step(run.steps));
         let mut reply = self.ask_once(run).await;
-        // A session that is taken up may be many times as long as the window that nobody told us of.
+        // A resumed session may be many times as long as a window that haft does not know.
         while matches!(&reply, Err(error) if error.kind == ModelErrorKind::TooLong)
             && self.make_room_for_smaller_window(run)
         {
@@ -74,7 +74,7 @@ impl AgentLoop<'_> {
         tokio::select! {
             biased;
             replied = self.model.reply(&request, &heard, run.stop) => replied,
-            // Whoever does not stop by itself is left behind.
+            // A model that does not stop by itself is left behind.
             () = too_late => Err(ModelError {
                 kind: ModelErrorKind::Stopped,
                 what: "The model was stopped.".to_owned(),
@@ -92,7 +92,7 @@ impl AgentLoop<'_> {
             output: self.gauge.tokens(reply.native.json.get().len()),
             ..Usage::default()
         };
-        // A reply costs something on both sides; where one is missing, nobody counted.
+        // A reply costs tokens on both sides. A count of zero means that the provider did not count.
         let counted = |counted: u64, estimated: u64| if counted == 0 { estimated } else { counted };
         let usage = Usage {
             input: counted(reply.usage.input, estimated.input),

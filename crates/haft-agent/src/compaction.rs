@@ -1,10 +1,10 @@
 //! Makes room in a conversation that has become too long for its model.
 //!
-//! Oldest first: images, results, then large arguments of calls, then whole replies with their answers; what the user said stays,
-//! and so does the newest exchange, whose results are only shortened. Calls stay paired with their answers all the time.
-//! What was left out is said where it was, so that the model knows that it knew.
+//! It removes the oldest parts first: images, results, large arguments of calls, then whole replies with their answers.
+//! It keeps the user's words and the newest exchange, whose results it only shortens. Calls stay paired with their
+//! answers. A note marks each removed part, so the model knows that it once saw this part.
 //!
-//! Nothing of this is written down: a session on disk is whole, and is compacted again when it is taken up and needs it.
+//! Nothing of this is recorded: a session on disk is whole, and haft compacts it again after a resume if necessary.
 
 use haft_contract::grouped::GroupedNumber;
 use haft_contract::head_and_tail::{whole_lines_after, whole_lines_before};

@@ -1,4 +1,4 @@
-//! Leaves out what differs each time although it means the same: how long something took, which number a change has.
+//! Removes details that differ each time without a difference in meaning: durations, and numbers of changes.
 
 /// Leaves out of a line what differs each time that the same is done.
 pub fn without_what_differs_each_time(line: &str) -> String {

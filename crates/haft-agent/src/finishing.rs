@@ -1,7 +1,7 @@
-//! The end of a run that the model declares with a call instead of a last reply.
+//! Ends a run that the model finishes with a call instead of a last reply.
 //!
-//! The result is checked while the call runs, so the model reads what is wrong as the result of its call. A result that does
-//! not fit ends nothing.
+//! haft checks the result while the call runs, so the model reads any problem as the result of its call. An invalid
+//! result does not end the run.
 //!
 //! Not here: the call itself (`haft-tools`), answers that are a last reply (`output`).
 

@@ -1,4 +1,4 @@
-//! How many tokens a text may have, corrected by what the provider counted last.
+//! Estimates the tokens of a text, and corrects the estimate by the provider's last count.
 
 use haft_model::conversation::Usage;
 

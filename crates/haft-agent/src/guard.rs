@@ -1,13 +1,13 @@
-//! Notices when a model goes in circles, and says so with growing weight.
+//! Notices when a model goes in circles, and reports it with growing weight.
 //!
-//! A call goes in circles when it is made again, ends in the same way, and nothing was changed in between: the same test
-//! after an edit is progress, the same failing edit is not. First the result says so, then the earlier result is given
-//! instead of another run, and in the end somebody is asked whether it may go on. What the session's own memory says of calls
-//! that failed before stands in their results already, and is not said twice.
+//! A call goes in circles when the model repeats it, it ends in the same way, and nothing changed in between: the same
+//! test after an edit is progress, the same failing edit is not. First the result says so. Then the model gets the
+//! earlier result instead of another run. In the end haft asks the overseer whether the model may continue. Results
+//! already contain what the session's memory says about earlier failures, so this module does not repeat it.
 //!
-//! A call whose result was dropped to make room is forgotten here: the model may make it again as if it were new.
+//! It forgets a call whose result was dropped to make room: the model may make it again as if it were new.
 //!
-//! A reader of what was done: whether something changed is what the doors say, not what the call looks like.
+//! It only reads what was done: the doors say whether something changed, not the form of the call.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

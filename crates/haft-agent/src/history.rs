@@ -1,15 +1,15 @@
-//! What was said so far, valid whenever a model is asked.
+//! The conversation so far, valid whenever haft asks a model.
 //!
-//! Valid means: the user begins, every reply with calls is followed by exactly one answer for each of them in their
-//! order, answers stand nowhere else, and nobody speaks twice in a row but a model that had paused. What comes from a
-//! process that was killed, or from a log that lost a piece, is mended to that when it is taken up again.
+//! Valid means: the user begins, and every reply with calls is followed by exactly one answer for each of them in their
+//! order. Answers stand nowhere else. Only a model that had paused speaks twice in a row. A resume repairs the history
+//! of a process that was killed, or of a log that lost a piece.
 
 use std::collections::HashSet;
 
 use haft_model::conversation::{Message, ModelToolCall, Reply, ReplyPart, StopReason, ToolAnswer};
 use haft_runtime::arguments;
 
-/// What is left of a session when it is taken up again.
+/// The parts of a session that remain when it is resumed.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
     /// The messages, in their order.
@@ -22,7 +22,7 @@ pub struct Past {
     pub lost: usize,
 }
 
-/// A past conversation, mended so that it is valid again.
+/// A past conversation, repaired to be valid again.
 #[derive(Clone, Debug)]
 pub(crate) struct MendedHistory {
     pub(crate) messages: Vec<Message>,
@@ -119,9 +119,9 @@ fn rename_doubles(messages: &mut [Message]) -> HashSet<String> {
     used
 }
 
-/// Returns a reply in other words where a call of it has an id that an earlier one of the session has: some servers
-/// count them anew in each reply, and do not know of what was left out of a request. An id that holds a secret would
-/// carry it into every record, so it becomes another one too.
+/// Returns the reply with new ids if a call of it has an id that an earlier call of the session has. Some servers
+/// restart their numbers in each reply, and do not know the calls that a request left out. An id that holds a secret
+/// would enter every record, so this replaces it too.
 pub(crate) fn with_new_ids(
     reply: &Reply,
     used: &mut HashSet<String>,

@@ -1,7 +1,7 @@
-//! How many images a conversation may hold.
+//! Limits the images of a conversation.
 //!
-//! Three limits: what providers take as one image, what they take in one request, and what a session can keep on disk,
-//! where each result is written twice.
+//! There are three limits: for one image and for one request at the provider, and for a session on disk, which holds
+//! each result twice.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

@@ -1,6 +1,6 @@
 //! The system prompt: haft's coding prompt or the program's own, the user's files, and the mode.
 //!
-//! Not here: which files there are and whether they are trusted. They come as values.
+//! Not here: which files there are and whether they are trusted. The caller passes them as values.
 
 use haft_contract::grouped::GroupedNumber;
 
@@ -53,12 +53,12 @@ pub struct Words {
 /// How a session runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Manner {
-    /// By the rules, with somebody or nobody there to ask.
+    /// By the rules, with or without a person to ask.
     #[default]
     Normal,
     /// Nothing is changed.
     Plan,
-    /// What commands change is shown and thrown away.
+    /// haft shows what commands change, and discards it.
     Try,
     /// Ordinary questions about what undo can take back are answered with yes.
     YesToUndoable,

@@ -1,11 +1,11 @@
-//! The loop between a model and its tools: small, stopped at any point, with a history that is always valid.
+//! The loop between a model and its tools: small, stoppable at any point, with a history that is always valid.
 //!
-//! A model is asked, its calls run through the runtime, and what came of them is fed back, until it has nothing more to
-//! call or a limit is reached ([`agent::AgentLoop::run`]). Every call that a model makes has exactly one answer, however it
-//! ended: providers refuse a conversation in which one is missing, and with it everything that was said in it.
+//! It asks a model, runs its calls through the runtime, and returns the results, until the model has nothing more to
+//! call or a limit is reached ([`agent::AgentLoop::run`]). Every call of a model has exactly one answer, however it
+//! ended: providers refuse a whole conversation for one missing answer.
 //!
-//! Not here: the stages of a call (`haft-runtime`), the words of providers (`haft-model`), where a session is kept and
-//! what is printed of it (whoever runs the agent).
+//! Not here: the stages of a call (`haft-runtime`), the providers' formats (`haft-model`), where a session is stored
+//! and what is printed of it (the program that runs the agent).
 
 pub mod agent;
 mod ask;

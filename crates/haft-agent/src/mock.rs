@@ -1,4 +1,4 @@
-//! A model that follows a script, for tests of agents: no network, no key, and it records every request that it receives.
+//! A scripted model for tests of agents: it needs no network and no key, and records every request that it receives.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

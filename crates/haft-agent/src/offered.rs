@@ -1,4 +1,4 @@
-//! The tools of a catalogue, as a model is offered them.
+//! The tools of a catalogue, in the form in which haft offers them to a model.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

@@ -31,7 +31,7 @@ pub struct AgentOutcome {
 pub enum AgentEndReason {
     /// The model has nothing more to do.
     Finished,
-    /// Somebody stopped it.
+    /// The caller stopped it.
     Stopped,
     /// The model was asked as often as it may be.
     OutOfSteps(u32),

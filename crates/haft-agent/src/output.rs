@@ -1,10 +1,10 @@
-//! The form in which a last answer is wanted: one JSON object that fits a schema.
+//! The form of a structured last answer: one JSON object that fits a schema.
 //!
-//! The model is told of it in words, its answer is read as leniently as arguments are and checked as strictly, and what
-//! is wrong is told to it. That works with every provider and every local server, with tools beside it; what providers
-//! offer for this does not (decision 0018).
+//! haft describes the schema to the model in words, reads the answer as leniently as arguments, checks it as strictly,
+//! and reports errors to the model. This works with every provider and every local server, with tools beside it; the
+//! providers' own features for this do not (decision 0018).
 //!
-//! Not here: how often a model is told (`agent`), where a schema comes from.
+//! Not here: how often haft reports errors (`agent`), where a schema comes from.
 
 #[cfg(test)]
 mod tests;
@@ -49,7 +49,7 @@ pub struct OutputSchema {
 pub struct StructuredOutput {
     /// The answer, an object.
     pub value: Value,
-    /// What had to be mended to read it, a line each; mostly nothing.
+    /// The repairs that were necessary to read it, a line each; mostly none.
     pub repairs: Vec<String>,
 }
 
@@ -109,8 +109,8 @@ impl OutputSchema {
 
     /// Reads an answer.
     ///
-    /// It may stand in one code fence, and between words where it is the only object. Text that is not quite JSON is mended
-    /// where it has one sensible reading; values are not changed, and nothing is added that the text does not have.
+    /// It may stand in one code fence, or between words if it is the only object. This repairs text that is not quite
+    /// JSON if it has one sensible reading. It changes no values, and adds nothing that the text does not have.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl OutputSchema {
         let reading = match read_text(text) {
             // Arguments may be left out. An answer may not.
             Ok(_) if !text.contains('{') => return Err("$: expected one JSON object, received none".to_owned()),
-            // A call that was cut is known as one; of an answer nobody knows whether a bracket is all that is missing.
+            // haft knows when a call was cut. Of an answer, it cannot know whether only a bracket is missing.
             Ok(reading) if reading.is_completed() => {
                 return Err("$: expected a complete JSON object, received text that ends inside it".to_owned());
             }
@@ -143,7 +143,7 @@ impl OutputSchema {
         let (schema, text) = (self.clone(), text.to_owned());
         let (sender, read) = tokio::sync::oneshot::channel();
         let thread = std::thread::Builder::new().name("haft-output".to_owned());
-        // Where nobody waits any more, nobody is told.
+        // If the caller no longer waits, the send has no effect.
         thread.spawn(move || drop(sender.send(schema.read(&text)))).map_err(|_| Misfit::NotChecked)?;
         match tokio::time::timeout(LONGEST_CHECK, read).await {
             Ok(Ok(read)) => read.map_err(Misfit::Wrong),

@@ -1,4 +1,4 @@
-//! Whoever can be asked when a model gets nowhere.
+//! The interface to a person or program that decides when a model makes no progress.
 
 use haft_contract::BoxFuture;
 
@@ -24,13 +24,13 @@ pub struct Circle {
 pub enum Advice {
     /// The run ends.
     End,
-    /// The model goes on, and is counted for anew.
+    /// The model continues, and counting restarts.
     GoOn,
     /// The model is told this, and goes on.
     Say(String),
 }
 
-/// Nobody is there: the run ends.
+/// Ends the run, because no overseer is present.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nobody;
 

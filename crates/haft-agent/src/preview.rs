@@ -1,4 +1,4 @@
-//! What a call is about, on one short line.
+//! Describes a call on one short line.
 
 use haft_model::conversation::ModelToolCall;
 use haft_runtime::redact::Redactor;

@@ -1,7 +1,7 @@
-//! What a model costs, where somebody says its price: nobody's prices are known here.
+//! Computes what a model costs from a price that the user names: haft itself knows no prices.
 //!
-//! Money is counted in whole numbers: prices in billionths of the currency for a million tokens, so a token costs a
-//! whole number of quadrillionths, and no sum of them is ever rounded.
+//! It counts money in whole numbers. Prices are in billionths of the currency for a million tokens, so a token costs a
+//! whole number of quadrillionths, and no sum is ever rounded.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
-//! Keeps a session where it survives the process: what an agent tells before anything that depends on it goes on.
+//! Keeps a session beyond its process: the agent records each step before anything depends on it.
 //!
-//! Not here: how it lies on the disk (`haft-workspace`).
+//! Not here: the format on disk (`haft-workspace`).
 
 use std::io;
 

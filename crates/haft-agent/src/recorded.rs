@@ -1,9 +1,9 @@
-//! A model that says again what was said in a session, whatever it is asked.
+//! A model that repeats the replies of a recorded session, whatever it is asked.
 //!
-//! The replies come in their order; each may be adapted to where it is said again just before it is. When there are no
-//! more, whoever asks is told that it was stopped.
+//! It returns the replies in their order, and may adapt each one just before. When none is left, it reports that it was
+//! stopped.
 //!
-//! Not here: where replies were kept (whoever runs the agent).
+//! Not here: where the replies were stored (the program that runs the agent).
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

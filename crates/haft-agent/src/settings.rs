@@ -1,4 +1,4 @@
-//! How far an agent may go, and what it is told first.
+//! The limits of an agent, and its first instructions.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use crate::instructions::Instructions;
 use crate::output::OutputSchema;
 use crate::price::Price;
 
-/// The tokens that a model takes where nobody says otherwise.
+/// The default number of tokens that a model takes.
 pub const WINDOW: u64 = 128_000;
-/// How often a model is asked for one prompt where nobody says otherwise.
+/// The default limit on how often a model is asked for one prompt.
 pub const MOST_STEPS: u32 = 200;
 
 /// The limits and instructions of an agent.
@@ -20,7 +20,7 @@ pub struct AgentSettings {
     pub max_steps: u32,
     /// How many tokens one prompt may cost, of requests and replies together.
     pub token_budget: Option<u64>,
-    /// What the model costs, where somebody says it.
+    /// The price of the model, if the user names one.
     pub price: Option<Price>,
     /// How much one prompt may cost, in billionths of the currency of the price. Without a price it is not counted.
     pub cost_budget: Option<u64>,

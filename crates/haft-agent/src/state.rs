@@ -1,6 +1,6 @@
-//! What tools may see of the agent that calls them.
+//! The part of an agent that its tools may see.
 //!
-//! The conversation is lent for the time in which calls run, and not copied: it may be long, and few tools look at it.
+//! Tools borrow the conversation while calls run. It is not copied, because it may be long and few tools read it.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! What an agent tells while it works: enough to print a session as it happens.
+//! The events of an agent's run: enough to print a session as it happens.
 
 use std::time::Duration;
 

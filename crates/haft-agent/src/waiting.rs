@@ -1,4 +1,4 @@
-//! Knows since when an agent waits for its model.
+//! Measures how long an agent waits for its model.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

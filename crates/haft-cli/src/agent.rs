@@ -1,4 +1,4 @@
-//! A model at work, as the command line shows it.
+//! Runs a model from the command line.
 //!
 //! Not here: the loop itself (`haft-agent`), the choice of model and the records of a session (`haft-host`).
 

@@ -1,4 +1,4 @@
-//! Who is at the other end of a command: how the host is opened for it, who answers its questions, how it is told.
+//! The caller of a command: opens the host for it, answers questions for it, and reports to it.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! Builds the flags of a subcommand only when that one is called.
+//! Builds the flags of a subcommand only when that subcommand is called.
 //!
-//! haft has some thirty subcommands, and each call uses one. Building the flags and the help of all of them was most of
-//! what the command line cost.
+//! haft has some thirty subcommands, and each call uses one. Building the flags and the help of all of them took most
+//! of the command line's time.
 
 use std::ops::Deref;
 

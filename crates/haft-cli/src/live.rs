@@ -1,7 +1,7 @@
-//! The last line of what a running call prints, while somebody waits at the terminal.
+//! Shows the last line of a running call's output while a user waits at the terminal.
 //!
-//! One line that is written over and goes when the call ends: the result has everything. Without a terminal there is
-//! nobody to entertain, and nothing is written.
+//! It overwrites one line and removes it when the call ends, because the result has everything. Without a terminal, it
+//! writes nothing.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -26,12 +26,12 @@ pub(crate) struct Live {
     line: LiveLine,
 }
 
-/// The line on the screen: whoever prints something else takes it away first.
+/// The line on the screen. Code that prints something else removes it first.
 #[derive(Clone, Default)]
 pub(crate) struct LiveLine {
     /// How many columns are in use.
     columns: Arc<AtomicUsize>,
-    /// Whether somebody is asked meanwhile, and nothing is to come over the question.
+    /// Whether haft asks the user something, so no output may cover the question.
     is_held: Arc<AtomicBool>,
 }
 
@@ -52,7 +52,7 @@ impl LiveLine {
         HeldLine(self.is_held.clone())
     }
 
-    /// Writes over what stands there, unless somebody is asked.
+    /// Overwrites the line, unless haft asks the user something.
     pub(crate) fn show(&self, line: &str, style: Style) {
         if self.is_held.load(Ordering::Relaxed) {
             return;
@@ -78,7 +78,7 @@ impl LiveLine {
 }
 
 impl Live {
-    /// Listens to what calls print, if somebody is at the terminal.
+    /// Listens to the output of calls, if a user is at the terminal.
     pub(crate) fn new(events: &Events) -> Self {
         let is_watched = io::stderr().is_terminal();
         let subscription = is_watched.then(|| events.subscribe_only(EventKind::OutputChunk));

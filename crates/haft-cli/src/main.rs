@@ -1,7 +1,7 @@
 //! The `haft` command: one file per subcommand, and the only place that prints.
 //!
-//! Data goes to stdout, talk to stderr. Exit codes: 0 ok, 1 the tool failed, 2 usage or
-//! configuration, 3 refused, 4 timed out, 130 interrupted.
+//! Data goes to stdout, messages go to stderr. Exit codes: 0 ok, 1 the tool failed, 2 usage or configuration, 3
+//! refused, 4 timed out, 130 interrupted.
 
 mod agent;
 mod arguments;
@@ -75,7 +75,7 @@ fn asks_only_for_version(words: &[OsString]) -> bool {
 
 /// Tells an error, and returns how the command ends.
 fn exit_of(error: &anyhow::Error) -> ExitCode {
-    // Whoever read our output has gone; there is nobody to tell.
+    // The reader of our output is gone, so the error has no recipient.
     if is_broken_pipe(error) {
         return Exit::Ok.into();
     }
@@ -125,8 +125,8 @@ fn tell_only_places_of_panics() {
     }));
 }
 
-/// Says whether the system refused something that nobody has named, such as room for the answer: nothing that was
-/// typed or set is wrong. What was named has words of ours before those of the system.
+/// Says whether the system refused something unnamed, such as memory for the answer: the user typed and set nothing
+/// wrong. For a named thing, haft's words come before those of the system.
 fn is_of_the_system(error: &anyhow::Error) -> bool {
     error.chain().next().is_some_and(|first| first.is::<std::io::Error>())
 }

@@ -1,4 +1,4 @@
-//! Shows the host's remarks at the terminal, and asks there whether a project is trusted.
+//! Shows the host's remarks at the terminal, and asks there whether the user trusts a project.
 
 use std::io::{self, BufRead, Write};
 

@@ -1,7 +1,7 @@
 //! Asks the person at the terminal.
 //!
-//! The question shows the exact call, what it would do and why it is asked. Only the listed answers count, with capitals
-//! or as whole words too; anything else is asked again, the end of input means no, and what was typed before is no answer.
+//! The question shows the exact call, its effect and the reason. Only the listed answers count, also in capitals or as
+//! whole words. haft asks again after anything else. The end of input means no, and earlier input is no answer.
 
 mod circle;
 mod from_afar;
@@ -25,12 +25,12 @@ use crate::terminal::question_body::Paper;
 pub(crate) use circle::overseer;
 pub(crate) use from_afar::{AskedFromAfar, Offers};
 
-/// Returns whether somebody can be asked: both what we write and what we read is a terminal.
+/// Returns whether haft can ask a person: both its input and its stderr are a terminal.
 pub(crate) fn somebody_is_there() -> bool {
     crate::screen::captured_columns().is_none() && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Throws away what was typed before a question was shown: nobody can have meant it as the answer.
+/// Discards input that was typed before a question was shown: the person cannot mean it as the answer.
 pub(crate) fn forget_what_was_typed() {
     if io::stdin().is_terminal() {
         // Where that does not work, there is no terminal any more, and reading says so.
@@ -60,7 +60,7 @@ impl Approver for AtTerminal {
             let _held = line.hold();
             let asked = tokio::task::spawn_blocking(move || {
                 forget_what_was_typed();
-                // Not locked: whoever interrupts the question has something to say while this waits for an answer.
+                // Not locked: code that interrupts the question prints while this waits for an answer.
                 converse(&request, paper(), (&mut io::stdin().lock(), &mut anstream::stderr()), &lists)
             });
             match asked.await {
@@ -132,7 +132,7 @@ fn converse(
         }
         match understood(&answer, &request.offers) {
             Some(verdict) => {
-                // Whoever says yes to edits one by one wants to see them.
+                // A person who approves edits one by one wants to see them.
                 let is_worth_it =
                     matches!(verdict, Verdict::AllowOnce | Verdict::AllowFor(_)) && request.command.is_some();
                 let rows = match (&request.setting_to_paste, &request.rule_to_paste) {

@@ -1,3 +1,3 @@
-//! What `haft replay` shows. Not here: the replay itself (`haft_host::replay`).
+//! Shows the results of `haft replay`. Not here: the replay itself (`haft_host::replay`).
 
 pub(crate) mod told;

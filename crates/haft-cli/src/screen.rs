@@ -1,8 +1,8 @@
-//! The terminal: the one place where text from anywhere meets the screen.
+//! The terminal: the only place where text from any source reaches the screen.
 //!
-//! Nothing from outside reaches a terminal as it is: control bytes, escape sequences, text that
-//! turns around and characters that cannot be seen are made visible. In a pipe the answer of a tool
-//! is exact; our own lines are the same as on a terminal, and so are records for programs.
+//! haft never sends text from outside to a terminal unchanged. It makes control bytes, escape sequences, text that
+//! changes direction and invisible characters visible. In a pipe, the answer of a tool is exact; haft's own lines are
+//! the same as on a terminal, and so are records for programs.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -54,7 +54,7 @@ pub(crate) fn talk(text: &str) {
     let text = safe(text);
     let rows = |columns| text.lines().flat_map(|line| wrapped(line, columns, 0)).collect::<Vec<_>>().join("\n");
     let shown = columns_on(io::stderr()).map_or_else(|| text.to_string(), rows);
-    // When nobody can be told, there is nobody to tell that either.
+    // If stderr cannot be written, there is no other place to report that.
     let _ = writeln!(stderr, "{shown}");
 }
 

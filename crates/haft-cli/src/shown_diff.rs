@@ -1,4 +1,4 @@
-//! Differences as lines for a terminal: removed red, added green, what is unchanged plain.
+//! Shows differences as lines for a terminal: removed red, added green, unchanged plain.
 
 use std::borrow::Cow;
 

@@ -539,7 +539,7 @@ fn found_python(said: &CapturedOutput) -> bool {
     Need::Python.met(!said.err.contains("There is no Python here"))
 }
 
-/// Checks a path that nobody trusts; returns what is printed, and the exit status.
+/// Checks a path that is not trusted; returns the output, and the exit status.
 fn check(place: &Place, path: &str) -> (String, i32) {
     let said = place.haft(&["check", path], "");
     assert!(said.err.lines().all(|line| line.starts_with("note: haft did not run ")), "{}", said.err);

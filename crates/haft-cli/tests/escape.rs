@@ -1,6 +1,6 @@
-//! Tries to get out of the sandbox, for real: every way that somebody has thought of, with canaries outside that must not sing.
+//! Tries every known way out of the sandbox, for real, with canaries outside that no attempt may reach.
 //!
-//! Whoever starts it as root runs it a second time as an ordinary user: what holds for one need not hold for the other.
+//! If root starts it, it runs a second time as an ordinary user: what holds for one need not hold for the other.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -84,7 +84,7 @@ fn try_one_as_written(cage: &Cage, suite: &str, attempts: &[Attempt]) {
     assert_held(cage, attempt, &cage.bash_as_written(&attempt.command));
 }
 
-/// Runs the suite as whoever we are, and as an ordinary user where we can become one.
+/// Runs the suite as the current user, and as an ordinary user where we can become one.
 fn for_everybody(suite: &str, attempts: fn(&Cage) -> Vec<Attempt>) {
     let own = Cage::for_whoever_runs_this();
     let own_attempts = attempts(&own);

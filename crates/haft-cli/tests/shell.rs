@@ -1,7 +1,7 @@
-//! What commands do to a workspace, and that `haft undo` takes it back, exactly.
+//! What commands do to a workspace, and that `haft undo` restores it exactly.
 //!
-//! Each script runs in the real sandbox through the real command; the tree before and after is compared with names of any
-//! bytes, modes, links and contents. Whoever starts it as root runs it a second time as an ordinary user.
+//! Each script runs in the real sandbox through the real command; the test compares the tree before and after, with
+//! names of any bytes, modes, links and contents. If root starts it, it runs a second time as an ordinary user.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,

@@ -1,4 +1,4 @@
-//! The command when it is killed, when many run at once, and when the disk says no.
+//! The command when it is killed, when many run side by side, and when the disk reports errors.
 //!
 //! Not here: what needs no process of its own (`haft-workspace`, `torture`).
 #![expect(

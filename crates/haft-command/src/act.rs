@@ -1,4 +1,4 @@
-//! What a program does with its words, before anybody has looked where paths lead.
+//! Acts: what a program does with its words, before haft has located any path.
 
 use haft_contract::effect::Danger;
 

@@ -1,8 +1,8 @@
-//! Tells a folder for temporary files from a home or a neighbour that happens to lie in one.
+//! Tells a folder for temporary files from a home or a neighbour that is inside one.
 //!
-//! Scratch workspaces and scratch homes lie in `/tmp`. What a command finds around them is no temporary file: the home
-//! is a home, and what lies beside or above the workspace belongs to a person. So such a path is named from the home (`~/…`)
-//! or from the workspace (`../…`), which is also how people would say it.
+//! Scratch workspaces and scratch homes are in `/tmp`. The files around them are not temporary: the home is a home, and a
+//! path beside or above the workspace belongs to a person. haft names such a path from the home (`~/…`) or from the
+//! workspace (`../…`), as people do.
 
 use std::path::{Component, Path, PathBuf};
 

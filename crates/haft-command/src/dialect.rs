@@ -1,8 +1,8 @@
-//! Which texts for a shell mean the same in that shell as in bash.
+//! Decides whether a text for another shell means the same as in bash.
 //!
-//! haft reads every text as bash does. `sh` is dash on many machines, which takes `[[` for a program and `$'…'` for a
-//! dollar sign. So a text for another shell counts as understood only where both shells agree on it. The scan goes from
-//! left to right and stops at the first construct on which they differ, because up to there they agree on the quotes.
+//! haft reads every text as bash does. `sh` is dash on many machines: it takes `[[` for a program and `$'…'` for a
+//! dollar sign. A text for another shell therefore counts as understood only where both shells agree on it. The scan goes
+//! from left to right and stops at the first construct on which they differ: up to there they agree on the quotes.
 //!
 //! Not here: commands that only one of the shells has, whose names may come out of a variable (`walk/dialects`).
 

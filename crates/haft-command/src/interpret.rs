@@ -1,7 +1,7 @@
 //! Walks through a command in the order in which the shell would run it, and finds what it would do.
 //!
-//! Conditions are not decided: every branch is walked, and what a branch sets is added to what was there
-//! (`control`). What a subshell sets stays in it.
+//! haft does not decide conditions: it walks every branch, and adds what a branch sets to the existing state
+//! (`control`). What a subshell sets stays in the subshell.
 //!
 //! Not here: what programs do with their words (`programs`), the values of words (`words`).
 

@@ -1,4 +1,4 @@
-//! Judges commands by the default rules, for the tests beside the code that reads them.
+//! Judges commands by the default rules, for the unit tests of this crate.
 
 use haft_policy::decision::Decision;
 use haft_policy::examples::decision;

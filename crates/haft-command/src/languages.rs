@@ -1,10 +1,10 @@
-//! What text in another language than the shell's would do.
+//! Reads texts in languages other than the shell's, and says what they would do.
 //!
-//! awk and sed are read wholly, because most of their programs are harmless and need no question.
-//! Other languages are read for the strings in them: running such a program is asked about in any case, and the
-//! strings tell when it should be refused.
+//! haft reads awk and sed completely, because most of their programs are harmless and need no question.
+//! In other languages it reads the strings: haft asks about running such a program in any case, and the strings tell
+//! when to refuse it.
 //!
-//! Not here: where paths lead and what a script does that is run in turn (`interpret`).
+//! Not here: where paths lead, and what a script does that such a program runs (`interpret`).
 
 use crate::act::{CodeLanguage, NestedRun, ProgramReading, RawEffect};
 use crate::programs::console;

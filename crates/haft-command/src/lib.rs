@@ -1,8 +1,8 @@
 //! Reads a command as the shell does, and says what it would do.
 //!
-//! Text becomes a tree ([`syntax`]), the tree is walked in the order in which the shell would run it (`interpret`), words
-//! become values as far as they can be known, and a table that is data says what a program does with its words
-//! (`programs`). What is not understood is said to be unknown, and is at least asked about.
+//! haft turns text into a tree ([`syntax`]), and walks the tree in the order in which the shell would run it (`interpret`).
+//! Words become values where these can be known. A table that is data says what a program does with its words
+//! (`programs`). What haft does not understand it reports as unknown, and at least asks about it.
 //!
 //! Rules are advice: a command that deceives this reading still runs in the sandbox.
 //!

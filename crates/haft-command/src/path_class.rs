@@ -1,7 +1,7 @@
-//! What lies at a path that a command names: a file of the workspace, of the system, a device, a secret.
+//! Classifies a path that a command names: a file of the workspace, of the system, a device, a secret.
 //!
-//! File tools reach nothing outside the workspace; commands see the system's folders as well, read-only, and private
-//! empty folders in the place of the others. So what a command names outside is judged by what it is.
+//! File tools reach nothing outside the workspace. Commands also see the system's folders, read-only, and private empty
+//! folders instead of the others. So haft judges an outside path by what it is.
 
 use std::path::{Component, Path, PathBuf};
 

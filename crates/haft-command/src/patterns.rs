@@ -1,4 +1,4 @@
-//! Patterns of the shell, as far as they are `*`, `?` and letters.
+//! Shell patterns made of `*`, `?` and letters.
 
 use crate::value::{ShellValue, ValuePiece};
 

@@ -1,4 +1,4 @@
-//! Paths as commands write them: relative to the folder the shell is in, with gaps.
+//! Paths as commands write them: relative to the folder of the shell, with gaps.
 
 use haft_contract::path::Target;
 

@@ -1,4 +1,4 @@
-//! What `echo` and `printf` print: text that often goes into another program.
+//! Computes what `echo` and `printf` print: this text often goes into another program.
 
 use crate::value::{ShellValue, ValuePiece};
 

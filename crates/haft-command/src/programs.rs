@@ -1,8 +1,8 @@
-//! What programs do with their words, by a table that is data.
+//! Says what programs do with their words, by a table that is data.
 //!
-//! Programs come and go and have hundreds of flags, so what is known about them stands in `programs/table/*.txt`, one row a
-//! program, so that a line can be corrected without reading code (the format: `programs/table/README.md`). Few have rules
-//! of their own (`special`).
+//! Programs come and go and have hundreds of flags. So the facts about them are in `programs/table/*.txt`, one row per
+//! program, and you can correct a line without reading code (the format: `programs/table/README.md`). A few programs have
+//! special rules (`special`).
 //!
 //! Not here: where paths lead and what is decided (`interpret` and `haft-policy`), builtins that change the state of the shell.
 

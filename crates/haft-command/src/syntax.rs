@@ -1,10 +1,10 @@
-//! The tree of a command: what the shell reads, without anything expanded but braces.
+//! The tree of a command, as the shell parses it, with only braces expanded.
 //!
-//! What cannot be read becomes [`CommandNode::Opaque`] and is asked about. Quotes and escapes are resolved here, so that
-//! `r"m"`, `\rm` and `$'\x72m'` are the same word.
+//! Text that haft cannot read becomes [`CommandNode::Opaque`], and haft asks about it. The parser resolves quotes and
+//! escapes, so `r"m"`, `\rm` and `$'\x72m'` are the same word.
 //!
-//! The reading is our own, character by character as bash does it. The grammars that editors use take other things for
-//! a command than bash runs: one of them sees an argument of `time` where `time { rm x; }` removes a file.
+//! haft has its own parser, which goes character by character as bash does. The grammars of editors see other commands
+//! than bash runs: one of them sees an argument of `time` where `time { rm x; }` removes a file.
 
 mod ansi;
 mod arithmetic;

@@ -1,4 +1,4 @@
-//! The value of a word, as far as it can be known before the command runs.
+//! The value of a word, as far as haft can know it before the command runs.
 
 /// A word after expansion: known text with gaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! Programs that people name to look at text, in settings of git and in variables such as `PAGER`.
+//! Programs that people choose for viewing text, in settings of git and in variables such as `PAGER`.
 
 use crate::value::ShellValue;
 

@@ -1,4 +1,4 @@
-//! What the environment says, read once at the start.
+//! Reads the environment once at the start.
 
 use std::env::VarError;
 use std::ffi::OsString;
@@ -34,7 +34,7 @@ pub fn variable(name: &str) -> Option<String> {
 #[error("{0} is set, but not to text in UTF-8; set it again, or unset it")]
 pub struct NotText(String);
 
-/// Returns the value of a variable of this process; nothing when it is not set. For those that somebody relies on.
+/// Returns the value of a variable of this process; nothing when it is not set. For variables that haft must not ignore.
 pub fn text_of_variable(name: &str) -> Result<Option<String>, NotText> {
     match std::env::var(name) {
         Ok(value) => Ok(Some(value)),

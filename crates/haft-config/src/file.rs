@@ -1,4 +1,4 @@
-//! `config.toml`: what the user has set, with the place of every mistake.
+//! Reads the user's settings from `config.toml`, and reports the place of every mistake.
 
 use std::fmt;
 use std::io;

@@ -1,6 +1,6 @@
-//! Who the user is to git: name, address and the name of a first branch, taken out of its settings.
+//! Takes the user's identity from git's settings: name, address and the name of the first branch.
 //!
-//! A command sees only these: git's settings may also name programs and hold keys.
+//! A command sees only these, because git's settings may also name programs and hold keys.
 
 /// What is passed on, by section and key.
 const PASSED_ON: [(&str, &str); 4] =

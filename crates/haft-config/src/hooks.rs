@@ -1,6 +1,6 @@
-//! Hooks that are commands, as `config.toml` has them: `[[hooks.PreToolUse]]` and `[[hooks.PostToolUse]]`.
+//! Hooks that run commands, from `config.toml`: `[[hooks.PreToolUse]]` and `[[hooks.PostToolUse]]`.
 //!
-//! Not here: running them (`haft-runtime`), whether a project's count (`haft-workspace`).
+//! Not here: running hooks (`haft-runtime`), deciding whether the hooks of a project count (`haft-workspace`).
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -59,7 +59,7 @@ pub enum HookEvent {
 pub enum HookOwner {
     /// The user.
     User,
-    /// The project; somebody trusted it.
+    /// The project; the user trusted it.
     Project,
 }
 

@@ -1,4 +1,4 @@
-//! `[journal]`: how much of what was changed is kept for undo, and for how long, as people write it.
+//! The section `[journal]`: how much haft keeps for undo, and for how long.
 
 use std::time::Duration;
 

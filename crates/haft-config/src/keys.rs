@@ -1,9 +1,9 @@
-//! What admits to models: variables of the environment, and `keys.toml` beside the configuration.
+//! Reads keys for model providers from the environment and from `keys.toml` beside the configuration.
 //!
-//! The file has the same names as the environment would have: `ANTHROPIC_API_KEY = "…"`. It counts only where nobody else
-//! can read it. Whatever is wrong with it is told without a word of what is in it.
+//! The file uses the names of the variables: `ANTHROPIC_API_KEY = "…"`. haft uses it only if no other user can read it.
+//! Messages about a mistake in it never repeat its content.
 //!
-//! Not here: which key is for whom (`haft-cli`).
+//! Not here: which key is for which provider (`haft-cli`).
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,8 +1,8 @@
-//! Reads environment, home and configuration files into small settings that others are handed.
+//! Reads the environment, the home and the configuration files into small settings for other crates.
 //!
 //! This is the only crate that reads the environment and knows where home is.
 //!
-//! Not here: touching files (they are read through `haft-workspace`), flags (`haft-cli`).
+//! Not here: access to files (`haft-workspace` reads them), flags (`haft-cli`).
 
 pub mod environment;
 pub mod file;

@@ -1,4 +1,4 @@
-//! Servers of the Model Context Protocol that the user's file names: the section `[mcp.servers.NAME]`.
+//! MCP servers (Model Context Protocol) from the user's file: the section `[mcp.servers.NAME]`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Edits the servers of the user's `config.toml`, and keeps comments, order and spaces.
 //!
-//! The new text is read back before anybody writes it: it must say what the old one said, and the change.
+//! haft reads the new text back before it writes the file: only the requested change may differ from the old settings.
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 

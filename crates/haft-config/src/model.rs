@@ -1,6 +1,6 @@
-//! Which model is spoken to, as `config.toml` and the environment say.
+//! Which model haft uses, from `config.toml` and the environment.
 //!
-//! Not here: flags, and finding one where nothing is said (`haft-cli`), keys (`keys`).
+//! Not here: flags, finding a model when none is set (`haft-cli`), keys (`keys`).
 
 pub mod server;
 pub mod tuning;

@@ -1,7 +1,7 @@
 //! Which hosts commands may reach: the section `[network]` of the user's settings.
 //!
-//! `allow` and `deny` list hosts (`api.example.com`), all hosts below a domain (`*.example.com`), with a port where only
-//! that one is meant (`db.internal:5432`), every host (`*`), and groups by their names. Deny wins. A project can only deny.
+//! `allow` and `deny` list hosts (`api.example.com`), all hosts below a domain (`*.example.com`), hosts with one port
+//! (`db.internal:5432`), every host (`*`), and groups by their names. Deny wins. A project can only deny.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,6 +1,6 @@
-//! How long a model is waited for, and how often it is asked, as people write it: within bounds.
+//! How long haft waits for a model, and how often it tries, within bounds.
 //!
-//! A wait of nothing would refuse every reply, and one without end is a hang that nobody notices.
+//! A wait of zero would refuse every reply. A wait without end would look like a hang.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! What models cost, as the user says in `config.toml`: haft brings no prices along.
+//! The prices of models from `config.toml`; haft has no prices built in.
 //!
-//! A price stands under the name of its model, so it never counts for another one. Amounts are kept as whole billionths:
-//! what was written in decimal digits stays exactly that.
+//! Each price belongs to the name of one model, so haft never uses it for another model. haft keeps amounts as whole
+//! billionths, so decimal digits stay exact.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -76,7 +76,7 @@ pub enum BadAmount {
     /// It has more digits than are counted.
     #[error("an amount has at most {DIGITS} digits after the point")]
     TooFine,
-    /// Nobody pays that.
+    /// It is higher than any real price.
     #[error("an amount is at most {MOST}")]
     TooMuch,
 }

@@ -1,4 +1,4 @@
-//! Profiles: the limits of each, as data. Those of `haft` itself are the defaults of the limits.
+//! Profiles: the limits of each, as data. The defaults of the limits are those of the profile `haft`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

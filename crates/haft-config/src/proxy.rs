@@ -1,7 +1,7 @@
-//! The proxy on the way to a provider, as the environment names it.
+//! The proxy on the way to a provider, from the environment.
 //!
-//! The variables are those that most programs read: `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY` in capitals or small
-//! letters, and `NO_PROXY` with the hosts that are reached directly. What runs on this machine always is.
+//! Most programs read the same variables: `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY` in capitals or small letters, and
+//! `NO_PROXY` for hosts that haft reaches directly. haft always reaches servers on this machine directly.
 
 use crate::environment::{NotText, text_of_variable};
 

@@ -1,7 +1,7 @@
-//! `rules.toml`: what the user, or a project, says about what may be done, with the place of every mistake.
+//! Reads `rules.toml`, the rules of the user or of a project, and reports the place of every mistake.
 //!
-//! Fails closed: a file that cannot be read, or that has one mistake, gives no rules but the mistakes, and the start
-//! stops. All of them are told at once.
+//! Fails closed: if haft cannot read the file, or the file has one mistake, haft uses no rule and does not start. It
+//! reports all mistakes together.
 //!
 //! Not here: what a rule may say and whether it can hold (`haft_policy::rules`).
 

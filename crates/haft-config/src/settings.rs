@@ -1,4 +1,4 @@
-//! Everything that was set, put together: flags over the user's file over the profile.
+//! Combines all settings: flags override the user's file, and the file overrides the profile.
 
 use std::path::{Path, PathBuf};
 

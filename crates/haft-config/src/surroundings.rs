@@ -1,7 +1,7 @@
-//! What a command finds around itself: which folders it may read, which variables it gets.
+//! The surroundings of a command: which folders it may read, and which variables it gets.
 //!
-//! Both are lists (`surroundings/lists.rs`): what is not listed is not there. A variable
-//! that is listed is still left out when its value is, or holds, a secret.
+//! Both are lists (`surroundings/lists.rs`). A command does not see what is not listed. haft leaves out a listed variable
+//! if its value is, or holds, a secret.
 
 mod at_terminal;
 mod caches;

@@ -1,4 +1,4 @@
-//! What the parser of TOML says, in haft's words.
+//! Translates the messages of the TOML parser into haft's words.
 //!
 //! The parser names its grammar ("invalid basic string"); a person needs the problem and the fix.
 

@@ -1,10 +1,10 @@
-//! Records what was at a path before a command first touched it.
+//! Records of the state of a path before a command first touches it.
 //!
-//! The process that watches a command writes them, and whoever restores the workspace reads them.
+//! The process that watches a command writes the records, and the code that restores the workspace reads them.
 //!
-//! Where no layer takes the changes of a command, the process that watches it keeps the contents that the command is
-//! about to change. A record is complete before the command goes on, so the last one of a process that was killed may be
-//! cut off, and then its change did not happen.
+//! If no layer takes the changes of a command, the watching process saves the contents that the command is about to
+//! change. It completes each record before the command continues. If the process is killed, its last record may be cut
+//! off; the change of that record then did not happen.
 //!
 //! Not here: keeping contents (`haft-sandbox`), restoring them (`haft-workspace`).
 

@@ -105,7 +105,7 @@ impl ToolCall {
 pub enum RawArguments {
     /// The text exactly as a model sent it; it may be broken.
     Text(String),
-    /// An object that somebody else has parsed already.
+    /// An object that the caller has parsed already.
     Object(Map<String, Value>),
     /// `key=value` words of a command line, read by the schema.
     Words(Vec<(String, String)>),
@@ -139,9 +139,9 @@ impl From<Value> for RawArguments {
 /// The maker of a call. It decides what must have been read before it is overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CallOrigin {
-    /// Somebody at a terminal who sees the question and answers it.
+    /// A person at a terminal who sees the question and answers it.
     Person,
-    /// A command line without anybody there.
+    /// A command line that no person attends.
     Script,
     /// A model, also through another program.
     Model,

@@ -1,8 +1,8 @@
-//! What was done to many files, in few words: how many of each kind, and the paths that matter most.
+//! Summarizes changes of many files: how many of each kind, and the paths that matter most.
 //!
-//! A reader looks for what is gone before what is new, and for their own files before generated ones. A tree that programs
-//! make (`target`, `node_modules`, `__pycache__`) is one entry, and so is a folder that was removed or made with everything
-//! in it. Files inside `.git` are counted, not named. Results, `haft log` and `haft diff` all use this order.
+//! A reader looks for removed files before new ones, and for their own files before generated ones. A tree that programs
+//! make (`target`, `node_modules`, `__pycache__`) is one entry. A folder that was removed or made with everything in it is
+//! one entry too. Files inside `.git` are counted, not named. Results, `haft log` and `haft diff` all use this order.
 //!
 //! Not here: fitting it into the columns of a terminal (`haft-cli`).
 

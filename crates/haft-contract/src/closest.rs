@@ -1,9 +1,9 @@
-//! Finds the name somebody probably meant, for "did you mean" hints.
+//! Finds the name that a caller probably meant, for "did you mean" hints.
 //!
-//! A hint that is far off costs a model a turn, so only near names count: the same letters in another
-//! spelling, or a few typing slips for the length of the word.
+//! A wrong hint costs a model a turn, so only near names count: the same letters in another spelling, or a few typing
+//! slips for the length of the word.
 //!
-//! Not here: renaming anything. A near name is told, never acted on.
+//! Not here: correcting a name. haft reports a near name, and never acts on it.
 
 /// Longest word compared, in characters: hints are for names, and the comparison is quadratic.
 const LONGEST_NAME: usize = 64;

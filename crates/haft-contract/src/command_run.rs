@@ -1,4 +1,4 @@
-//! Runs a command on a ground, from the choice of the ground to what becomes of its changes.
+//! Runs a command on a ground, from choosing the ground to settling the changes.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl CommitTurn for AtOnce {
 impl CommandRun<'_> {
     /// Runs a command, and brings what it changed into the workspace.
     ///
-    /// Without a layer its changes happen at once; that is said. What a stopped command changed is thrown away.
+    /// Without a layer its changes are immediate, and the report says so. haft discards the changes of a stopped command.
     ///
     /// # Errors
     ///
@@ -194,7 +194,7 @@ impl CommandRun<'_> {
 
 async fn sync_on_request(ground: &dyn Staging, requests: &mut mpsc::UnboundedReceiver<SyncRequest>) -> Infallible {
     while let Some(SyncRequest { permit, reply }) = requests.recv().await {
-        // Whoever asked may be gone.
+        // The requester may have ended.
         let _ = reply.send(ground.sync(&permit).await);
     }
     std::future::pending().await

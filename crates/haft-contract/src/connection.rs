@@ -1,7 +1,7 @@
-//! Connections that commands make while they run: what is wanted, who decides, and what came of it.
+//! Connections that commands make while they run: the request, the decision, and the result.
 //!
 //! A command names its hosts when it connects, not before. So the supervisor of a session's network asks the call whose
-//! command runs, over a [`ConnectionDesk`]; the call judges it as any other effect and may ask a person.
+//! command runs, over a [`ConnectionDesk`]. The call judges the connection like any other effect, and may ask a person.
 //!
 //! Not here: accepting and making connections (`haft-net`), the sockets (`haft-sandbox`), deciding (`haft-runtime`).
 
@@ -73,7 +73,7 @@ pub struct ConnectionQuestion {
 }
 
 impl ConnectionDesk {
-    /// Opens a desk; whoever has the receiver decides.
+    /// Opens a desk; the holder of the receiver decides.
     pub fn open() -> (Self, mpsc::Receiver<ConnectionQuestion>) {
         let (questions, asked) = mpsc::channel(MOST_WAITING);
         (Self { questions }, asked)
@@ -88,7 +88,7 @@ impl ConnectionDesk {
 }
 
 impl ConnectionQuestion {
-    /// Returns whether nobody waits for the answer any more.
+    /// Returns whether the asking side has stopped waiting for the answer.
     pub fn is_over(&self) -> bool {
         self.answer.is_closed()
     }

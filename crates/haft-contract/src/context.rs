@@ -1,4 +1,4 @@
-//! What a tool is given: eyes while it plans, hands while it runs.
+//! Contexts that a tool gets: eyes while it plans, hands while it runs.
 
 mod line_part;
 mod planning;
@@ -54,7 +54,7 @@ pub trait ProgressSink: Send + Sync {
     /// Passes on a piece of text.
     fn chunk(&self, text: &str);
 
-    /// Returns the text without secrets. Whoever cuts a text asks first: half a secret is not found again.
+    /// Returns the text without secrets. Call this before you cut a text: half a secret cannot be found again.
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str>;
 
     /// Hides secrets in a text that comes in pieces.
@@ -75,7 +75,7 @@ pub trait Hiding: Send {
     fn rest(&mut self) -> String;
 }
 
-/// Where nobody hears what a tool says while it works, as on an errand that is no call. Nothing is hidden.
+/// Drops the messages of a tool while it works, as for an errand that is no call. It hides nothing.
 pub struct Unheard;
 
 impl ProgressSink for Unheard {
@@ -162,7 +162,7 @@ impl<'a> RunContext<'a> {
         self
     }
 
-    /// Returns the standard streams that the caller brings along for the command of the call.
+    /// Returns the standard streams that the caller provides for the command of the call.
     pub fn streams(&self) -> Option<&'a CallerStreams> {
         self.streams
     }
@@ -258,7 +258,7 @@ impl<'a> RunContext<'a> {
         if line.cut_before == 0 && line.text.len() <= length {
             return;
         }
-        // Behind a cut there may be the rest of a secret, which nobody recognises.
+        // The rest of a secret may follow a cut, and haft cannot recognise it.
         let unsafe_lead = if line.cut_before > 0 { SEEN_BEYOND_THE_CUT } else { 0 };
         let all = line.text.chars().count();
         let centred = line.match_at.saturating_sub(length / 2).min(all.saturating_sub(length));
@@ -309,7 +309,7 @@ impl<'a> RunContext<'a> {
 
     /// Runs a command, and brings what it changed into the workspace.
     ///
-    /// Without a layer its changes happen at once; that is said. What a stopped command changed is thrown away.
+    /// Without a layer its changes are immediate, and the report says so. haft discards the changes of a stopped command.
     pub async fn run(&self, command: &CommandSpec, heard: OutputListener<'_>) -> Result<Ran, ToolError> {
         self.command_run().run(command, heard).await
     }

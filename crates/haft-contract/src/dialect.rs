@@ -1,9 +1,9 @@
-//! How another system shows tools and speaks of what came of a call.
+//! Dialects: how another system shows tools and describes the result of a call.
 //!
-//! A dialect is an outer form only: arguments are judged by what it shows and then led inward, so rules, hooks, memory
-//! and tools know one set of names; on the way out its words are put on what happened. It never decides anything.
+//! A dialect is an outer form and never decides anything. haft checks arguments against it, then translates them inward:
+//! rules, hooks, memory and tools know one set of names. On the way out, haft describes the result in its words.
 //!
-//! Not here: the dialects there are (`haft-tools`), when they are asked (`haft-runtime`).
+//! Not here: the existing dialects (`haft-tools`), when haft applies them (`haft-runtime`).
 
 use std::sync::Arc;
 

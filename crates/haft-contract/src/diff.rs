@@ -1,10 +1,10 @@
-//! What differs between two texts, line by line, for people and models to read.
+//! Differences between two texts, line by line, for people and models to read.
 //!
-//! A diff is data: who shows it chooses colours and length. It is for display only and never applied, so its lines
-//! carry visible signs for what eyes miss: `␍` where line ends differ, and words where the last line end is missing.
+//! A diff is data: the code that shows it chooses colours and length. It is only for display and never applied. So its
+//! lines show invisible differences: `␍` where line ends differ, and words where the last line end is missing.
 //!
-//! Comparing is bounded in time. Where two texts differ too much, changed parts are shown as wholes, and
-//! [`Diff::coarse`] says so. An edit whose stretches are known costs by the stretches, not by the file.
+//! The comparison has a time limit. If two texts differ too much, the diff shows changed parts as wholes, and
+//! [`Diff::coarse`] says so. The cost of an edit with known stretches depends on the stretches, not on the file.
 //!
 //! Not here: colours (`haft-cli`), changing texts (`encoding`), three texts (`merge`).
 

@@ -1,10 +1,10 @@
 //! The doors: the only ways in which a tool touches anything outside itself.
 //!
-//! They are traits so that this crate does no I/O and a test can stand in for the disk. Every method that acts takes a
-//! [`Permit`], which knows what was approved; a door refuses what is not in it, and notes what it did, which is where `did`
-//! comes from. In-process tools are trusted code: the doors catch a mistake, not malice.
+//! They are traits: this crate does no I/O, and a test can replace the disk. Every method that acts takes a [`Permit`],
+//! which contains the approved effects. A door refuses anything else, and notes what it did; `did` comes from these notes.
+//! In-process tools are trusted code: the doors catch mistakes, not malice.
 //!
-//! Not here: how (`haft-workspace`), whether (`haft-policy`).
+//! Not here: how a door acts (`haft-workspace`), whether it may (`haft-policy`).
 
 mod file_bytes;
 mod file_op;
@@ -116,7 +116,7 @@ pub trait Look: Send + Sync {
         None
     }
 
-    /// Returns whether there is a file at a real path, wherever it lies: a program that somebody trusted names.
+    /// Returns whether there is a file at a real path, in any folder: for a program that a trusted source names.
     fn is_file(&self, _path: &Path) -> bool {
         false
     }
@@ -154,7 +154,7 @@ pub trait Look: Send + Sync {
     }
 }
 
-/// How far somebody looks.
+/// How much of the workspace a look covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Breadth {
     /// At the entries of the workspace's own folder.
@@ -426,7 +426,7 @@ pub trait Store: Send + Sync {
         Box::pin(async { None })
     }
 
-    /// Keeps something, from which secrets were hidden, for whatever has this key; nobody relies on it.
+    /// Keeps data under this key, after secrets were hidden in it. No caller may rely on finding it later.
     fn remember<'a>(&'a self, _key: &'a [u8], _kept: Bytes) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }

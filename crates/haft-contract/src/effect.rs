@@ -1,6 +1,6 @@
-//! What a call would touch: the one declaration that everything else is derived from.
+//! Effects of a call: the one declaration from which haft derives everything else.
 //!
-//! Not here: whether it may (`haft-policy`), what may overlap (`haft-runtime`), doing it (doors).
+//! Not here: whether an effect is allowed (`haft-policy`), what may overlap (`haft-runtime`), carrying it out (doors).
 
 use std::fmt;
 use std::net::IpAddr;
@@ -261,7 +261,7 @@ impl Effect {
         matches!(self, Effect::Step(CommandStep { does, .. }) if does.uses_network())
     }
 
-    /// Returns whether somebody who planned this may also do the other without planning it.
+    /// Returns whether a call that planned this effect may also do the other one without planning it.
     pub fn covers(&self, other: &Effect) -> bool {
         match (self, other) {
             (Effect::Read(planned) | Effect::Change(planned, _), Effect::Read(target)) => planned.holds(target),

@@ -1,9 +1,9 @@
 //! Emoji that are made of several characters, some of which show nothing by themselves.
 //!
-//! A family is four people with joiners between them, a red heart is a heart and a selector. Inside of such a sequence the
-//! invisible characters are part of one picture; anywhere else they hide something.
+//! A family is four people with joiners between them; a red heart is a heart and a selector. Inside such a sequence the
+//! invisible characters are part of one picture. Anywhere else they hide something.
 //!
-//! Not here: which invisible characters there are (`visible`).
+//! Not here: the list of invisible characters (`visible`).
 
 const JOINER: char = '\u{200d}';
 const KEYCAP: char = '\u{20e3}';

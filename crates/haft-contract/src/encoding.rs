@@ -1,12 +1,12 @@
-//! Bytes as text and back again, without touching a byte that nobody asked to change.
+//! Decodes bytes as text and encodes them again, and leaves every byte outside an edit unchanged.
 //!
-//! Most files are UTF-8, and for them everything here is a borrow or a copy. The others are decoded so that
-//! a model can read and edit them, and written back in their own encoding: an edit that turned an old
-//! file into UTF-8 on the way would change every accented letter in it.
+//! Most files are UTF-8, and for them everything here is a borrow or a copy. haft decodes the others so that
+//! a model can read and edit them, and writes them back in their own encoding. An edit that turned an old
+//! file into UTF-8 would change every accented letter in it.
 //!
-//! A guessed encoding may be the wrong one. That is harmless: a text is accepted only when it encodes to exactly
-//! the bytes it came from, outside an edit those bytes are copied, and an edit after which the guess would be
-//! another one is refused.
+//! A guessed encoding may be the wrong one. That is harmless: haft accepts a text only if it encodes to exactly
+//! the same bytes, and copies those bytes outside an edit. It refuses an edit after which the guess would be
+//! another encoding.
 //!
 //! Not here: reading files (`haft-workspace`), what a line is (`lines`).
 
@@ -245,7 +245,7 @@ impl DecodedText<'_> {
 
     /// Returns what the next reader would take the spliced bytes for; nothing when that is the text that was meant.
     ///
-    /// The form is not written down anywhere: whoever reads the file next finds it anew.
+    /// No file stores the form: the next reader has to detect it again.
     fn taken_for(&self, bytes: &[u8], replacements: &[(Range<usize>, &str)]) -> Option<&'static str> {
         let body = &bytes[self.form.mark.len()..];
         if self.form.encoding == UTF_8 {

@@ -1,6 +1,6 @@
 //! Errors that say what happened, why, and what to do next.
 //!
-//! There is no constructor without a next step. The model reads `what` and `next`; the person also
+//! Every constructor requires a next step. The model reads `what` and `next`; the person also
 //! gets the detail and the cause.
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Numbers as people read them: thousands apart.
+//! Formats numbers as people read them: in groups of thousands.
 
 use std::fmt;
 

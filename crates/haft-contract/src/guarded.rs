@@ -1,10 +1,10 @@
-//! Names that mean more than their content: changing one runs code elsewhere, reading one reveals a secret.
+//! Guarded names: changing such a file runs code elsewhere, reading one reveals a secret.
 //!
-//! A list that is data. It is compared without regard to case, at any depth, and whether or not the
-//! file exists yet; links are followed before, when a path is located. So `.Git/hooks/pre-push`,
+//! The list is data. haft compares it without regard to case, at any depth, and whether or not the
+//! file exists yet. It follows links earlier, when it locates a path. So `.Git/hooks/pre-push`,
 //! `sub/.git/config` and a link to either are the same to it.
 //!
-//! Not here: what follows from it (`haft-policy`, and the walkers of `haft-workspace`).
+//! Not here: what follows from a guarded name (`haft-policy`, and the walkers of `haft-workspace`).
 
 mod commands;
 mod copies;
@@ -207,7 +207,7 @@ pub fn may_hold_secrets(name: &OsStr) -> bool {
 
 /// Returns whether a folder of this name makes some names in it protected or secret, as `.cargo` does.
 ///
-/// Whoever renames a folder to or from such a name changes what its files mean.
+/// Renaming a folder to or from such a name changes what its files mean.
 pub fn may_hold_guarded(path: &Path) -> bool {
     any_matches(&HOLDERS, &folded(path))
 }

@@ -1,9 +1,9 @@
-//! The beginning and the end of a text that comes in pieces and may never stop.
+//! Keeps the beginning and the end of a text that arrives in pieces and may never stop.
 //!
-//! How much of both is shown is known only at the end, when everything else that shares the room is
-//! known; so more of the beginning is kept than is usually shown. Memory is bounded.
+//! How much of each is shown is known only at the end, when the size of everything else in the result is
+//! known. So it keeps more of the beginning than is usually shown. Memory is bounded.
 //!
-//! Not here: keeping the whole (`door::Spilling`).
+//! Not here: keeping the whole text (`door::Spilling`).
 
 /// Keeps the first and the last characters of a text, and counts the others.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! The word that stands where a secret was hidden, and what hides secrets.
+//! The word that replaces a secret, and the hider of secrets.
 //!
 //! Not here: what is secret (`haft-runtime`).
 

@@ -1,8 +1,8 @@
-//! What a session changed in the workspace, and taking it back: the door of the tool `undo`.
+//! Changes of a session in the workspace, and undoing them: the door of the tool `undo`.
 //!
-//! A session sees and takes back only its own change sets. What was changed since is merged or refused, as for a person.
+//! A session sees and undoes only its own change sets. If a file has changed since, haft merges or refuses, as for a person.
 //!
-//! Not here: the journal and how a change is taken back (`haft-workspace`), `haft undo` of a person.
+//! Not here: the journal and how an undo works (`haft-workspace`), `haft undo` of a person.
 
 use std::sync::Arc;
 use std::time::Duration;

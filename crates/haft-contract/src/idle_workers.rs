@@ -1,6 +1,6 @@
 //! The workers that tools keep between calls. They end with the door through which they were started.
 //!
-//! A tool outlives a session, and serves many of them. A worker is in the home, the temporary folders and the network of the
+//! A tool outlives a session, and serves many of them. A worker uses the home, the temporary folders and the network of the
 //! session for which it was started. So tools do not own their workers: the doors of the session do.
 
 use std::any::{Any, TypeId};

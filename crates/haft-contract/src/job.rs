@@ -1,7 +1,7 @@
 //! Jobs: commands that a session keeps running between calls.
 //!
-//! A job belongs to the session that started it and ends with it. It works on a ground of its own; what it changed comes
-//! into the workspace as a change set of its own when it has ended.
+//! A job belongs to the session that started it and ends with it. It works on a separate ground. When it ends, haft
+//! commits its changes to the workspace as a separate change set.
 //!
 //! Not here: keeping them (`haft-runtime`), running a command (`process`).
 
@@ -58,8 +58,8 @@ pub trait Jobs: Send + Sync {
         None
     }
 
-    /// Stops a job, waits until what it changed is in the workspace, and starts its command again under the permission
-    /// that it had. Returns the number of the new job. For a person: a call of a model is judged anew, and starts a job.
+    /// Stops a job, waits until what it changed is in the workspace, and starts its command again under the permission that
+    /// it had. Returns the number of the new job. For a person: haft judges a model's call again, and starts a job.
     ///
     /// # Errors
     ///

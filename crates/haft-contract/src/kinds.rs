@@ -1,7 +1,7 @@
 //! The one table of error kinds: code, whether a retry makes sense, next step, foreign names.
 //!
-//! Four older vocabularies are known to prompts and programs in the world; each kind has its name
-//! in all of them here, so that a dialect is a column and not a second table.
+//! Prompts and programs already use four older vocabularies. Each kind has its name in all of them
+//! here, so a dialect is a column and not a second table.
 //!
 //! Not here: the sentence of a particular error (`error`).
 
@@ -16,7 +16,7 @@ pub enum ErrorKind {
     BadArguments,
     /// The tool is listed but cannot be used here.
     Unavailable,
-    /// Somebody would have to say yes, and nobody answered.
+    /// The call needs a yes from a person, and no person answered.
     NeedsApproval,
     /// A rule said no.
     Denied,
@@ -46,7 +46,7 @@ pub enum ErrorKind {
     Permission,
     /// The file changed since it was read or shown.
     Stale,
-    /// Somebody else changed the same files while a command ran, and none of its changes could be committed.
+    /// Another writer changed the same files while a command ran, and none of its changes could be committed.
     Conflict,
     /// The file must be read before it is overwritten.
     NotRead,

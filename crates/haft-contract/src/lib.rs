@@ -1,8 +1,8 @@
 //! The contract between a tool, the pipeline that runs it, and the doors it acts through.
 //!
-//! A tool author needs this crate and nothing else: say what the arguments are, say what a call
-//! would touch ([`plan::Plan`]), then do it through the doors of a [`context::RunContext`]. Everything that
-//! follows from the declared effects (questions, sandbox, overlap, undo) is derived elsewhere.
+//! A tool author needs only this crate: say what the arguments are, say what a call
+//! would touch ([`plan::Plan`]), then do it through the doors of a [`context::RunContext`]. Other code derives
+//! everything that follows from the declared effects (questions, sandbox, overlap, undo).
 //!
 //! Not here: I/O, tasks, policy, provider formats. The doors are traits ([`door`]), which
 //! `haft-workspace` implements.

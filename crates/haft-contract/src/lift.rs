@@ -1,11 +1,11 @@
 //! Turns arguments a model wrote for a lowered schema back into arguments of the tool's own schema.
 //!
 //! Some providers cannot express some schemas: no optional properties, no maps, no open objects, no
-//! property names outside ASCII. The tool is then offered with a schema that says the same in
-//! another form, and a [`InverseLowering`] travels with the call to undo that form. It is data, not code, so
-//! that whoever lowers a schema and whoever runs a call need not know each other.
+//! property names outside ASCII. haft then offers the tool with a schema that says the same in
+//! another form, and an [`InverseLowering`] travels with the call to undo that form. It is data, not code:
+//! the code that lowers a schema and the code that runs a call need not know each other.
 //!
-//! Deliberately not here: how a schema is lowered (`haft-model`), and judging the arguments. A value
+//! Not here: how a schema is lowered (`haft-model`), and judging the arguments. A value
 //! that does not have the lowered form is left as it is; validation against the tool's own schema
 //! comes afterwards and tells the model what is wrong.
 

@@ -1,4 +1,4 @@
-//! How much of everything: the numbers of a profile.
+//! Limits: the numbers of a profile.
 
 use std::sync::Arc;
 use std::time::Duration;

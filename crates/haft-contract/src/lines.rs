@@ -1,9 +1,9 @@
-//! What a line is: one answer for reading, comparing and merging.
+//! Defines a line, once for reading, comparing and merging.
 //!
 //! A line ends at `\n`, and its `\r` belongs to the end. Only where a text has no `\n` at all does `\r` end a
-//! line, as on old Macs: otherwise such a file would be one line that nobody can page through or merge.
+//! line, as on old Macs: otherwise such a file would be one line that no reader can page through or merge.
 //!
-//! Not here: UTF-16, whose line ends are units of two bytes (`merge` and the paging of `haft-workspace` know them).
+//! Not here: UTF-16, whose line ends are units of two bytes (`merge` and the paging of `haft-workspace` handle them).
 
 use std::fmt;
 

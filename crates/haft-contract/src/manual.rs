@@ -1,9 +1,9 @@
-//! The words of a tool, from its `name.md`.
+//! The manual of a tool, from its `name.md`.
 //!
 //! A manual has a title (`# Read file`), the words that the model reads, and examples in fenced
-//! `json` blocks. Those among the words are read by the model with every request; those under
-//! `## Examples` are for people. The conformance test runs every one of them in the sample workspace,
-//! so they cannot drift from the code. The first one is shown when a call does not fit.
+//! `json` blocks. The model reads the examples among the words with every request; those under
+//! `## Examples` are for people. The conformance test runs every example in the sample workspace, so they
+//! cannot drift from the code. haft shows the first one when a call does not fit.
 
 use serde_json::Value;
 

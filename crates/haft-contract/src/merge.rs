@@ -1,10 +1,10 @@
-//! Brings two changes of one text together when they do not overlap.
+//! Merges two changes of one text when they do not overlap.
 //!
-//! A call that was planned on what a file was, and an undo of what somebody has worked on since, keep both changes
-//! where they can. What overlaps is left to a person: there are no conflict markers here, only a merge or none.
+//! A call may rest on an older version of a file, and an undo may meet later work. haft keeps both changes if it can.
+//! An overlap is left to a person: the result is a merge or nothing, never a conflict marker.
 //!
-//! Lines are compared as bytes, so every encoding works whose line ends are bytes. UTF-16 is split at its line ends
-//! of two bytes. Other bytes with NULs are merged only when one side left them alone.
+//! Lines are compared as bytes, so this works for every encoding whose line ends are bytes. UTF-16 is split at its line
+//! ends of two bytes. Other bytes with NULs are merged only when one side left them alone.
 //!
 //! Not here: what differs, for reading (`diff`); a file that changes between plan and execution, which is `stale`.
 
@@ -71,7 +71,7 @@ impl<'t> Split<'t> {
             memchr::memchr(0, text).is_some() || text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff")
         };
         if !texts.iter().any(|text| may_be_wide(text)) {
-            // Somebody may have converted the file since; what is ASCII is the same in both.
+            // Another program may have converted the file since; ASCII text is the same in both encodings.
             let odd = || texts.iter().filter(|text| !text.is_ascii()).map(|text| std::str::from_utf8(text).is_ok());
             if odd().any(|is_utf8| is_utf8) && odd().any(|is_utf8| !is_utf8) {
                 return Err(NotMerged::NotText);

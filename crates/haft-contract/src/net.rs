@@ -1,9 +1,9 @@
-//! Requests to other machines: the door, what it is asked, and what it answers.
+//! The door for requests to other machines: its questions and answers.
 //!
-//! Whoever asks has planned the host (`Effect::Connect`) and has written it himself: a name is reached only where it leads
-//! to addresses of the whole world, an address or `localhost` only because it was named so. Redirects stay on the host.
+//! The caller has planned the host (`Effect::Connect`) and has written the name itself. haft reaches a name only if it
+//! leads to public addresses, and an address or `localhost` only if the caller named it so. Redirects stay on the host.
 //!
-//! Not here: how (`haft-net`), how a definition becomes a request (`haft-tools`).
+//! Not here: how a request is made (`haft-net`), how a definition becomes a request (`haft-tools`).
 
 use std::fmt;
 use std::time::Duration;

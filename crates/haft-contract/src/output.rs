@@ -1,4 +1,4 @@
-//! What a tool returns when it worked.
+//! The output of a tool that worked.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
-//! How a page of a text looks to the model: line numbers, what stands around the lines, and the words of its end.
+//! How a page of a text looks to the model: line numbers, the text around the lines, and the words at its end.
 //!
-//! It is known while a page is made, because a page ends where a result is full.
+//! haft must know the style while it makes a page, because a page ends where a result is full.
 
 /// How pages look.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Paths as statements: what was written, and where it leads.
+//! Paths as statements: the written text, and where it leads.
 //!
 //! A path from a model is only text ([`RawPath`]) until the door has located it ([`Target`]). A
 //! target is still a statement, judged and shown; the file that the door opens beneath the root is

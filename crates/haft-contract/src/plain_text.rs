@@ -1,9 +1,9 @@
-//! Turns what a program prints into plain text: what a terminal would show when all is done.
+//! Turns the output of a program into plain text: the text that a terminal would show at the end.
 //!
 //! Programs draw progress bars with carriage returns, cursor movements and colours. A model or a
-//! record needs only the outcome, so the output runs over a small screen without width, and lines
-//! are text once they have scrolled out of it. Memory is bounded whatever is printed: the screen
-//! has few lines, and a line that does not end is handed on in parts.
+//! record needs only the final text. So the output runs over a small screen without width, and lines
+//! become text when they scroll out of it. Memory is always bounded: the screen has few lines, and a
+//! line that does not end is passed on in parts.
 //!
 //! The text is the same however the output is cut into pieces. A character is one column.
 //!

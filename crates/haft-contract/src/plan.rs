@@ -1,4 +1,4 @@
-//! What a call would do, found by looking and never by changing.
+//! Plans: what a call would do, found by looking and never by changing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,7 +51,7 @@ impl Plan {
     }
 }
 
-/// What a person is shown before saying yes: data, rendered by whoever asks.
+/// Data that a person sees before saying yes; the code that asks renders it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Preview {
     /// The arguments of the call are all there is to show.

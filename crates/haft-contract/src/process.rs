@@ -1,8 +1,8 @@
-//! Running commands: the door, what it is asked, and what it says of how it went.
+//! The door that runs commands: its requests, and its reports of how a command went.
 //!
 //! A command runs on a *ground*: the folders it may write, which the file door prepares. Where the
-//! system can, a layer lies over them that takes everything the command changes, so that the file
-//! door can look at it afterwards, refuse parts of it, and write the rest to the journal.
+//! system can, a layer takes every change of the command. The file door then inspects the changes,
+//! refuses parts of them, and writes the rest to the journal.
 //!
 //! Not here: how a process is confined (`haft-sandbox`), how a layer is read (`haft-workspace`).
 
@@ -277,9 +277,9 @@ impl From<ToolError> for NotRun {
     }
 }
 
-/// The folders on which a command works. Dropping it discards the changes of the command in its layers.
+/// The folders on which a command works.
 ///
-/// Whoever drops it throws away what the command changed in its layers.
+/// Dropping it discards the changes of the command in its layers.
 pub trait Staging: Send + Sync {
     /// The folders that the command may write.
     fn roots(&self) -> &[GroundRoot];
@@ -292,7 +292,7 @@ pub trait Staging: Send + Sync {
 
     /// Lets nothing come into the workspace but what a tool had said that it would change; to be called before anything runs.
     ///
-    /// Without layers it has no effect: then what is changed is changed at once.
+    /// Without layers it has no effect: the command then changes the real files immediately.
     fn keep_only(&mut self, targets: Arc<[Target]>);
 
     /// Lets the command read only these parts of the workspace, by their real paths; to be called before anything runs.
@@ -371,7 +371,7 @@ pub enum StagingMode {
     Watched(String),
     /// The real folders, and nothing is kept, for this reason.
     Open(String),
-    /// The same, because the system lets nobody watch what commands do.
+    /// The same, because the system does not let haft watch what commands do.
     Unwatched(String),
 }
 
@@ -404,7 +404,7 @@ impl StagingMode {
 pub struct Ran {
     /// How it ended.
     pub ended: CommandEnd,
-    /// What it changed. Nothing when the changes were thrown away because it was stopped.
+    /// What it changed. Empty if haft discarded the changes because the command was stopped.
     pub settled: CommitReport,
     /// Why what it changed cannot be taken back, where that is so.
     pub uncovered: Option<String>,

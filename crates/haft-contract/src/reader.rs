@@ -1,8 +1,8 @@
-//! Who reads what haft says: a model, or the person whom a model calls "the user".
+//! The reader of haft's messages: a model, or the person whom a model calls "the user".
 //!
-//! Errors and notes are written for models, because most calls are theirs: "ask the user to add that folder". A person who
-//! makes a call is that user, and reads "add that folder". One table turns the one into the other, so that no message needs
-//! two texts.
+//! haft writes errors and notes for models, because models make most calls: "ask the user to add that folder". A person
+//! who makes a call is that user, and reads "add that folder". One table turns the first form into the second, so no
+//! message needs two texts.
 //!
 //! Not here: words for the person beside a model's (`ToolError::with_detail`).
 
@@ -55,7 +55,7 @@ const FOR_PERSONS: [(&str, &str); 47] = [
     ("after the user agreed", "when it is what you want"),
     ("so that the user is asked", "so that you are asked"),
     ("the user is asked", "you are asked"),
-    // Whoever said it knows who is meant.
+    // The person who said it knows who is meant.
     ("The user said no", "The user said no"),
     ("the user stopped", "you stopped"),
     ("the user allows", "you allow"),

@@ -1,4 +1,4 @@
-//! What comes back from a call, however it ended.
+//! The result of a call, however the call ended.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub struct ToolResult {
     pub data: Option<Value>,
     /// Whether anything was changed, as the doors saw it.
     pub did: Did,
-    /// What was mended in the arguments, a line each.
+    /// What haft repaired in the arguments, one line each.
     pub repairs: Vec<String>,
     /// What else the caller should know: a hook that failed, a repeat.
     pub warnings: Vec<String>,

@@ -1,4 +1,4 @@
-//! Schemas from types, and by hand for tools that are not known at compile time.
+//! Schemas: made from types, or by hand for tools that are not known at compile time.
 //!
 //! The schema that a model is shown has no noise: no `title`, no integer `format`, no `null` for
 //! what is merely optional, documented choices as one `enum`. The order of properties is kept.

@@ -1,7 +1,7 @@
 //! The structural rules that every shown schema obeys, checked when a tool is registered.
 //!
 //! Providers answer a malformed schema with an error that names neither tool nor property, in the
-//! middle of a conversation. Here the error names the rule and the fix, before anybody is asked.
+//! middle of a conversation. Here the error names the rule and the fix, before haft sends a request.
 //!
 //! Not here: what one provider alone cannot express (`haft-model`).
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::spec::Spec;
 
-/// A rule that a tool's description breaks, and how to mend it.
+/// A rule that a tool's description breaks, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("tool \"{tool}\": {at}: {rule}; {fix}")]
 pub struct BrokenRule {
@@ -19,7 +19,7 @@ pub struct BrokenRule {
     pub at: String,
     /// What must hold.
     pub rule: &'static str,
-    /// How to mend it.
+    /// How to fix it.
     pub fix: String,
     /// Whether providers take the tool all the same. haft's own tools break no rule at all.
     pub is_advice: bool,
@@ -55,8 +55,8 @@ pub fn check(spec: &Spec) -> Vec<BrokenRule> {
 }
 
 /// Returns the keyword by which a schema lists values of which none has its type, such as `"type": "boolean"` with
-/// `"enum": ["True", "False"]`. Strictly read nothing is valid there; whoever wrote it means the type, and lists the values
-/// for the reader.
+/// `"enum": ["True", "False"]`. Strictly read nothing is valid there. The author of the schema means the type, and lists
+/// the values for the reader.
 pub fn contradicting_values(schema: &Map<String, Value>) -> Option<&'static str> {
     let kinds = kinds(schema)?;
     let is_null = |value: &Value| value.is_null();

@@ -1,7 +1,7 @@
-//! What walking and searching a tree ask, and what they answer.
+//! Requests and answers for walking and searching a tree.
 //!
-//! All three ways through a tree (listing, finding names, searching content) leave the same things out, so
-//! they share one account of it ([`WalkOmissions`]): a model that does not see a file must learn why.
+//! All three ways through a tree (listing, finding names, searching content) omit the same entries and share one account
+//! of them ([`WalkOmissions`]): a model that does not see a file must learn why.
 //!
 //! Not here: walking (`haft-workspace`), words for the model (`haft-tools`).
 

@@ -1,8 +1,8 @@
-//! What a session lets its tools share: a storage, and the state of the agent that calls them.
+//! State that a session shares with its tools: a storage, and the state of the agent that calls them.
 //!
-//! Nothing is copied for a call. A tool that never asks costs nothing, and parallel calls see one storage.
+//! A call copies nothing. A tool that never asks costs nothing, and parallel calls see one storage.
 //!
-//! Not here: where it is kept (`haft-runtime`), how a function in another language asks (`haft-tools`).
+//! Not here: where the storage is kept (`haft-runtime`), how a function in another language asks (`haft-tools`).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub trait Storage: Send + Sync {
     /// Returns all keys, in the order in which they came.
     fn keys(&self) -> Vec<String>;
 
-    /// Waits until nobody else holds the lock of this name, and holds it until the guard is dropped.
+    /// Waits until no other call holds the lock of this name, and holds it until the guard is dropped.
     fn lock<'a>(&'a self, name: &'a str) -> BoxFuture<'a, LockGuard>;
 }
 
@@ -76,7 +76,7 @@ pub enum FinishScope {
     NoRun,
 }
 
-/// The state of a call that belongs to no session: nothing is kept, nobody has said anything.
+/// The state of a call that belongs to no session: it keeps nothing, and its conversation is empty.
 #[derive(Clone, Copy, Debug)]
 pub struct NoState;
 

@@ -1,8 +1,8 @@
-//! Other shapes in which models write a call, and what each of them means.
+//! Other shapes in which models write a call, and their meanings.
 //!
-//! Models have learned the tools of other agents: `-A` for lines behind a match, `view_range` for a part of a file, one
-//! edit beside the path. A tool lists the shapes that have one meaning here; they are read only where a call does not fit
-//! as it is, and each reading is told. What has no counterpart in the call says what to do instead.
+//! Models have learned the tools of other agents: `-A` for lines after a match, `view_range` for a part of a file, one
+//! edit beside the path. A tool lists the shapes that have one meaning here. haft reads them only if a call does not fit
+//! otherwise, and reports each reading. A shape without a counterpart in the call says what to do instead.
 //!
 //! Not here: other names of arguments with the same values (`Tool::ALIASES`), when shapes are read (`haft-runtime`).
 

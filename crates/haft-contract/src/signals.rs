@@ -1,4 +1,4 @@
-//! Signals: their names, and those on their way to a command.
+//! Signals: their names, and signals on their way to a command.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

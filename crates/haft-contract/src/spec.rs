@@ -1,4 +1,4 @@
-//! What is known of a tool without calling it.
+//! The description of a tool: the facts that are known without calling it.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub struct Spec {
     pub version: String,
 }
 
-/// The most that calls of a tool can do, known before one is planned: a hint for whoever chooses tools.
+/// The most that calls of a tool can do, known before one is planned: a hint for choosing tools.
 ///
 /// What one call does is said by its plan, and nothing is allowed or refused because of this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,7 +55,7 @@ pub enum AtMost {
     Puts,
     /// They change files.
     Changes,
-    /// They run programs or talk to others, or nobody has said what they do.
+    /// They run programs or talk to other machines, or no declaration says what they do.
     #[default]
     Anything,
 }

@@ -1,4 +1,4 @@
-//! What a file looked like when it was read, so that a later change is noticed.
+//! The state of a file when it was read, for noticing later changes.
 
 /// Identifies one version of a file's content as the kernel describes it.
 ///

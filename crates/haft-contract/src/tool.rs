@@ -1,4 +1,4 @@
-//! What a tool is: typed for its author, erased for the catalogue.
+//! The tool trait: typed for the author of a tool, erased for the catalogue.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Questions of a model, or of a server that a call works with, to the user: what is to be done, not whether a call may run.
+//! Questions of a model, or of a server that a call works with, to the user: about the task, not about permission.
 //!
-//! They decide nothing for haft. An answer is text for whoever asked, and a user who gives none is no error.
+//! They decide nothing for haft. An answer is text for the asker, and a user who gives none is no error.
 //!
 //! Not here: questions about permission (`haft-runtime`), how a question is shown (`haft-cli`, `haft-mcp`).
 

@@ -1,4 +1,4 @@
-//! Text of others, so that whoever looks at it sees all of it and nothing else.
+//! Makes foreign text safe to show: its reader sees all of it and nothing else.
 //!
 //! Every question, answer and note passes here before a person sees it: on a terminal, or in a program that shows it.
 

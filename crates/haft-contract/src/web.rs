@@ -1,7 +1,7 @@
-//! Documents of the web: an address that was read once, what is asked of the door, and what comes back.
+//! Documents of the web: an address that was parsed once, the request to the door, and the answer.
 //!
-//! The door reads an address, and everything after that uses what it read: the question, the rules, the look-up and the
-//! connection. So no part of haft can take another host for the one that is meant.
+//! The door parses an address once, and everything after that uses the result: the question, the rules, the look-up and
+//! the connection. So no part of haft can mistake another host for the intended one.
 //!
 //! Not here: how a document is fetched (`haft-net`), how it becomes text (`haft-tools`).
 

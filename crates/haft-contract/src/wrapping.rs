@@ -1,4 +1,4 @@
-//! Long lines broken, so that pages, which cut lines, can show every part of a kept text.
+//! Breaks long lines: pages cut lines, and must still be able to show every part of a kept text.
 
 use std::borrow::Cow;
 

@@ -130,7 +130,7 @@ impl Agent {
         self.ask_until(prompt, &CancellationToken::new()).await
     }
 
-    /// The same, until somebody cancels it. The conversation stays valid.
+    /// The same, until the caller cancels it. The conversation stays valid.
     ///
     /// # Errors
     ///

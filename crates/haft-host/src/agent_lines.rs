@@ -1,4 +1,4 @@
-//! What a call and a whole run come to, in a line each.
+//! Summarises a call, or a whole run, in one line.
 
 use std::fmt;
 use std::time::Duration;

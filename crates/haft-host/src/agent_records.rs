@@ -1,4 +1,4 @@
-//! What an agent does, as records for programs: one line of JSON for each.
+//! Reports what an agent does as records for programs: one line of JSON for each event.
 
 use haft_agent::outcome::{AgentEndReason, AgentOutcome};
 use haft_agent::told::RunEvent;

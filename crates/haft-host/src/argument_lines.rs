@@ -1,4 +1,4 @@
-//! The arguments of a call as lines for a person: a key and its value on each.
+//! Shows the arguments of a call to a person: one key and its value on each line.
 
 use serde_json::Value;
 

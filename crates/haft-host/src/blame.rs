@@ -1,4 +1,4 @@
-//! Who wrote each line of a file, for `haft blame`: without secrets, in columns for people and as a record for programs.
+//! Reports who wrote each line of a file (`haft blame`), in columns for people or as a record for programs, without secrets.
 
 use haft_contract::diff::{Diff, DiffHunk, DiffLine};
 use haft_contract::path::{Target, one_line};

@@ -1,4 +1,4 @@
-//! Text of others on one bounded line or in one bounded paragraph, with everything in it visible.
+//! Shows untrusted text on one bounded line or in one bounded paragraph, with every character visible.
 
 use std::borrow::Cow;
 

@@ -75,7 +75,7 @@ impl CallInputLine {
     }
 }
 
-/// The outcome of a line: the result of a call, or at once a record of why there is none.
+/// The outcome of a line: the result of a call, or a record of why there is no call.
 enum CallLineOutcome {
     Result(Box<ToolResult>),
     NoCall(Value),

@@ -1,4 +1,4 @@
-//! What single change sets did, and what undo did or refused, as differences and as records for programs.
+//! Shows single change sets, and the results and refusals of undo, as differences and as records for programs.
 //!
 //! Not here: lists of change sets (`change_log`), colours (`haft-cli`).
 

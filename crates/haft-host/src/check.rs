@@ -100,7 +100,7 @@ struct Checking {
     found: Vec<FileProblem>,
     trials: Vec<DefinitionTrial>,
     tried: Vec<ToolTrialReport>,
-    /// Whether something was not tried because nobody trusts it, or nothing can be here.
+    /// Whether something was not tried because the user does not trust it, or because nothing can be tried here.
     not_tried: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Asks what a model shall do that gets nowhere.
+//! Asks the person what a model should do when it repeats the same call without progress.
 //!
-//! Not here: the terminal, which is the caller's.
+//! Not here: the terminal, which belongs to the caller.
 
 use std::io::{self, BufRead, Write};
 
@@ -43,7 +43,7 @@ fn advice(answer: &str) -> Option<Advice> {
     let (word, note) = answer.split_once(char::is_whitespace).unwrap_or((answer, ""));
     match (word.to_ascii_lowercase().as_str(), note.trim()) {
         ("", _) => None,
-        // Nobody means a model to read what is no text.
+        // Input that is not valid text is not a message for the model.
         _ if answer.contains(char::REPLACEMENT_CHARACTER) => None,
         ("y" | "yes", "") => Some(Advice::GoOn),
         ("n" | "no" | "s" | "stop", "") => Some(Advice::End),

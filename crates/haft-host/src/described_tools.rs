@@ -1,9 +1,9 @@
-//! Tools that files describe: the user's own, and those of a project that is trusted.
+//! Adds the tools that files describe: the user's own, and those of a trusted project.
 //!
-//! What is wrong with a file is said, and that file is left out; the others count. Nothing of a tool is started or
-//! imported here, but for one whose words stand in its function alone.
+//! haft reports a file with a mistake, skips it and keeps the others. It starts or imports no tool here, except a tool whose
+//! only description is in its function.
 //!
-//! Not here: the formats (`haft_tools::definition`, `haft_tools::prompt_file`), what is trusted (`brought`).
+//! Not here: the formats (`haft_tools::definition`, `haft_tools::prompt_file`), and trust (`project_files`).
 
 mod found;
 mod prompts;
@@ -44,8 +44,8 @@ pub struct Assembly<'a> {
     pub notices: &'a dyn Notices,
 }
 
-/// Adds the tools that files describe to the catalogue. Returns the values that came from the environment, which nobody
-/// is to see.
+/// Adds the tools that files describe to the catalogue. Returns the values that came from the environment, which must stay
+/// hidden.
 pub async fn add(catalog: &Catalog, found: ToolDescriptions, into: Assembly<'_>) -> Vec<String> {
     let ToolDescriptions { tools, prompts, notes, skills, .. } = found;
     let Assembly { notices, .. } = into;
@@ -90,7 +90,7 @@ impl Adding<'_> {
         let name = definition.name.clone();
         let definition = match self.bindings.with_docstring(definition.clone(), &home, self.into.runtime).await {
             Ok(definition) => definition,
-            // It is told again, with more words, when somebody calls it.
+            // A call of the tool reports it again, with more details.
             Err(why) => {
                 let words = format!("note: {file}: haft cannot read the words of its function: {}", why.what);
                 self.into.notices.note(&words);

@@ -1,4 +1,4 @@
-//! Which dialect is spoken: one of haft's own, one of the user's, or one of a project that is trusted.
+//! Finds the dialect to use: one of haft's own, one of the user's, or one of a trusted project.
 
 use std::path::Path;
 use std::sync::Arc;

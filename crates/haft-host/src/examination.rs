@@ -1,6 +1,6 @@
 //! Examines a workspace by really planning a call and really running a command (`haft doctor`).
 //!
-//! Nothing is concluded from what the system says of itself: a command is really run, and does nothing.
+//! haft does not rely on what the system says about itself: it really runs a command that does nothing.
 //!
 //! Not here: which layers of the sandbox work (`haft_sandbox::examine`).
 

@@ -1,4 +1,4 @@
-//! Explains what a command would do, and which rule decides. Nothing runs, and no one is asked.
+//! Explains what a command would do, and which rule decides. It runs nothing and asks no question.
 
 pub mod judged;
 pub mod record;

@@ -1,7 +1,6 @@
-//! The result of a call that a person or a script made, in words for its reader.
+//! Rewords the result of a call for the person or the script that made it.
 //!
-//! Errors and notes are written for models. Only what haft itself says is changed: what a tool or a command printed stays as
-//! it is.
+//! haft writes errors and notes for models. Only haft's own words change; the output of a tool or a command stays the same.
 
 use haft_contract::error::ToolError;
 use haft_contract::output::Content;

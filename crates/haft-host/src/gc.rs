@@ -1,4 +1,4 @@
-//! What haft keeps on the disk for each workspace, and freeing what a person chose (`haft gc`).
+//! Lists what haft keeps on disk for each workspace, and removes what a person chose (`haft gc`).
 //!
 //! Not here: counting and removing (`haft_workspace::state`), asking (`haft-cli`).
 

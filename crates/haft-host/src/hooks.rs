@@ -1,4 +1,4 @@
-//! Makes hooks of the commands that the settings name.
+//! Builds hooks from the commands in the settings.
 
 use haft_config::hooks::{HookEvent, HookOwner, HookSetting};
 use haft_runtime::hooks::command::{CommandHook, CommonNames, HookCode, HookPoint, HookReach};

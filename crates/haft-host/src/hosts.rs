@@ -1,6 +1,6 @@
-//! Which hosts commands reach without a question, and which never, as the user's settings say.
+//! Decides which hosts commands may reach without a question, and which never, by the user's settings.
 //!
-//! One value answers everywhere: for the judge of a command before it runs, and for each of its connections.
+//! The same value judges a command before it runs and each of its connections.
 
 mod answers;
 mod groups;

@@ -1,7 +1,7 @@
 //! Chooses hunks of a change set one by one, for `haft undo --hunk` at a terminal.
 //!
-//! A hunk of `haft diff` may hold several changes that lie near to each other; it can be split into these. What is chosen are
-//! changes, and nothing is done about them here.
+//! A hunk of `haft diff` may hold several changes that are close together; the person can split it. This module only returns
+//! the chosen changes. It undoes nothing.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What every judgement stands on: settings, the workspace and the rules, before anything can run.
+//! Loads what every judgement needs before anything can run: settings, workspace and rules.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,9 +31,9 @@ pub struct LoadedWorkspace {
     pub workspace: Workspace,
     /// The rules of this run.
     pub rulebook: Rulebook,
-    /// What the workspace brings along, where what others describe is put to use at all.
+    /// The workspace's files for haft; nothing if haft uses none of them.
     pub files: Option<ProjectFiles>,
-    /// What is looked at reload at the start of each turn, where somebody stays for a second one.
+    /// Reloads changed files at the start of each turn, for a caller that stays for a second turn.
     pub reload: Option<Reload>,
     /// What the project's settings are held to, where they are files.
     pub held: Option<TrustCheck>,
@@ -117,7 +117,7 @@ impl LoadedWorkspace {
         told.iter().for_each(|line| options.notices.note(line));
         let mut copied = Self::with(options, (settings, workspace), files, None)?;
         copied.rulebook.besides = nothing_leaves();
-        // Nobody asks a hook what it would do there.
+        // haft does not judge the effects of a hook, so hooks have no network in a copy.
         copied.settings.hooks.iter_mut().for_each(|hook| hook.network = false);
         Ok(copied)
     }
@@ -180,7 +180,7 @@ fn report(mistakes: &[String], notices: &dyn Notices) {
 /// The name of the rules that hold in a copy.
 pub const NOTHING_LEAVES: &str = "nothing leaves a copy";
 
-/// What cannot be thrown away with a copy is not done in one, whatever else is allowed.
+/// Denies effects that haft cannot discard together with a copy, whatever else is allowed.
 fn nothing_leaves() -> Vec<Rule> {
     let rule = |sort| Rule {
         name: NOTHING_LEAVES.to_owned(),

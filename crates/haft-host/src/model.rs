@@ -1,4 +1,4 @@
-//! Which model is asked, with which key, and how it is used.
+//! Chooses the model, its API key, and how haft uses it.
 
 #[cfg(feature = "model")]
 pub mod asked;

@@ -1,6 +1,6 @@
-//! Writes a new tool that works, for the user to change: a definition and its program, with comments that teach.
+//! Writes a working example of a new tool for the user to change: a definition and its program, with helpful comments.
 //!
-//! No existing file is overwritten.
+//! It overwrites no existing file.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -112,7 +112,7 @@ impl NewToolFolder {
         // A missing folder is a typing mistake, and is not created.
         open_workspace(options, &workspace, &settings)?;
         let below = Path::new(FOLDER).join("tools");
-        // What a project links to is not loaded, and belongs to somebody else.
+        // haft loads nothing through a link in a project, and its target may have another owner.
         if let Some(link) = link_below(&workspace, &below) {
             bail!("{} is a link, and haft loads nothing through links; replace it with a folder", link.display());
         }

@@ -1,4 +1,4 @@
-//! Stands for the spans of a run where haft was built without them (feature `otel`): nothing, and free.
+//! Replaces spans with empty functions when haft is built without the feature `otel`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a caller asks for when it opens a workspace: a value, whether it comes from flags, from code or from a client.
+//! The options of a caller that opens a workspace, whether they come from flags, code or a client.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

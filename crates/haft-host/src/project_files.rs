@@ -90,7 +90,7 @@ pub fn load(
     let asks = matches!(on_untrusted, OnUntrusted::Ask | OnUntrusted::AskAboutWords);
     let may_ask = asks && options.notices.can_ask() && options.yes.is_none() && options.mode != Mode::Plan;
     if may_ask && found.has_untrusted() {
-        // What is trusted is what lay there when it was asked; about what cannot be, nobody is.
+        // haft trusts exactly the files that it saw before the question. It does not ask about files that cannot be trusted.
         let (as_asked, left_out) = vouched_for(&project, &store)?;
         found = found.without(left_out.clone());
         if found.has_untrusted() && options.notices.asks_for_trust(&found.untrusted())? {
@@ -152,7 +152,7 @@ pub fn load_copy(
     Ok(loaded_again(&project, trusted, left_out))
 }
 
-/// Looks at what a workspace brings along, with the memory that the settings name.
+/// Reads the files that a workspace contains for haft, with the memory that the settings name.
 ///
 /// # Errors
 ///
@@ -197,7 +197,7 @@ struct ProjectTrustState {
     refused: TrustRefusals,
     /// What was trusted and is not there.
     gone: Vec<String>,
-    /// Whether somebody trusted the rules of the project once.
+    /// Whether the user once trusted the rules of the project.
     had_rules: bool,
 }
 
@@ -255,7 +255,7 @@ impl ProjectTrustState {
         found
     }
 
-    /// Says of what somebody trusts and cannot be loaded why that is so, and not that nobody trusts it.
+    /// Reports why files cannot be loaded, instead of reporting them as not trusted.
     fn without(mut self, left_out: TrustRefusals) -> Self {
         for (name, why) in left_out {
             let was_new = self.new.iter().position(|new| *new == name);
@@ -275,7 +275,7 @@ impl ProjectTrustState {
         !self.new.is_empty() || !self.changed.is_empty() || !self.gone.is_empty()
     }
 
-    /// What is to be said of rules that somebody relies on and that do not hold.
+    /// Warns about trusted rules that no longer apply.
     fn warnings(&self) -> Vec<String> {
         if !self.had_rules || self.loaded.rules.is_some() {
             return Vec::new();

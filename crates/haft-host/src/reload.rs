@@ -1,12 +1,12 @@
-//! Notices that files which describe tools changed, or that the user agreed to other tools of servers.
+//! Notices changes of files that describe tools, and new consent of the user to tools of servers.
 //!
 //! It is for callers that stay longer than one call.
 //!
-//! At the start of a turn the stamps of their folders are looked at, and only when one is another everything is read
-//! again: no thread watches, and nothing changes in the middle of a turn. What a project changes is withdrawn until
-//! somebody trusts it again; what a run trusts by `--trust` is what was there when it started.
+//! At the start of a turn haft compares the stamps of their folders. If one differs, haft reads everything again. No thread
+//! watches, and nothing changes in the middle of a turn. haft withdraws what a project changes until the user trusts it
+//! again. `--trust` covers only the files that existed when the run started.
 //!
-//! Not here: settings, rules, hooks and the dialect, which are those of the start.
+//! Not here: settings, rules, hooks and the dialect, which stay the same from the start.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

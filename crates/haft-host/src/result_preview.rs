@@ -1,6 +1,6 @@
-//! A call as a person sees it in a few words: its title, and the lines in which its tool says how it went.
+//! Shows a call to a person in a few words: its title, and its tool's own lines about the result.
 //!
-//! The terminal, `haft run` and other faces use the same words.
+//! The terminal, `haft run` and other interfaces use the same words.
 
 use haft_contract::result::ToolResult;
 use haft_runtime::catalog::Catalog;

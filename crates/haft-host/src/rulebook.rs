@@ -1,4 +1,4 @@
-//! The rules of this run: read once at the start, so that nothing that happens later can change them.
+//! The rules of this run: haft reads them once at the start, so later changes have no effect on them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

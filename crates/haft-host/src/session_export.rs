@@ -1,4 +1,4 @@
-//! A conversation as a document: Markdown for people, JSON for programs. Secrets stay hidden.
+//! Writes a conversation as a document: Markdown for people, JSON for programs. Secrets stay hidden.
 
 use std::path::Path;
 

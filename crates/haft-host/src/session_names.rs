@@ -1,4 +1,4 @@
-//! How a person names a session: by the name that they gave it, or as the one that was used last.
+//! Finds a session by the name that a person gave it, or as the one used last.
 
 use anyhow::bail;
 use haft_workspace::state::sessions::{SessionId, Sessions};

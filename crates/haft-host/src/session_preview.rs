@@ -1,4 +1,4 @@
-//! What a person sees of a session before they continue it: how it began, how it ended, what it changed.
+//! Shows a session before a person continues it: how it began, how it ended, what it changed.
 
 use haft_contract::grouped::GroupedNumber;
 use haft_contract::history::Undone;

@@ -1,4 +1,4 @@
-//! The records of a session, as they are kept on disk, and what is made of them when it is taken up again.
+//! The records of a session on disk, and the state that haft builds from them when it resumes the session.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -101,7 +101,7 @@ pub struct RunOptions {
     /// Whether the changes of commands were discarded.
     #[serde(rename = "try")]
     pub tries: bool,
-    /// How many tokens the model takes: what does not fit is left out, and is then read anew.
+    /// How many tokens the model takes. haft leaves out what does not fit, and the model then reads it again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
     /// Most tokens of a reply.
@@ -122,7 +122,7 @@ impl RunOptions {
 /// Writes a session down while an agent works.
 pub struct SessionRecorder {
     log: SessionLog,
-    /// Hides known secrets, whoever wrote them.
+    /// Hides known secrets, whatever their source.
     redactor: Redactor,
     tally: Mutex<Tally>,
 }
@@ -224,7 +224,7 @@ impl SessionRecorder {
 
     /// Writes down how a run ended.
     pub fn end(&self, how: &str) {
-        // Whoever reads it finds everything else there.
+        // A reader finds everything else in the session.
         let _ = self.write(&SessionRecord::Ended(how.to_owned()));
     }
 
@@ -271,7 +271,7 @@ pub struct ResumedSession {
     pub model: ModelSection,
     /// How many records cannot be read.
     pub unread: usize,
-    /// Calls that had begun when the process ended, and of which nobody knows what came.
+    /// Calls that had begun when the process ended, and whose results are unknown.
     pub open: Vec<ModelToolCall>,
     /// Messages that waited.
     pub queued: Vec<QueuedMessage>,

@@ -1,4 +1,4 @@
-//! The tools as a model is shown them: by name, and lowered for a provider.
+//! Shows the tools as a model sees them: by name, and in the form that a provider needs.
 
 use std::sync::Arc;
 

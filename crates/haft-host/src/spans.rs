@@ -1,10 +1,10 @@
-//! What a run does as spans for an OpenTelemetry collector, in the words of its conventions for generative AI.
+//! Exports a run as spans to an OpenTelemetry collector, by its conventions for generative AI.
 //!
-//! They are made from what the agent tells anyway, so that neither the loop nor a stage knows of them. Nothing is made and
-//! nothing is set up unless the environment names a collector. A collector that is down, slow or silent costs a run at
-//! most [`FLUSH`] at its very end, after the answer was printed, and one faint note.
+//! haft builds them from the events of the agent, so neither the loop nor a stage knows about spans. It sets up nothing
+//! unless the environment names a collector. A collector that is down, slow or silent delays a run by at most [`FLUSH`] at
+//! the end, after the answer was printed, and causes one faint note.
 //!
-//! Not here: which variables say so (`wanted`), how they get there (`export`), what a span says (`tree`, `names`).
+//! Not here: the variables (`wanted`), the transport (`export`), the content of a span (`tree`, `names`).
 
 mod content;
 mod export;
@@ -33,10 +33,10 @@ use wanted::SpanExportSettings;
 
 /// How long the end of a run waits for the last spans to arrive.
 const FLUSH: Duration = Duration::from_secs(2);
-/// The same for who wants it to end at once.
+/// The same for a person who ends the run immediately.
 const FLUSH_AT_ONCE: Duration = Duration::from_millis(200);
 
-/// The spans of one run; nothing where nobody wants them.
+/// The spans of one run; nothing if the environment names no collector.
 pub struct Spans(Option<Sending>);
 
 /// The run that the spans are about.
@@ -67,7 +67,7 @@ impl Spans {
             Ok(None) => return Self(None),
             Err(why) => return Self::without(&why, &*run.notices),
         };
-        // Whoever knows the collector's keys could write there.
+        // With the collector's keys a model could write there.
         run.runtime.also_hide(wanted.secrets.clone());
         let export = match Export::to(&wanted) {
             Ok(export) => export,
@@ -108,7 +108,7 @@ impl Spans {
         }
     }
 
-    /// Ends all spans as the run has ended; without an outcome somebody wanted that at once.
+    /// Ends all spans with the outcome of the run. No outcome means that the person ended the run immediately.
     pub fn end(&self, outcome: Option<&AgentOutcome>) {
         let Some(sending) = &self.0 else { return };
         match outcome {
@@ -120,7 +120,7 @@ impl Spans {
         }
     }
 
-    /// Waits a little for the spans to arrive; whoever presses Ctrl-C does not.
+    /// Waits briefly for the spans to arrive; after Ctrl-C the wait is shorter.
     pub async fn send(self) {
         let Some(Sending { export, tree, ends_at_once, notices }) = self.0 else { return };
         // Where the run has not even begun, its span is still open.

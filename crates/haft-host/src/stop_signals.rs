@@ -1,7 +1,7 @@
-//! Who asks a run to stop: a person with Ctrl-C, whoever ends services, a terminal that closes.
+//! Receives the signals that stop a run: Ctrl-C, the end of a service, a closed terminal.
 //!
-//! All of them stop it in good order. Only a second Ctrl-C ends it at once: a closing terminal and its shell both say
-//! so, and mean one thing.
+//! Each of them stops the run in good order. Only a second Ctrl-C ends it immediately: a closing terminal and its shell both
+//! send a signal, and mean one request.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 pub struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
-    /// Nobody, where whoever started the run wants it to outlive the terminal.
+    /// Nothing if the program that started the run wants it to outlive the terminal.
     hang_up: Option<Signal>,
 }
 
@@ -21,7 +21,7 @@ pub struct StopSignals {
 pub enum StopRequest {
     /// To stop in good order.
     Stop,
-    /// To end at once.
+    /// To end immediately.
     End,
 }
 

@@ -1,6 +1,6 @@
 //! Guarded tools for a program: one workspace and one session, without a model.
 //!
-//! Every call goes through the whole pipeline: it is judged, asked about, confined, recorded, and it can be undone.
+//! Every call goes through the whole pipeline: haft judges it, asks about it, confines it and records it, and can undo it.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is trusted in a project, in lines for people and as a record for programs (`haft trust`).
+//! Lists what the user trusts in a project, in lines for people and as a record for programs (`haft trust`).
 
 use haft_workspace::project::{ProjectFileKind, skill_folder};
 use haft_workspace::state::trust::FolderTrust;

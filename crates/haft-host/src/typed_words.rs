@@ -1,4 +1,4 @@
-//! Words of a line that a person types, with quotes as in a shell.
+//! Splits a line that a person types into words, with quotes as in a shell.
 //!
 //! haft expands nothing, and an open quote is not an error while the person still types the line.
 

@@ -1,6 +1,6 @@
-//! Puts questions of a model or a server to the person at a terminal, who types the answers.
+//! Asks the person at a terminal the questions of a model or a server, and reads the answers.
 //!
-//! An empty line leaves a question out, and the end of input dismisses all of them: nobody has to answer a model.
+//! An empty line skips a question, and the end of input dismisses all of them: a person never has to answer a model.
 
 use std::io::{self, BufRead, Write};
 

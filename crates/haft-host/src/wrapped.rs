@@ -1,4 +1,4 @@
-//! Breaks lines so that they fit a terminal, between words where that is possible. Nothing is left out.
+//! Wraps lines to fit a terminal, between words where possible. It leaves nothing out.
 
 use crate::bounded_text::{columns_in, columns_of};
 

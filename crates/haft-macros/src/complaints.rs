@@ -1,6 +1,6 @@
-//! Collects what is wrong with a tool, so that its author reads all of it after one build.
+//! Collects all mistakes in a tool: its author reads all of them after one build.
 //!
-//! Every complaint is one sentence about what is wrong and what to write instead, at the place
+//! Every complaint is one sentence that names the mistake and says what to write instead, at the place
 //! that has to change.
 
 use std::fmt::Display;

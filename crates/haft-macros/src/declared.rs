@@ -1,6 +1,6 @@
 //! A tool as its author declared it: function and options, checked against each other.
 //!
-//! From here on nothing can be wrong any more that the macro could find; `write` only writes.
+//! After these checks the macro can find no more mistakes; `write` only writes.
 
 use std::fmt::Display;
 

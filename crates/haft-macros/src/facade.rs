@@ -1,7 +1,7 @@
 //! Names the contract through the facade: `::haft::contract` for `::haft_contract`.
 //!
-//! A program that depends on `haft` alone has no crate `haft_contract` in reach. The code of a tool is written once, with
-//! the name that haft's own crates have, and renamed here.
+//! A program that depends on `haft` alone cannot name the crate `haft_contract`. The macro writes the code of a tool once,
+//! with the name that haft's own crates use, and renames it here.
 
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::quote_spanned;

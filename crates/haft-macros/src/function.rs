@@ -1,4 +1,4 @@
-//! The function that becomes a tool: what it takes, and what a tool cannot be.
+//! The function that becomes a tool: its parameters, and the forms that a tool cannot have.
 
 use proc_macro2::TokenStream;
 use syn::spanned::Spanned;

@@ -1,7 +1,7 @@
-//! What stands between the parentheses of `#[haft::tool(..)]`.
+//! Parses the options between the parentheses of `#[haft::tool(..)]`.
 //!
-//! Every entry is `key = value`; what a value names is checked where the function is known
-//! (`declared`). A broken entry costs only itself, so that the others are still checked.
+//! Every entry is `key = value`; `declared` checks what a value names, when the function is known.
+//! A broken entry costs only itself: the macro still checks the others.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;

@@ -1,10 +1,10 @@
 //! Writes the code of a declared tool.
 //!
-//! Beside the function a module gets one new name, the type of the tool; all else stands in an
-//! unnamed constant. All paths lead through `::haft` or the standard library, so that neither names
-//! nor dependencies of the user matter. Our variables are hygienic (`Span::mixed_site`), so that a
-//! function of the user may have the name of one; they begin with `__` as well, since hygiene does
-//! not keep a variable apart from a constant.
+//! Beside the function, a module gets one new name, the type of the tool. All other code is in an
+//! unnamed constant. All paths lead through `::haft` or the standard library, so neither names nor
+//! dependencies of the user matter. Our variables are hygienic (`Span::mixed_site`), so a function of
+//! the user may have the same name as one of them. They also begin with `__`, because hygiene does
+//! not separate a variable from a constant.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};

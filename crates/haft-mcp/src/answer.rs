@@ -1,4 +1,4 @@
-//! A result as the protocol has it: what the model reads, and for programs what became of the call.
+//! Converts a result to the protocol: text for the model, and the outcome of the call for programs.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use haft_contract::door::ChangeSetId;

@@ -1,12 +1,11 @@
-//! Questions to the person behind a client.
+//! Asks questions to the person behind a client.
 //!
-//! A client with a handshake is asked while the call waits (`elicitation/create`). A client of the new era gets the
-//! question as a result and sends the call again with the answer; then everything is judged again, and the answer counts
-//! only if what would be done is what was shown. Where a client cannot ask anybody, the answer is at once that nobody is
-//! there.
+//! haft asks a client with a handshake while the call waits (`elicitation/create`). A client of the new era gets the
+//! question as a result and sends the call again with the answer. haft then judges everything again, and accepts the answer
+//! only if the call would do exactly what the question showed. If a client cannot ask a person, haft says so immediately.
 //!
-//! A call that runs is never answered with a question: the client would send it again, and it would run twice. A
-//! connection that its command wants is refused, and asked about before the same call runs the next time (`postponed`).
+//! haft never answers a running call with a question: the client would send the call again, and it would run twice. If a
+//! command needs a connection, haft refuses it, and asks before the same call runs the next time (`postponed`).
 
 mod form;
 mod postponed;

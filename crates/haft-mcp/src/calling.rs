@@ -1,7 +1,7 @@
-//! One call of a client, from the request to its one answer.
+//! Handles one call of a client, from the request to its one answer.
 //!
-//! The protocol has no turns. Calls that are under way at the same time are one turn, so that they keep their order where
-//! they touch the same; when none is, the next one begins a new turn.
+//! The protocol has no turns. Calls that run side by side form one turn, which keeps their order where they touch the same
+//! things. If no call runs, the next call starts a new turn.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -115,7 +115,7 @@ fn client_name(context: &RequestContext<RoleServer>) -> Option<String> {
     shaken.or_else(told).filter(|name| !name.trim().is_empty())
 }
 
-/// Runs a call to its end. Whoever does not want it any more stops it, and it says so.
+/// Runs a call to its end. If the client cancels the call or its session ends, the call stops and reports that.
 async fn run(
     server: &McpServer,
     toolbox: &Toolbox,
@@ -143,7 +143,7 @@ async fn run(
     calling.await
 }
 
-/// Waits until nobody wants the answer any more.
+/// Waits until the client cancels the call or its session ends.
 async fn stopped(server: &McpServer, context: &RequestContext<RoleServer>) {
     let session_ended = server.workspace.session_ends.of(context);
     tokio::select! {

@@ -1,7 +1,7 @@
-//! haft as a client of the Model Context Protocol: tools of other servers, behind the same steps as its own.
+//! Connects haft to other servers of the Model Context Protocol, with the same steps for their tools as for its own.
 //!
-//! A server is code of others. It starts only after the user agreed to its exact command line, in a sandbox of its own;
-//! its tools are those that it had when the user agreed; its results are text of strangers.
+//! A server is foreign code. It starts only after the user agreed to its exact command line, in a separate sandbox. Its
+//! tools are those that it had when the user agreed. Its results are untrusted text.
 //!
 //! Not here: which servers there are, and how they are started (`haft-host`), whether a call may be made (`haft-policy`).
 

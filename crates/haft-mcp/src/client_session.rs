@@ -1,7 +1,7 @@
-//! What haft remembers of one client: its session with the workspace, its outputs, and what it wants to be told.
+//! Remembers one client: its session with the workspace, its outputs, and its subscriptions.
 //!
-//! A client with a handshake has one of its own. Clients whose requests are on their own share one, because nothing in a
-//! request says which of them sent it.
+//! Each client with a handshake has a separate session. Clients without a handshake share one, because a request does not
+//! say which of them sent it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

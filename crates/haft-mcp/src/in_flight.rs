@@ -1,7 +1,7 @@
-//! Which requests have no answer yet, in both directions, and whether there is room for more.
+//! Tracks requests without an answer, in both directions, and limits their number.
 //!
-//! An id stands for one request until its answer is on the way, or, where it was cancelled, until its work has ended:
-//! else the end of the one could be taken for the answer of the next.
+//! An id belongs to one request until its answer is on the way or, after a cancellation, until its work has ended. Otherwise
+//! the end of one request could pass for the answer to the next.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,7 @@
-//! Lines as they come in, one message each, in bounded memory.
+//! Reads lines, one message each, in bounded memory.
 //!
-//! A pipe is watched, and read when there is something: a thread between it and the server would cost every message a
-//! change of threads. What cannot be watched, such as a file, is read by a thread. A line that is too long is skipped to
-//! its end without being kept.
+//! haft watches a pipe and reads when data arrives: a reader thread would cost a thread switch for every message. A thread
+//! reads inputs that cannot be watched, such as files. haft skips a line that is too long, without keeping it.
 
 use std::collections::VecDeque;
 use std::io::{PipeReader, Read};
@@ -16,7 +15,7 @@ use tokio::sync::mpsc;
 
 /// Longest line, in bytes.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
-/// How much is read at once.
+/// How many bytes one read takes.
 const STEP: usize = 64 * 1024;
 
 /// One line of input that is not blank.
@@ -85,7 +84,7 @@ impl WatchedPipe {
             }
             let Ok(mut readable) = self.input.readable().await else { return None };
             let input = readable.get_inner();
-            // The pipe is not ours to make it non-blocking: whoever has its other end would get that too.
+            // haft must not make the pipe non-blocking: that would also affect the process at the other end.
             let got = if has_something(input) { read(input, &mut *self.step) } else { Err(Errno::AGAIN) };
             match got {
                 Ok(0) => self.has_ended = true,

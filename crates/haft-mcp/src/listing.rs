@@ -70,7 +70,7 @@ fn annotations(does: AtMost) -> ToolAnnotations {
     let looks = does == AtMost::Looks;
     ToolAnnotations::new()
         .read_only(looks)
-        // Taking a change back is possible, but whoever reads this wants to know whether something is overwritten.
+        // haft can undo a change, but this hint tells its reader whether a call overwrites something.
         .destructive(!looks)
         .idempotent(matches!(does, AtMost::Looks | AtMost::Puts))
         .open_world(does == AtMost::Anything)

@@ -1,7 +1,7 @@
-//! Notes about calls that have ended, written down a moment later.
+//! Writes notes about ended calls, after a short delay.
 //!
-//! Waking a thread for each note costs the client that waits more than the note itself. So they are gathered: the first
-//! one sets a time, and when it has come all of them are written down together.
+//! Waking a thread for each note takes longer than writing the note, and the client waits. So haft collects notes: the first
+//! one starts a timer, and then a thread writes all of them together.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

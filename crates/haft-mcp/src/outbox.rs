@@ -1,8 +1,8 @@
-//! Messages on their way out, whole and in order.
+//! Sends messages, whole and in order.
 //!
-//! As long as the pipe has room a message is written at once, which costs no change of threads. What has no room goes
-//! into a bounded queue, which a thread empties, because writing may block. Whoever does not read makes the queue full,
-//! and then nothing more is read from him either: the transport takes no request whose answer has no room.
+//! While the pipe has room, haft writes a message immediately, without a thread switch. Other messages go into a bounded
+//! queue, which a thread empties, because writing may block. If a client does not read, the queue fills up. Then haft stops
+//! reading from that client: the transport takes no request whose answer has no room.
 
 use std::collections::VecDeque;
 use std::io::{PipeWriter, Write};
@@ -37,7 +37,7 @@ struct OutboxLine {
 
 struct Pipe {
     output: OwnedFd,
-    /// How many messages the thread has not written yet. While there is one, nobody else writes.
+    /// How many messages the thread has not written yet. While there is one, only the thread writes.
     waiting: Mutex<usize>,
     ended: CancellationToken,
 }
@@ -45,7 +45,7 @@ struct Pipe {
 /// Completes when everything was written, or can no longer be written.
 pub(crate) type FlushSignal = oneshot::Receiver<()>;
 
-/// The error that nobody reads the output any more.
+/// The error that the reader has closed the output.
 #[derive(Debug)]
 pub(crate) struct ClosedOutbox;
 
@@ -119,8 +119,8 @@ impl Outbox {
         self.sender.send(message).map_err(|_| ClosedOutbox)
     }
 
-    /// Writes a message at once, as far as the pipe has room, and leaves the rest to the thread. Gives it back when
-    /// others wait, or there is no room at all.
+    /// Writes as much of a message as the pipe has room for, and leaves the rest to the thread. Returns the message when
+    /// others wait, or there is no room.
     fn now(&self, mut line: Vec<u8>) -> Result<Option<Vec<u8>>, ClosedOutbox> {
         let mut waiting = self.pipe.waiting();
         if *waiting > 0 {
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use std::io::{BufRead, BufReader};
 
-    /// Puts many messages of all lengths in, from many tasks, while somebody reads; returns what was read.
+    /// Sends many messages of all lengths from many tasks while a reader reads; returns the lines that it read.
     async fn through(many: usize) -> Vec<String> {
         let (reader, writer) = std::io::pipe().expect("there are pipes");
         let (outbox, _written) = Outbox::open(writer.into(), CancellationToken::new()).expect("it opens");

@@ -1,8 +1,7 @@
-//! What a running call prints, as progress: the last lines of it, a few times a second.
+//! Reports the output of a running call as progress: its last lines, a few times a second.
 //!
-//! A call that prints nothing still says now and then that it runs, because clients give up on what is silent. Messages
-//! are sent before the answer, so that nothing comes behind it. Those to a pipe go straight into its outbox; where there is
-//! no room they are missed.
+//! A silent call still reports now and then that it runs, because clients give up on silent calls. haft sends progress
+//! before the answer, never after it. Progress to a pipe goes directly into its outbox; haft drops it if there is no room.
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -1,7 +1,6 @@
-//! The user's own commands as prompts, which clients offer to their users.
+//! Offers the user's own commands as prompts.
 //!
-//! They are the Markdown files that haft's terminal reads too. A client without any sees no prompts at all: what is not
-//! declared does not exist.
+//! They are the same Markdown files that haft's terminal reads. If there are none, haft does not declare prompts to clients.
 
 use std::sync::Arc;
 

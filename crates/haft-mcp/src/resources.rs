@@ -1,4 +1,4 @@
-//! What can be read besides files: the log of changes, and outputs that were too long to show.
+//! Serves the log of changes, and outputs that were too long to show, as resources.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
-//! The folder that a client names as its root, where the user lets it choose the workspace.
+//! Uses the folder that a client names as its root, if the user lets the client choose the workspace.
 //!
-//! Only clients with a handshake have roots, and only a single folder that exists can be a workspace. Whatever else they
-//! name is said once and the user's own choice holds.
+//! Only clients with a handshake have roots, and only a single existing folder can be a workspace. haft reports any other
+//! root once and uses the user's own choice.
 
 #![expect(deprecated, reason = "roots go away with the clients that have a handshake")]
 

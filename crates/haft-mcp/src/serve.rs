@@ -1,4 +1,4 @@
-//! One conversation over a pair of pipes, from the first line to the end of everything that it has begun.
+//! Serves one conversation over a pair of pipes, from the first line until all its work has ended.
 
 use std::collections::VecDeque;
 use std::io;

@@ -1,6 +1,6 @@
-//! The requests of the protocol, each answered by the part that knows.
+//! Routes each request of the protocol to the part that answers it.
 //!
-//! Not here: what is wrong with a message (`wire`), one call from beginning to end (`calling`).
+//! Not here: mistakes in a message (`wire`), one call from beginning to end (`calling`).
 
 #![expect(deprecated, reason = "logging goes away with the clients that have a handshake")]
 
@@ -98,7 +98,7 @@ pub(crate) fn signed(meta: Option<MetaObject>, context: &RequestContext<RoleServ
 
 fn no_such_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
-        // Everything is on the first page, so nobody can have got a cursor from here.
+        // The first page has everything, so the server never gives out a cursor.
         Some(_) => Err(ErrorData::invalid_params("there is no such page; ask without a cursor", None)),
         None => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! What is served: the tools of one workspace, with the one session of the client.
+//! Opens the tools of a workspace for a client, with the client's session.
 
 use std::path::Path;
 use std::sync::Arc;

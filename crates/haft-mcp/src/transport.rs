@@ -1,7 +1,7 @@
-//! One client behind a pair of pipes: what comes in is a message or is answered with an error, and nothing is without end.
+//! Talks to one client over a pair of pipes, within limits. Each line is a message, or haft answers it with an error.
 //!
-//! The protocol's crate has a transport for pipes, which drops what it cannot read, takes requests without end and lets
-//! one id stand for two requests. This one does neither.
+//! The protocol's crate has a transport for pipes, which drops unreadable lines, takes requests without a limit and lets one
+//! id stand for two requests. This transport avoids all three.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

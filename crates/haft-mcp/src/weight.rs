@@ -1,7 +1,7 @@
-//! How many values a message has, before any of them is made.
+//! Counts JSON values before parsing.
 //!
-//! A line is bounded, but a value of two bytes on the wire is some seventy in memory and more to judge: a line of nothing
-//! but zeros would take gigabytes and keep everybody waiting. Text weighs what it is, so only what separates values counts.
+//! A line is bounded, but a value of two bytes may take about seventy bytes in memory, and more to judge. A line of zeros
+//! would take gigabytes and delay all clients. Text takes its own size, so haft counts only the separators of values.
 
 /// Most values of one message.
 pub(crate) const MOST_VALUES: usize = 1_000_000;

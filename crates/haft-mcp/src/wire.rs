@@ -1,7 +1,7 @@
-//! A line as a message, or as the error that its sender gets.
+//! Parses a line into a message, or into the error for its sender.
 //!
-//! The parser of the protocol's crate says of a bad message only that it is none. Here the envelope is read first, so that
-//! the answer has the id of the request and names what is wrong, and one bad message never costs another.
+//! For a bad message the parser of the protocol's crate says only that it is not a message. haft reads the envelope first:
+//! the answer then has the id of the request and names the mistake. One bad message never affects another.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -50,7 +50,7 @@ pub(crate) enum Incoming {
     Notification(ClientNotification),
     /// The answer to a question of ours.
     Answer(RequestId, Box<ClientJsonRpcMessage>),
-    /// Something that nobody waits for.
+    /// A message that needs no reaction.
     Nothing,
     /// No message; who sent it gets this error, with the id where there is one.
     Wrong(Option<RequestId>, ErrorData),
@@ -188,7 +188,7 @@ fn typed<M: Default, P: DeserializeOwned + RequestParamsMeta>(
 fn notification(text: &str, method: &str) -> Incoming {
     match method {
         "notifications/cancelled" | "notifications/initialized" => {}
-        // Nothing follows from any other, and whoever floods us with them costs nothing.
+        // haft ignores all others, so a flood of them costs nothing.
         _ => return Incoming::Nothing,
     }
     let Ok(ClientJsonRpcMessage::Notification(message)) = serde_json::from_str(text) else { return Incoming::Nothing };
@@ -206,7 +206,7 @@ fn notification(text: &str, method: &str) -> Incoming {
     }
 }
 
-/// Reads an answer. One that cannot be read is an error, so that whoever waits for it does not wait for ever.
+/// Reads an answer. An unreadable answer becomes an error, so its receiver does not wait for ever.
 fn answer(text: &str, id: RequestId) -> Incoming {
     match serde_json::from_str(text) {
         Ok(message @ (ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_))) => {

@@ -1,4 +1,4 @@
-//! What a model is told about the tools as a whole, once.
+//! Tells a model once how to use the tools as a whole.
 
 use haft_host::host::Host;
 use haft_host::servers::deferral::server_of;

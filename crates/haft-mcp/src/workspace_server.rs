@@ -1,4 +1,4 @@
-//! What all clients of one server share: the workspace, the person who is asked, the places for calls.
+//! The state that all clients of one server share: the workspace, the person to ask, the limit on calls.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -21,11 +21,11 @@ use crate::notes::CallNoteQueue;
 use crate::roots;
 use crate::toolbox;
 
-/// Most calls that run at once; more wait.
+/// Most calls that run side by side; more wait.
 pub(crate) const MOST_CALLS: usize = 64;
 /// How often the files that define tools are looked at while a client listens.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
-/// How long it may take to commit what background jobs have changed. The jobs themselves end at once.
+/// How long haft may take to commit the changes of background jobs. The jobs themselves end immediately.
 const LAST_JOBS: Duration = Duration::from_secs(5);
 
 /// What all clients share.

@@ -1,7 +1,7 @@
-//! The form of Anthropic's Messages.
+//! The format of Anthropic's Messages.
 //!
-//! A reply is a list of blocks, and that list is what stands for it later: thinking is signed together with what
-//! follows, so the blocks go back as they came.
+//! A reply is a list of blocks, and later requests contain that list. A signature covers thinking together with the
+//! blocks that follow, so the blocks go back unchanged.
 
 mod reading;
 mod request;

@@ -1,10 +1,10 @@
-//! OpenAI Chat Completions, as OpenAI and most others speak it.
+//! The format of OpenAI Chat Completions, as OpenAI and most other servers implement it.
 //!
-//! A reply stands in later requests as the assistant message that its stream amounts to, with whatever else the server
-//! sent beside the text: what was thought (in the member in which it came), signatures at calls, blocks of content. A
-//! reply of another model or form is said in the plain members that everybody takes.
+//! Later requests contain a reply as the assistant message that its stream adds up to, with everything else that the
+//! server sent beside the text: thoughts (in the member in which they arrived), signatures at calls, blocks of content.
+//! A reply of another model or format uses only the plain members that every server accepts.
 //!
-//! Not here: what a server wants otherwise (`quirks`), how a stream is read (`chat/reading.rs`).
+//! Not here: deviations of servers (`quirks`), how a stream is read (`chat/reading.rs`).
 
 mod calls;
 mod images;
@@ -153,7 +153,7 @@ impl Chat {
     }
 }
 
-/// Says in the members that everybody takes what somebody else said.
+/// Writes replies of other models in the members that every server accepts.
 struct Plainly<'a> {
     quirks: Quirks,
     model: &'a str,
@@ -235,7 +235,7 @@ impl Plainly<'_> {
         (self.names.wire(&answer.name), self.id(&answer.call))
     }
 
-    /// Says whether nobody but the model may speak behind results.
+    /// Says whether only the model may speak after results.
     fn model_answers_results(&self) -> bool {
         match self.quirks.after_results {
             AfterResults::Anybody => false,

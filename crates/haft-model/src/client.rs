@@ -1,11 +1,11 @@
-//! Asks a model over HTTP, and does not give up at the first trouble.
+//! Asks a model over HTTP, and retries failures.
 //!
-//! Whatever goes wrong before anything of the reply was told is tried again, with growing pauses and never later than
-//! the provider asks; silence only once more, because it has cost so much time already. What goes wrong afterwards ends
-//! the reply with what came, and with the reason: a piece that was told cannot be taken back. Everything that waits ends at once when it is told to stop.
+//! haft retries a failure before the first reported piece of the reply, with growing pauses, or exactly when the provider
+//! asks. It retries silence only once, because silence has cost much time already. A later failure ends the reply with
+//! its pieces and the reason: a reported piece cannot be taken back. A stop ends every wait immediately.
 //!
-//! Not here: what is sent and what the answer means (the forms), and where the address, the key and the proxy come
-//! from (`haft-config`): nothing here reads the environment.
+//! Not here: the content of requests and answers (the formats), and the source of address, key and proxy (`haft-config`).
+//! This module does not read the environment.
 
 mod address;
 mod advice;
@@ -62,7 +62,7 @@ pub struct Endpoint {
 /// How long to wait, and how often to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// Until somebody answers at the address.
+    /// Until a server answers at the address.
     pub connect: Duration,
     /// For the next sign of life. A local model that reads a long conversation gives none for minutes.
     pub idle: Duration,
@@ -136,7 +136,7 @@ impl ModelConnection {
                 continue;
             }
             if self.sight.learns_from(&failure.error, request.messages) {
-                // Whoever watches should know why the model answers as one that has not seen it.
+                // The user should know why the model answers as if it had not seen the image.
                 heard(ReplyEvent::Again(Duration::ZERO, &failure.error.what));
                 body = written();
                 continue;
@@ -176,7 +176,7 @@ impl ModelConnection {
             Ok(response) => answering.read(response, bounds).await,
             Err(failure) => Err(failure),
         };
-        // A reply that is whole counts although its farewell was cut; one that is not counts when somebody heard of it.
+        // A whole reply counts even if its end marker was cut; an incomplete one counts if a piece of it was reported.
         let counts = |reply: &Reply| reply.stop != StopReason::Cut || was_told.load(Ordering::Relaxed);
         let failure = outcome.err().map(|failure| failure.without(self.key()));
         match answering.end().filter(counts) {

@@ -1,7 +1,7 @@
-//! What a model and whoever works for it say to each other, in one form for all providers.
+//! The conversation between a model and haft, in one form for all providers.
 //!
-//! What a provider sent is kept beside it as it was sent: signatures, encrypted reasoning and the order of blocks must
-//! come back to it byte for byte, and no common form has them all.
+//! haft also keeps each reply exactly as the provider sent it: signatures, encrypted reasoning and the order of blocks
+//! must go back byte for byte, and no common form has them all.
 
 use std::fmt;
 

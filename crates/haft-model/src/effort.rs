@@ -1,7 +1,7 @@
-//! How much a model shall think before it answers.
+//! How much a model thinks before it answers.
 //!
-//! The same three words for all of them. What a form makes of a word stands with the form: some take the word, some a
-//! number of tokens, and that depends on the model too. Whoever does not think at all refuses the request, and says so.
+//! All models share the same three words. Each format translates a word: some take the word, some a number of tokens,
+//! and that depends on the model too. A model that cannot think refuses the request, and says so.
 
 /// How much a model shall think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
-//! What is needed to tell a provider what somebody else's model said.
+//! Helps to tell a provider what another provider's model said.
 //!
-//! A conversation may go on with another model. It then reads what was said in its own form, from the view that all
-//! forms share; ids and arguments that another provider let pass may not fit.
+//! A conversation may continue with another model. That model then gets the earlier replies in its own format, from the
+//! view that all formats share. Ids and arguments that another provider accepted may not fit.
 
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
-//! What a form of requests and replies must answer. Pure: texts in, texts out.
+//! The interface of a format of requests and replies. Pure: texts in, texts out.
 //!
-//! Not here: sending anything, trying again, time limits (`client`).
+//! Not here: sending, retries, time limits (`client`).
 
 use std::time::Duration;
 

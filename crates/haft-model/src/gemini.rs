@@ -1,10 +1,10 @@
-//! Google Gemini, as `streamGenerateContent` speaks it.
+//! The format of Google Gemini, as `streamGenerateContent` implements it.
 //!
-//! A reply stands in later requests as the content that came, part by part: a signature belongs to the part on which it
-//! stood, and a model refuses a conversation in which it is missing or elsewhere. Only plain text that came in several
-//! parts is put together.
+//! Later requests contain a reply as its original content, part by part. A signature belongs to its part, and a model
+//! refuses a conversation in which a signature is missing or misplaced. haft joins only plain text that arrived in
+//! several parts.
 //!
-//! Not here: how a stream is read (`gemini/reading.rs`), how schemas are said (`lower/gemini.rs`).
+//! Not here: how a stream is read (`gemini/reading.rs`), how schemas are written (`lower/gemini.rs`).
 
 mod reading;
 #[cfg(test)]

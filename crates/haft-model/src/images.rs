@@ -1,6 +1,6 @@
-//! Images that are not shown: a note stands in their place, so that whoever cannot see them knows that they are there.
+//! Replaces images that are not shown with a note, so a model that cannot see them knows that they exist.
 //!
-//! Not here: how each form sends those that are shown, and who takes none (`client/sight.rs`).
+//! Not here: how each format sends visible images, and which models take none (`client/sight.rs`).
 
 use crate::conversation::{Image, Message, ToolAnswer};
 

@@ -1,7 +1,7 @@
-//! Gives calls an id where their provider gave none, or gave one that the conversation has already.
+//! Gives an id to calls without one, or with one that the conversation already has.
 //!
-//! An id depends on the conversation alone, so that the same stream read twice gives the same reply. It has nine letters
-//! and digits, because Mistral takes no others and everybody else takes these.
+//! An id depends only on the conversation, so the same stream gives the same reply when it is read twice. An id has
+//! nine letters and digits, because Mistral accepts no others and every other provider accepts these.
 
 use std::collections::HashSet;
 

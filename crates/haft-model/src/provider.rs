@@ -1,4 +1,4 @@
-//! Whoever answers: one model at one address, whatever it is spoken to in.
+//! The interface to a model: one model at one address, in any format.
 
 use std::time::Duration;
 
@@ -26,9 +26,8 @@ pub trait LanguageModel: Send + Sync {
 
     /// Asks for the next reply. What comes is told piece by piece, and the whole is returned.
     ///
-    /// What can be tried again is tried again in here, as long as nothing of the reply was told. Stops at once when told
-    /// to. A reply that broke off after something of it had come is `Ok`, with [`crate::conversation::StopReason::Cut`]
-    /// and the reason.
+    /// Retries what can be retried, as long as no piece of the reply was reported. A stop ends it immediately. A reply
+    /// that broke off after a first piece is `Ok`, with [`crate::conversation::StopReason::Cut`] and the reason.
     fn reply<'a>(
         &'a self,
         request: &'a ModelRequest<'a>,
@@ -89,7 +88,7 @@ pub struct ModelError {
 /// Which sort of thing went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelErrorKind {
-    /// Nobody answers at the address.
+    /// No server answers at the address.
     Unreachable,
     /// The key is missing or not accepted.
     NotAdmitted,
@@ -105,6 +104,6 @@ pub enum ModelErrorKind {
     Broken,
     /// It took too long.
     TimedOut,
-    /// Somebody stopped it.
+    /// The caller stopped it.
     Stopped,
 }

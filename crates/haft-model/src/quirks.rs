@@ -1,9 +1,9 @@
-//! What servers that speak OpenAI Chat Completions do otherwise than OpenAI.
+//! Differences between OpenAI and other servers of OpenAI Chat Completions.
 //!
-//! Found from the address, or said by name where a proxy hides who answers. Only what the server's own documentation or
-//! published types say is here; whoever is not known gets what all of them take.
+//! haft recognizes a server by its address, or by a setting where a proxy hides it. This table contains only what a
+//! server's own documentation or published types say; an unknown server gets what all of them accept.
 //!
-//! Not here: what differs in a stream. All of it is read from all of them (`chat/reading.rs`), because a proxy passes on
+//! Not here: differences in a stream. `chat/reading.rs` reads all of them from every server, because a proxy passes on
 //! what it gets.
 
 use std::fmt;
@@ -68,7 +68,7 @@ impl ChatServer {
         ChatServer::Other,
     ];
 
-    /// Returns who answers at an address, by its host or by the port that a local server has if nobody says another.
+    /// Returns the server at an address, by its host or by the default port of a local server.
     pub fn of(base_url: &str) -> ChatServer {
         let (host, port) = host_and_port(base_url);
         let is_at = |name: &str| host == name || host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
@@ -214,7 +214,7 @@ pub enum TextMay {
 pub enum AfterResults {
     /// Anybody.
     Anybody,
-    /// The model, and nobody else.
+    /// Only the model.
     TheModel,
     /// The model for models of Mistral, anybody for others.
     TheModelForMistral,

@@ -1,8 +1,8 @@
-//! Reads JSON of a provider member by member, and keeps the text of what is sent back to it.
+//! Reads a provider's JSON member by member, and keeps the text that goes back to the provider.
 //!
-//! Providers send members that no published type has, and other kinds of value than it says. What is read here is what
-//! is asked for, and what has another kind counts as missing; so a new member never breaks a reply. Nesting costs no
-//! stack, because the text of a member is only skipped until somebody asks for it.
+//! Providers send members and kinds of values that differ from their published types. This reads only the requested
+//! members, and treats a value of another kind as missing, so a new member never breaks a reply. Nesting needs no
+//! stack, because the text of a member is only skipped until a caller asks for it.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,10 +1,10 @@
-//! Says what an error of a provider means and what to do about it.
+//! Explains an error of a provider, and what to do about it.
 //!
-//! Providers agree on the status at best; the words stand in one of a handful of forms, and whether a conversation is too
-//! long has to be read from them. Used for answers with another status than 200 and for errors inside a stream.
+//! Providers agree at most on the status. Their words have a handful of forms, and only the words say whether a
+//! conversation is too long. haft uses this for answers with a status other than 200 and for errors inside a stream.
 //!
-//! Not here: hiding the key in the words and shortening them (`client/again.rs`), in that order: a key of which only the
-//! beginning is left would not be found.
+//! Not here: hiding the key in the words and shortening them (`client/again.rs`), in that order: a shortened key would
+//! not be found.
 
 use serde_json::value::RawValue;
 

@@ -1,8 +1,8 @@
-//! Writes repaired arguments into a reply whose calls have broken ones.
+//! Writes repaired arguments into a reply with broken calls.
 //!
-//! haft runs a call whose JSON has one reading. The model is to see that reading in later requests: with its own broken
-//! text, or with a stand-in for it, it repeats the mistake. Everything else that the provider sent stays byte for byte,
-//! because signatures of thoughts belong to it.
+//! haft runs a call whose JSON has one reading. The model must see that reading in later requests: if it sees its own
+//! broken text, or a stand-in for it, it repeats the mistake. Everything else from the provider stays unchanged byte
+//! for byte, because the signatures of thoughts cover it.
 //!
 //! Not here: what a broken text means (`haft_runtime::arguments`).
 
@@ -72,7 +72,7 @@ fn native(wire: Wire, json: &RawValue, repaired: &[Option<String>]) -> Option<Bo
     }
 }
 
-/// Writes a list of which the calls have other arguments. Elements that stay are not written anew.
+/// Writes a list with other arguments in its calls. Elements that stay keep their text.
 fn with_each(
     elements: Vec<Box<RawValue>>,
     repaired: &[Option<String>],

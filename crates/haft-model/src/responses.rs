@@ -1,7 +1,7 @@
-//! The form of OpenAI's Responses, without anything kept at the provider.
+//! The format of OpenAI's Responses, without any state at the provider.
 //!
-//! A reply is a list of items, and that list is what stands for it later: what a model thought comes encrypted, and
-//! belongs to the items that follow it.
+//! A reply is a list of items, and later requests contain that list. The model's thoughts arrive encrypted, and belong
+//! to the items that follow them.
 
 mod reading;
 mod request;

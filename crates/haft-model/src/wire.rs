@@ -1,4 +1,4 @@
-//! The forms in which models are spoken to.
+//! The formats of requests and replies that models use.
 
 use serde::{Deserialize, Serialize};
 

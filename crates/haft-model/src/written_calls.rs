@@ -1,4 +1,4 @@
-//! Finds calls that a model wrote into its text because nobody taught it, or its server, to make them otherwise.
+//! Finds calls that a model wrote into its text because it, or its server, knows no other way.
 //!
 //! The forms are those in which local models are trained: `<tool_call>{…}</tool_call>`, `<function=name>…</function>`,
 //! `[TOOL_CALLS]…`, `<|python_tag|>{…}`, JSON in a fence or alone, and the XML of NexAU (`<tool_use>`,
@@ -13,7 +13,7 @@
 //!
 //! Text before and after stays text. A call that ends in the middle is one that is cut, where its name was written.
 //!
-//! Not here: mending arguments. They are passed on as they were written, and judged like any other.
+//! Not here: repairing arguments. They are passed on unchanged, and judged like any other.
 
 pub(crate) mod hold_back;
 mod json;

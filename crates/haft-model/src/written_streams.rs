@@ -1,8 +1,8 @@
-//! Reads streams that were written by hand after the providers' published types, and says what comes of them.
+//! Reads streams written by hand after the providers' published types, and shows their results.
 //!
-//! A stream is a file `tests/streams/FORM/written_*.sse` (or `.json`, an answer that is no stream); `: name value` at its
-//! top sets the scene. Its golden file has the pieces as they were told, the reply, what is kept of it and the next
-//! request.
+//! A stream is a file `tests/streams/FORM/written_*.sse` (or `.json`, an answer that is no stream); `: name value` at
+//! its top sets the scene. Its golden file has the pieces as haft reported them, the reply, what haft keeps of it and
+//! the next request.
 #![expect(clippy::disallowed_methods, reason = "the streams are files of this crate")]
 
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! An address on the network that was read once and can be taken apart.
+//! A network address, parsed once, with access to its parts.
 
 use std::fmt;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! Which addresses belong to the whole world, and not to this machine, its network or nobody.
+//! Decides which addresses are public: not of this machine, not of its network, and not reserved.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,11 +1,11 @@
 //! The HTTP client for addresses that the user named: a model provider, a server of tools.
 //!
-//! The client is built for the first request. Trust in certificates costs several milliseconds to set up, so a plain
-//! `http` address gets a client that trusts no certificate: it cannot speak `https`. It follows no redirect: a redirect
-//! would carry the key to an address that the user did not name. It reads no proxy from the environment.
+//! haft builds the client for the first request. Trust in certificates costs several milliseconds to set up, so a plain
+//! `http` address gets a client that trusts no certificate and cannot speak `https`. The client follows no redirect: a
+//! redirect would carry the key to an address that the user did not name. It reads no proxy from the environment.
 //!
-//! Not here: requests of tools, which may reach only the host that was planned (`door`), retries and bounds of time,
-//! and what a request is for.
+//! Not here: requests of tools, which may reach only the planned host (`door`), retries and time limits, and what a
+//! request is for.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -37,7 +37,7 @@ enum LookUp {
     /// As the system does: the user named the host.
     #[default]
     OfTheSystem,
-    /// Only addresses of the whole world count: somebody else named the host.
+    /// Only public addresses count, because the user did not name the host.
     OnlyPublic,
 }
 

@@ -1,10 +1,10 @@
-//! The way to a collector of spans: one address, no redirects, and what went wrong there in words.
+//! Sends requests to a collector of spans, and puts failures into words: one address, no redirects.
 //!
-//! It waits where it is called, so it belongs onto a thread of its own; nothing is set up before the first request, which
-//! is on that thread. Unlike the requests of tools this one goes wherever the user's environment says, also into their
-//! own network. Redirects are not followed: headers with keys would go to an address that nobody named.
+//! A call blocks, so it belongs on a separate thread. The first request sets everything up, on that thread. Unlike the
+//! requests of tools, this one goes wherever the user's environment says, also into the user's own network. The client
+//! follows no redirect: a redirect would send headers with keys to an address that the user did not name.
 //!
-//! Not here: what is sent, and where to.
+//! Not here: what haft sends, and where.
 
 use std::error::Error;
 use std::fmt;

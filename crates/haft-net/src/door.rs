@@ -1,4 +1,4 @@
-//! Sends one request: to the host that was planned, within its time and size, until the call is told to stop.
+//! Sends one request to the planned host, within its limits of time and size, until the call is stopped.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

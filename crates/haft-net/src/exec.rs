@@ -1,7 +1,7 @@
 //! Sends commands with their standard streams to the process that holds their session.
 //!
-//! Each connection carries one command. Both sides send lines of JSON, with descriptors attached. The client runs where
-//! the person is: it shows questions, and passes on answers, signals and the modes of the terminal. When a client
+//! Each connection carries one command. Both sides send lines of JSON, with descriptors attached. The client runs beside
+//! the person: it shows questions, and passes on answers, signals and the modes of the terminal. When a client
 //! disconnects, its command ends. A command without a session uses a pair of sockets in one process.
 //!
 //! Not here: where the socket is (`haft-workspace`), running commands and keeping the session (`haft-host`).

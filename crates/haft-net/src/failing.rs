@@ -1,4 +1,4 @@
-//! Why a request did not get an answer, in words without its address: that may hold what nobody is to see.
+//! Explains why a request got no answer. The words leave out the address, which may hold a secret.
 
 use std::error::Error;
 use std::time::Duration;

@@ -1,11 +1,11 @@
-//! Fetches a document of the web for a call, hop by hop.
+//! Fetches a web document for a call, hop by hop.
 //!
-//! Each hop passes the same checks: its address is read once, its host is planned or asked about, its name is looked up
-//! once, every address that comes back is judged, and exactly those addresses are dialled. No hop sends a cookie, a user, a
-//! password or a referrer, so nothing of one host gets to another. All of it shares one limit of time, and the body has a
-//! limit of bytes that counts after decompression.
+//! Each hop passes the same checks. haft parses the address once, plans the host or asks about it, looks the name up once,
+//! judges every address in the answer, and dials exactly those addresses. No hop sends a cookie, a user, a password or a
+//! referrer, so no data of one host gets to another. All hops share one time limit. The body has a size limit that counts
+//! bytes after decompression.
 //!
-//! Not here: whether a host may be reached (the rules, asked at the desk of the call), what is in the document.
+//! Not here: whether haft may reach a host (the rules decide, at the desk of the call), what is in the document.
 
 mod cache;
 mod decode;

@@ -1,8 +1,8 @@
-//! The HTTP client for addresses that a server of tools names, as for a login.
+//! The HTTP client for addresses that a server of tools names, for example for a login.
 //!
-//! The user named the server, not where it sends us. So its words lead to its own host or to hosts of the whole world, over
-//! TLS, and never to the user's own machine or network; a server that runs on this machine may name others that do. A
-//! redirect is not followed, an answer has a size and a time.
+//! The user named the server, but not the addresses that it names. So the client reaches only the server's own host and
+//! public hosts, over TLS, and never the user's own machine or network. A server on this machine may name others on it.
+//! The client follows no redirect, and limits the size and time of an answer.
 
 use std::net::IpAddr;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! Answers HTTP requests of other programs, over HTTP/1.1: bounded connections, heads, bodies and times.
+//! Answers HTTP/1.1 requests of other programs, with limits on connections, heads, bodies and times.
 //!
-//! A handler sees the head first and can refuse it. Only then is the body read, whole and at most
+//! A handler sees the head first and can refuse it. Only then does the listener read the whole body, at most
 //! [`HttpListener::LARGEST_BODY`] bytes.
 //!
 //! Not here: who may ask what (the handler), TLS (a proxy in front).
@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Most connections at once; more wait to be accepted.
+/// Most connections at the same time; further ones wait until they are accepted.
 const MOST_CONNECTIONS: usize = 256;
 /// Largest head of a request.
 const LARGEST_HEAD: usize = 64 * 1024;

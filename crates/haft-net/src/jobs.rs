@@ -1,9 +1,9 @@
-//! The jobs of a session for other processes of the same user: the holder serves them on a socket, a client asks.
+//! Gives other processes of the same user access to the jobs of a session: the holder serves a socket, a client asks.
 //!
-//! One connection is one question and one answer, each a line of JSON with the version of the protocol. The client keeps
-//! its place in the output itself, and repeats a question that waits, so a holder has nothing to remember of its clients
-//! and one that hangs is noticed soon. Both sides bound the size and the time of what they read, and accept a peer of the
-//! same user only.
+//! One connection carries one question and one answer, each a line of JSON with the version of the protocol. The client
+//! keeps its place in the output, and repeats a question that waits. So a holder keeps no state for its clients, and the
+//! client soon notices a holder that hangs. Both sides limit the size and the time of what they read, and accept only a
+//! peer of the same user.
 //!
 //! Not here: where the socket is (`haft-workspace`), the jobs themselves (`haft-runtime`).
 

@@ -1,15 +1,15 @@
-//! The door to the network: requests of tools that are planned, bounded and kept to their host.
+//! The door to the network: it plans and limits the requests of tools, and keeps each to its host.
 //!
-//! A name is looked up by us, and only addresses of the whole world are connected to, so that no name of somebody else leads
-//! into the user's own network; the address that was judged is the one that is used. Proxies of the environment would look
-//! names up themselves, so they are not used. Cookies and sessions are not kept.
+//! haft looks names up itself and connects only to public addresses, so a stranger's name cannot lead into the user's own
+//! network. It connects to exactly the address that it judged. It does not use proxies of the environment, because they
+//! would look names up themselves. It keeps no cookies and no sessions.
 //!
-//! Two clients have other rules, because the user's own words say where they go: [`HttpClient`] reaches a model provider
-//! or a server of tools, and with the feature `otel` `Collector` reaches a collector of spans. [`GuidedClient`] is between
-//! the two: it goes where such a server sends it, for a login, and not into the user's own network. No other crate has an
-//! HTTP client: a crate that reaches the network receives one of these.
+//! Two clients have other rules, because the user says where they go: [`HttpClient`] reaches a model provider or a server
+//! of tools, and with the feature `otel` `Collector` reaches a collector of spans. [`GuidedClient`] is between the two: for
+//! a login, it goes where such a server sends it, but not into the user's own network. No other crate has an HTTP client:
+//! a crate that reaches the network receives one of these.
 //!
-//! [`supervisor`] is the way of commands to the network: it knows their connections by name and asks about each.
+//! [`supervisor`] connects commands to the network: it knows their connections by name and asks about each.
 //!
 //! [`jobs`] is the way of the user's other processes to the jobs of a session, over a socket of the file system. [`exec`] has
 //! the messages between `haft exec` and the process that runs its command.

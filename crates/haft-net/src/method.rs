@@ -1,4 +1,4 @@
-//! The methods of the contract as the client spells them.
+//! Converts the contract's HTTP methods to those of the client.
 
 use haft_contract::net::Method;
 

@@ -1,4 +1,4 @@
-//! Looks names up, and hands out only addresses that may be connected to.
+//! Looks names up, and returns only addresses to which haft may connect.
 
 use std::fmt;
 use std::net::SocketAddr;

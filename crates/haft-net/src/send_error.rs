@@ -1,7 +1,7 @@
-//! Why a request to an address that the user named got no answer, as fields.
+//! Says why a request to an address that the user named got no answer, as fields.
 //!
-//! The words of the client and of the system are read here once, where their versions are pinned. They never contain
-//! the address: there may be a key in it.
+//! Only this file interprets the error messages of the client and of the system, because this crate pins their versions.
+//! The fields never contain the address: there may be a key in it.
 
 use std::error::Error;
 

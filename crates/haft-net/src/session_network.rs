@@ -1,7 +1,7 @@
-//! The network of a session: a supervisor on a thread of its own, and the calls that decide for it.
+//! Runs the network of a session: a supervisor on a separate thread, and the calls that decide for it.
 //!
-//! The thread has its own runtime, because calls come and go with theirs, and a connection that is relayed must not wait
-//! for a call that is busy.
+//! The thread has its own runtime, because the runtime of a call ends with the call, and a relayed connection must not
+//! wait for a call that is busy.
 
 use std::collections::HashSet;
 use std::io;
@@ -121,7 +121,7 @@ impl NetworkOfSession {
                 let started = start(judge, dialler).await.map(|(supervisor, told)| (Arc::new(supervisor), told));
                 let is_begun = started.is_ok();
                 if tell.send(started).is_ok() && is_begun {
-                    // Whoever has the other end drops it.
+                    // The owner of the other end drops it to stop the supervisor.
                     let _ = ended.await;
                 }
             });

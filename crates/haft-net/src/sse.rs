@@ -1,10 +1,10 @@
-//! Reads server-sent events out of bytes as they come.
+//! Parses server-sent events as their bytes arrive.
 //!
-//! Bytes arrive cut anywhere: in the middle of a letter, between the two characters that end a line. A line is looked
-//! at when it is whole, so the same bytes give the same events however they were cut.
+//! The bytes can be cut anywhere: in the middle of a letter, or between the two characters that end a line. The reader
+//! looks only at whole lines, so the same bytes give the same events however they are cut.
 //!
-//! Not here: what an event means, asking again. Nothing reconnects by itself: the same question asked twice costs twice.
-//! For those who do, the reader keeps where a stream can be resumed.
+//! Not here: the meaning of an event, and reconnecting: a question that haft repeats costs twice. For callers that
+//! reconnect, the reader remembers where they can resume a stream.
 
 /// The longest event that is read, in bytes. A whole reply in one event is far shorter.
 const LONGEST_EVENT: usize = 16 * 1024 * 1024;

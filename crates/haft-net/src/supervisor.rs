@@ -1,17 +1,17 @@
 //! Supervises the connections of commands: answers their look-ups, asks whether each connection may be made, and makes it.
 //!
-//! The commands of a session have a network namespace of their own, without any way out. The supervisor runs outside, in
-//! haft, on sockets that were created inside: a socket belongs to the namespace in which it was created. Its resolver
-//! gives each name an address of 198.18.0.0/15, which is local inside, so every connection is known by the *name* that
-//! the command meant, and unmodified programs work.
+//! The commands of a session have their own network namespace, without any way out. The supervisor runs outside, in haft.
+//! It uses sockets that were created inside: a socket belongs to the namespace in which it was created. Its resolver
+//! gives each name an address of 198.18.0.0/15, which is local inside. So the supervisor knows every connection by the
+//! *name* that the command meant, and unmodified programs work.
 //!
-//! What the first bytes must say: in TLS the readable name (SNI) is the host; in HTTP/1 the `Host` of the first request
-//! is. Everything else, also HTTP/2 without TLS and clients that wait for the server to speak, needs a raw decision.
-//! Later requests of an HTTP connection are not read: they reach the server that was dialled by the granted name, as
-//! requests inside TLS do.
+//! The first bytes must name the host: in TLS the readable name (SNI), in HTTP/1 the `Host` of the first request.
+//! Everything else needs a raw decision, also HTTP/2 without TLS and clients that wait for the server to speak. The
+//! supervisor does not read later requests of an HTTP connection: like requests inside TLS, they reach the server that it
+//! dialled by the granted name.
 //!
-//! A name is looked up on the host when its connection is allowed, and exactly the addresses that were checked are
-//! dialled. A refused client learns why in its protocol: HTTP by a response, TLS by an alert, others by a reset.
+//! The supervisor looks a name up on the host when its connection is allowed, and dials exactly the addresses that it
+//! checked. A refused client learns why in its protocol: HTTP by a response, TLS by an alert, others by a reset.
 //!
 //! Where commands have no network namespace, the supervisor is a proxy on the loopback instead (`proxy`).
 //!

@@ -1,9 +1,9 @@
-//! Sets up TLS for every client of haft: the cryptography, the versions and the certificates that are trusted.
+//! Sets up TLS for every client of haft: the cryptography, the versions and the trusted certificates.
 //!
-//! One place, because `reqwest` and `rustls` each come without a provider of cryptography: a client that chose its own would
-//! be a second one in the program, or a panic at its first request.
+//! This is one place, because `reqwest` and `rustls` each come without a provider of cryptography. A client that chose its
+//! own would add a second provider to the program, or panic at its first request.
 //!
-//! Not here: which addresses are reached, and which of them need no TLS.
+//! Not here: which addresses haft reaches, and which of them need no TLS.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Whether what a command does stays in the workspace and can be taken back.
+//! Whether the effects of a command stay in the workspace and can be undone.
 //!
-//! The doors say it; the judge only uses it. It is about one command: with a connection that was approved, a command
+//! The doors decide this; the judge only uses it. It describes one command: after a connection is approved, a command
 //! has the network, and then nothing that it runs is contained any more.
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What was decided, by which rule, and why.
+//! A decision, with the rule that made it and the reason.
 
 /// Whether a call may run. Ordered: the strictest opinion wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,4 +1,4 @@
-//! Kinds of effects, and all that is known of each: one row a kind.
+//! Kinds of effects, and the facts about each: one row per kind.
 //!
 //! The names are a contract: a rules file of a user holds them. A new kind gets a row, or the build breaks.
 //!

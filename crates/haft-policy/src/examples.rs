@@ -1,4 +1,4 @@
-//! A scene for examples: a workspace that is nowhere, where every rule of the defaults can be tried.
+//! A scene for examples: an imaginary workspace where every default rule can be tried.
 
 use haft_contract::door::FileKind;
 use haft_contract::effect::Effect;

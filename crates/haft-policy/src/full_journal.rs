@@ -1,7 +1,7 @@
-//! The question before old changes are lost: where the journal is full, the next change costs older ones.
+//! Asks before old changes are lost: when the journal is full, the next change removes older ones.
 //!
-//! What cannot be undone afterwards is a person's decision, each time. Calls that leave the workspace as it is cost nothing,
-//! and are not asked about.
+//! A person decides each time about changes that cannot be undone afterwards. Calls that leave the workspace unchanged
+//! remove nothing, and need no question.
 //!
 //! Not here: how much room there is (`haft-workspace`).
 

@@ -1,9 +1,9 @@
-//! Remembered permission: what a person said yes to for the rest of the session.
+//! Remembered permission: what a person approved for the rest of the session.
 //!
 //! A grant covers exactly what its words say. It is made of effects and not of tool names: a yes
 //! to one command is not a yes to the shell.
 //!
-//! Not here: what a grant is worth. It answers ordinary questions, which is the judge's matter (`policy`).
+//! Not here: the strength of a grant. It answers ordinary questions, and the judge applies it (`policy`).
 
 #[cfg(test)]
 mod tests;
@@ -91,7 +91,7 @@ impl GrantScope {
             .any(|scope| matches!(scope, GrantScope::Command { .. }) && scope.covers(effect, Containment::default()))
     }
 
-    /// Returns what a person may choose from to answer all these questions at once, the narrowest first.
+    /// Returns the scopes from which a person may choose to answer all these questions together, the narrowest first.
     pub fn offered_for(open: &[&Effect], contained: Containment) -> Vec<GrantScope> {
         let covers_all = |scope: &GrantScope| open.iter().all(|effect| scope.covers(effect, contained));
         let first = open.first().map(|effect| scopes_of(effect)).unwrap_or_default();

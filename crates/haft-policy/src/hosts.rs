@@ -1,4 +1,4 @@
-//! What the user's settings say of hosts, for the judge.
+//! The user's settings about hosts, for the judge.
 //!
 //! The same value decides about a command before it runs, and about its connections while it runs.
 //!

@@ -1,10 +1,10 @@
 //! Judges planned effects: allow, ask or deny, by which rule, and what a grant covers.
 //!
-//! Everything here is a pure and total function of values it is given, so that a decision can be
-//! explained, tested and repeated. The strictest opinion wins; adding a rule never loosens. One value may look things up
+//! Everything here is a pure and total function of its arguments, so you can explain, test and repeat
+//! a decision. The strictest opinion wins; adding a rule never loosens. One value may look things up
 //! when it is asked: the hosts of the settings (`hosts`).
 //!
-//! Not here: asking anybody, I/O, names of tools in code.
+//! Not here: asking a person, I/O, names of tools in code.
 
 pub mod containment;
 pub mod decision;

@@ -1,7 +1,7 @@
 //! Files of the workspace that trusted code names: programs, scripts and modules that tools and hooks run.
 //!
-//! They are protected like the names that everybody knows (`haft_contract::guarded`). Which they are is known only where the
-//! trusted files were read, so they are handed to the judge.
+//! haft protects them like the well-known names (`haft_contract::guarded`). Only the code that reads the trusted files
+//! knows these names, so it passes them to the judge.
 //!
 //! Not here: which files those are (`haft_workspace::project`), and what a command turns out to change (`files/layer`).
 

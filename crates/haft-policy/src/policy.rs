@@ -38,9 +38,9 @@ pub enum Mode {
     /// They are, by the rules.
     #[default]
     Normal,
-    /// Nothing is changed: changes are refused, and what commands change is shown and thrown away.
+    /// Calls change nothing: haft refuses changes, and shows and discards what commands change.
     Plan,
-    /// As normal, but what commands change is shown and thrown away, so that it needs no question.
+    /// As normal, but haft shows and discards what commands change, so that it needs no question.
     Try,
 }
 
@@ -73,7 +73,7 @@ pub struct Situation<'a> {
     pub eviction: Option<Eviction>,
     /// What a call would add to a session that then has read private data and text from outside, and has a way out.
     pub last_taint: Option<LastTaint>,
-    /// The arguments of the call, under haft's own names; where nobody knows them, rules about arguments say nothing.
+    /// The arguments of the call, under haft's own names. If they are unknown, rules about arguments say nothing.
     pub arguments: Option<&'a Value>,
 }
 
@@ -138,8 +138,8 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Adds rules. What they ask or deny makes things stricter, whoever they come from; what they allow answers an
-    /// ordinary question of the default rules, and nothing else.
+    /// Adds rules. What they ask or deny makes things stricter, from any source. What they allow answers an ordinary
+    /// question of the default rules, and nothing else.
     pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
         self.rules.extend(rules);
         self
@@ -235,8 +235,8 @@ impl Policy {
         self.judge(tool, effects, Situation { grants: &grants, ..situation }).decision == Decision::Allow
     }
 
-    /// Judges the running of a command whose parts are told. They stand for the default rule about it, and not for what
-    /// somebody wrote about running commands.
+    /// Judges the running of a command whose parts are told. They stand for the default rule about it, and not for a
+    /// user's rules about running commands.
     fn judge_told(&self, tool: &str, (run, told): (&Effect, &Effect), situation: Situation<'_>) -> Option<Ruling> {
         let rules = self.rules_about(situation.arguments);
         let stricter = rules.filter(|rule| rule.decision != Decision::Allow);
@@ -338,8 +338,8 @@ fn looks_at_temporary(effect: &Effect) -> bool {
     matches!(&step.does, StepEffect::Read(target) | StepEffect::List(target) if PathClass::of(target) == PathClass::Temporary)
 }
 
-/// Returns whether an effect would stay although nothing is to be kept. What a command changes in files is thrown away
-/// by the door; what has left the machine is not.
+/// Returns whether an effect would stay although nothing is to be kept. The door discards the changes of a command to
+/// files; it cannot discard what has left the machine.
 fn is_too_much_for(mode: Mode, effect: &Effect) -> bool {
     match (mode, effect) {
         (Mode::Normal, _) | (_, Effect::Run(_)) => false,
@@ -349,7 +349,7 @@ fn is_too_much_for(mode: Mode, effect: &Effect) -> bool {
     }
 }
 
-/// Returns whether all that a part of a command could leave behind is thrown away, so that there is nothing to say yes to.
+/// Returns whether haft discards all that a part of a command could leave behind, so that there is nothing to say yes to.
 /// What it reads elsewhere has been read, and what it does to other processes or over the network has been done.
 fn is_thrown_away(mode: Mode, effect: &Effect, contained: Containment) -> bool {
     let is_discarded = match EffectKind::of(effect) {

@@ -1,8 +1,8 @@
-//! The rule that a person could put into `rules.toml` so that a question never comes again.
+//! The rule that a person could put into `rules.toml` to avoid the same question in future.
 //!
 //! It is text for a person to read, change and paste, as narrow as the words of the command allow: haft itself never
-//! writes a rule. There is none where a rule would allow far more than what was asked, and none that would not be
-//! accepted or would not help: that is tried.
+//! writes a rule. haft shows no rule that would allow far more than the question asked. It also tries each rule, and
+//! shows none that it would not accept or that would not help.
 //!
 //! Not here: reading such files.
 

@@ -1,10 +1,10 @@
-//! Rules that people write: what they are about, whether they can hold, and whether their examples do.
+//! Rules that people write: their subjects, whether they can apply, and whether their examples hold.
 //!
-//! A rule is a draft until it was checked: one that can never match, or whose examples fail, is no rule. How a rule
-//! fits is told in degrees ([`fit::Fit`]), because a command hides words that are known only when it runs: a refusal
-//! that perhaps fits is a question, a permission that perhaps fits is none.
+//! A rule is a draft until haft has checked it. haft rejects a rule that can never match, or whose examples fail. A rule
+//! fits in degrees ([`fit::Fit`]), because a command hides words that are known only when it runs. A refusal that perhaps
+//! fits is a question; a permission that perhaps fits does not count.
 //!
-//! Not here: the file and its lines (`haft-config`), how opinions are put together (`policy`).
+//! Not here: the file and its lines (`haft-config`), how opinions are combined (`policy`).
 
 pub mod arguments;
 pub mod conditions;

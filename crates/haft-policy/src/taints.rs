@@ -1,8 +1,8 @@
-//! The question before three things come together in one session: private data, text of strangers, and a way out.
+//! Asks before three things come together in one session: private data, text of strangers, and a way out.
 //!
-//! Each by itself is everyday work. Together, a page that the model reads can make it send what it knows to someone. The
-//! rules judge one call at a time and cannot see that, so the call that brings the last of the three is asked about, whatever
-//! the order, and so is each later call that sends something to a host that was not granted.
+//! Each alone is everyday work. Together, a page that the model reads can make it send private data to a stranger. The
+//! rules judge one call at a time and cannot see that. So haft asks about the call that adds the last of the three, in any
+//! order, and about each later call that sends something to a host that was not granted.
 //!
 //! Not here: which of them a session has, and which a call would add (`haft-runtime`).
 

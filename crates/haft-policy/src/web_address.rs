@@ -1,7 +1,7 @@
-//! Which host an address of the web names, and whether everybody can reach it.
+//! Finds the host that an address of the web names, and says whether the host is public.
 //!
-//! An address is taken as it stands only where all programs read it alike. What one reads as the host and another as the
-//! user before it, or hides in an encoding, is said to be so.
+//! haft takes an address literally only if all programs read it alike. It reports an address as deceptive if one program
+//! reads a part as the host and another reads it as the user before the host, or if an encoding hides the host.
 //!
 //! Not here: asking the network what a name means; the connection is judged again with the answer.
 

@@ -1,4 +1,4 @@
-//! Asking somebody: the question, who answers it, and the answers there are.
+//! Defines how haft asks for approval: the question, the approver who answers it, and the possible answers.
 //!
 //! No reply means no. `--yes` and `--yes=all` are an approver around another one, for the ordinary class only.
 
@@ -154,7 +154,7 @@ pub enum Verdict {
     },
     /// No, and the turn is over.
     StopTurn,
-    /// Nobody answered; says how it could be allowed.
+    /// No approver answered. The text says how to allow the call.
     NoAnswer {
         /// What would have to be done, for the next step.
         how: String,
@@ -163,7 +163,7 @@ pub enum Verdict {
     NotCovered,
 }
 
-/// Stands where nobody is.
+/// Replaces the approver where no person can answer.
 #[derive(Clone, Debug)]
 pub struct Nobody {
     how: String,

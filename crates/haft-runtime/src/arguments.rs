@@ -1,15 +1,14 @@
 //! Turns what a model sent as arguments into a value a tool can trust, or says what is wrong with it.
 //!
-//! Models send almost-right JSON: a trailing comma, a number in quotes, `filePath` for `file_path`. What
-//! has exactly one sensible reading is mended and told; everything else is refused with the place, what
-//! belongs there and what to do, because a guess that changes the meaning is worse than an error.
+//! Models send almost-right JSON: a trailing comma, a number in quotes, `filePath` for `file_path`. haft repairs
+//! input that has exactly one sensible reading and reports the repair. It refuses everything else with the place,
+//! the expected value and the next step, because a guess that changes the meaning is worse than an error.
 //!
 //! The order for one call is [`read_text`], [`fit`], [`Checker::check`]; each step can be used alone.
 //! Valid input passes all three unchanged.
 //!
-//! Not here: which tool is meant, its schema and its aliases (the catalog), how a fault is sent to the
-//! model (the stages), and any file, process or network: a schema that refers to another document does
-//! not load.
+//! Not here: which tool the model means, its schema and its aliases (the catalog), how the model receives a fault (the
+//! stages), and any file, process or network. A schema that refers to another document does not load.
 
 mod check;
 mod corrected;
@@ -75,8 +74,8 @@ pub(crate) fn is_completed(repair: &str) -> bool {
 
 /// Reads the raw text of a model as one JSON object.
 ///
-/// Nothing, blanks and `null` are an object without entries. Valid JSON is never altered; broken JSON is
-/// mended only when it has one sensible reading.
+/// Empty text, blanks and `null` are an object without entries. This function never alters valid JSON. It repairs
+/// broken JSON only when the text has one sensible reading.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
-//! What a session was asked about, so that a yes for longer can be shown with what it would have meant so far.
+//! Remembers the questions of a session, to show what a longer-lasting yes would have covered so far.
 //!
-//! Bounded: the oldest questions are forgotten first.
+//! The list is bounded: it forgets the oldest questions first.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) struct AskedCalls {
     calls: VecDeque<AskedCall>,
 }
 
-/// A call that somebody was asked about.
+/// A call that caused a question.
 #[derive(Clone, Debug)]
 pub(crate) struct AskedCall {
     /// The tool, by its native name.

@@ -1,11 +1,11 @@
-//! Three sticky facts of a session: it has read something private, taken in text of strangers, sent something out.
+//! Tracks three sticky facts of a session: it read something private, took in text of strangers, sent something out.
 //!
-//! Each by itself is harmless; together they are how secrets leave. They come from what calls that ran had planned and
-//! from what stood around them: code that has the network may have used it. They stay until the session forgets
-//! everything (`Session::forget`), the text that came in included. Files of the workspace set none, and neither does what the system shows to everybody.
+//! Each fact alone is harmless; together they let secrets leave. haft derives them from the plans and surroundings of calls
+//! that ran: code that has the network may have used it. They stay until the session forgets everything, including the
+//! text it took in (`Session::forget`). Workspace files and information that the system shows to every user set none.
 //!
-//! A call whose own words would bring the last of the three is asked about (`last_taint`). What code may do besides, where
-//! no sandbox holds it, is recorded and not asked about: else every command there would be.
+//! haft asks about a call whose own words would set the last of the three (`last_taint`). It records what code may do
+//! besides where no sandbox holds it, but does not ask: otherwise it would ask about every command there.
 //!
 //! Not here: the words of that question (`haft-policy`).
 

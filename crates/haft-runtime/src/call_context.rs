@@ -1,6 +1,6 @@
-//! One call on its way: the only observer, and the guard that it ends exactly once.
+//! Carries one call through the stages: the only observer, and the guard that each call ends exactly once.
 //!
-//! Timing, tracing and events of stages live here, so that stages and tools contain none of it.
+//! Timing, tracing and stage events live here, so stages and tools contain none of them.
 
 mod done;
 
@@ -49,7 +49,7 @@ pub(crate) struct CallContext<'a> {
     pub(crate) session: &'a Session,
     pub(crate) id: CallId,
     pub(crate) origin: CallOrigin,
-    /// The standard streams that the caller brings along.
+    /// The standard streams that the caller provides.
     pub(crate) streams: Option<CallerStreams>,
     pub(crate) turn: Arc<CallTurn>,
     pub(crate) place: Arc<TurnPlace>,
@@ -79,7 +79,7 @@ pub(crate) struct CallNotes {
     pub(crate) warnings: Vec<String>,
     pub(crate) key: Option<CallKey>,
     pub(crate) effects: Option<Arc<[Effect]>>,
-    /// What a hook wants somebody to be asked.
+    /// The question that a hook wants haft to ask.
     pub(crate) question: Option<HookQuestion>,
     /// Hosts that a command may reach although nothing had granted them before.
     pub(crate) hosts_not_granted: BTreeSet<String>,
@@ -87,7 +87,7 @@ pub(crate) struct CallNotes {
     pub(crate) cached: Option<std::time::Duration>,
     /// Set when the tool was given up in the middle of its work.
     pub(crate) abandoned: bool,
-    /// How long it waited for other calls, or for somebody's answer.
+    /// How long it waited for other calls, or for an answer to a question.
     pub(crate) waited: std::time::Duration,
 }
 
@@ -119,7 +119,7 @@ impl<'a> CallContext<'a> {
         cx
     }
 
-    /// Notes that the first stage begins: until now the call may have waited for somebody to poll it.
+    /// Notes that the first stage begins: until now the call may have waited for its first poll.
     pub(crate) fn begin(&self) {
         self.time_of_stage();
     }
@@ -149,7 +149,7 @@ impl<'a> CallContext<'a> {
         outcome.map_err(|error| Halt { at: stage, error })
     }
 
-    /// Returns the time since the last stage ended: one look at the clock for each stage, and no time that is nobody's.
+    /// Returns the time since the last stage ended. It reads the clock once per stage, and every moment belongs to a stage.
     fn time_of_stage(&self) -> Duration {
         let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         Duration::from_nanos(now.saturating_sub(self.stage_ended.swap(now, Ordering::Relaxed)))
@@ -473,7 +473,7 @@ impl Drop for WaitTimer<'_, '_> {
 /// Longest name of a tool in results and events; a real one has at most 64 characters.
 const LONGEST_NAME: usize = 80;
 
-/// A name that nobody registered may be anything, also a secret or a megabyte.
+/// Shortens and redacts a name: an unregistered name may be anything, even a secret or a megabyte of text.
 fn shown_name(session: &Session, name: &str) -> String {
     let shown = session.ground.redactor.redact(name);
     match shown.char_indices().nth(LONGEST_NAME) {

@@ -1,6 +1,6 @@
-//! Which tools there are, each under one visible name.
+//! Lists the tools, each under one visible name.
 //!
-//! Not here: how one runs (`runtime`), what a provider is shown (`haft-model`).
+//! Not here: how a tool runs (`runtime`), what a provider sees (`haft-model`).
 
 mod names;
 
@@ -106,8 +106,8 @@ impl Catalog {
         }
     }
 
-    /// Puts all tools of another catalogue in the place of those that are there, at once. Calls that have found theirs
-    /// already go on.
+    /// Replaces all tools of this catalogue with those of another one in a single step. Calls that already found their
+    /// tools continue.
     pub fn renew(&self, by: Catalog) {
         let renewed = by.entries.into_inner().unwrap_or_else(PoisonError::into_inner);
         *self.entries.write().unwrap_or_else(PoisonError::into_inner) = renewed;

@@ -1,6 +1,6 @@
-//! Which planned effects may not happen at the same time.
+//! Decides which planned effects may not happen at the same time.
 //!
-//! Nobody marks tools "parallel" by hand; it follows from what they say they touch.
+//! No tool is marked "parallel" by hand: the decision follows from what each tool says it touches.
 
 use std::borrow::Cow;
 
@@ -111,7 +111,7 @@ fn declared(effects: &[Effect]) -> Vec<Effect> {
     effects.iter().filter_map(stands_for).collect()
 }
 
-/// Returns whether git would lock its index or its references: two commands at once would each make a commit of its own.
+/// Returns whether git would lock its index or its references: two commands side by side would each make their own commit.
 fn takes_git_locks(effects: &[Effect]) -> bool {
     effects.iter().any(|effect| {
         let Effect::Step(step) = effect else { return false };

@@ -1,10 +1,10 @@
-//! Whether a tool keeps what every tool must keep: its examples, and calls that no tool expects.
+//! Checks that a tool follows the rules for every tool: its examples work, and it survives calls it does not expect.
 //!
-//! Each check is one finding: passed, failed with what to mend, or skipped with the reason. The calls go through the
-//! whole pipeline like those of a model, each in a session of its own, so that none of them is told of the others.
+//! Each check is one finding: passed, failed with the fix, or skipped with the reason. The calls go through the whole
+//! pipeline like calls of a model. Each has its own session, so no call learns of the others.
 //!
-//! Not here: what keeps the user's files as they are (the mode of the subject, the doors of its runtime), how a
-//! definition is bound, how findings are shown.
+//! Not here: protecting the user's files (the mode of the subject, the doors of its runtime), binding a definition,
+//! showing findings.
 
 mod at_once;
 mod bench;
@@ -53,13 +53,13 @@ pub enum Check {
     Examples,
     /// Arguments that do not fit are refused before the tool sees them.
     WrongArguments,
-    /// Arguments that fit and that nobody expects are answered.
+    /// The tool answers unexpected arguments that fit its schema.
     OddValues,
     /// A limit of time is kept.
     TimeLimit,
-    /// A call that is stopped ends at once.
+    /// A stopped call ends immediately.
     Cancel,
-    /// Calls at once answer as they do alone.
+    /// Calls side by side answer as they do alone.
     Parallel,
     /// A call works after one that failed.
     NextCall,

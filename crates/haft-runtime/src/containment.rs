@@ -1,4 +1,4 @@
-//! What stands around a command here, as the doors say it: for the judge, and in a line for whoever is asked.
+//! Describes what surrounds a command here, as the doors report it: for the judge, and in one line for the approver.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
-//! One tool as the catalogue shows it: the tool itself, what is shown, and the way inward.
+//! Holds one tool of the catalogue: the tool itself, its shown form, and the way inward.
 //!
-//! Wrappers are data here, not decorators: arguments are judged against what was *shown*, then go
-//! inward step by step, so that hooks, rules and memory see the native tool whatever it was called.
+//! Wrappers are data here, not decorators. haft judges arguments against the *shown* form, then takes them inward step
+//! by step. So hooks, rules and memory see the native tool, whatever name the call used.
 
 mod fit;
 

@@ -1,8 +1,8 @@
-//! What happens to calls, told to whoever listens.
+//! Reports what happens to calls to every subscriber.
 //!
-//! Every subscriber has a queue of its own with its filter in front, so that a slow one loses its
-//! own oldest news and nobody else's, and one that panics ends its own task. Nothing is built when
-//! nobody listens. Dropping a subscription ends it.
+//! Each subscriber has its own queue with a filter in front. A slow subscriber loses only its own oldest events, and a
+//! subscriber that panics ends only its own task. haft builds no event while there is no subscriber. Dropping a
+//! subscription ends it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,9 +50,9 @@ pub enum CallEventContent {
         /// Whether the call stopped there.
         halted: bool,
     },
-    /// Somebody is asked.
+    /// haft asks for approval.
     ApprovalAsked(Arc<ApprovalRequest>),
-    /// Somebody answered, or nobody did.
+    /// The approver answered, or no answer came.
     ApprovalGiven {
         /// The answer.
         verdict: Verdict,
@@ -156,7 +156,7 @@ impl Events {
         Subscription { queue, subscribers: self.subscribers.clone() }
     }
 
-    /// Tells what happened; `what` is built only when somebody listens.
+    /// Reports what happened. Calls `what` only when a subscriber listens.
     pub(crate) fn tell(&self, call: &CallId, what: impl FnOnce() -> CallEventContent) {
         if self.subscribers.count.load(Ordering::Acquire) == 0 {
             return;
@@ -211,7 +211,7 @@ impl Subscription {
         self.queue.lock().events.pop_front()
     }
 
-    /// Returns how many events were lost because nobody took them.
+    /// Returns how many events were lost because the subscriber did not take them.
     pub fn missed(&self) -> u64 {
         self.queue.lock().missed
     }

@@ -1,7 +1,7 @@
 //! Keeps conflicting calls of different sessions apart while they execute.
 //!
-//! Two calls may run together unless their planned effects conflict. The gate is entered after
-//! approval: a slot must never wait for a person. Who waits longest goes first.
+//! Two calls may run together unless their planned effects conflict. A call enters the gate after approval: a slot must
+//! never wait for a person. The call that waits longest goes first.
 //!
 //! Not here: order within a turn (`stages/line_up`), time limits (`stages/execute`).
 
@@ -53,7 +53,7 @@ pub(crate) struct Slot<'a> {
 }
 
 impl Gate {
-    /// Waits until no running call and nobody who waited longer conflicts.
+    /// Waits until no running call conflicts, and no call that has waited longer.
     pub(crate) async fn enter(&self, effects: &Arc<[Effect]>, commands: Commands) -> Result<Slot<'_>, ToolError> {
         if effects.is_empty() {
             return Ok(Slot { gate: self, ticket: None });

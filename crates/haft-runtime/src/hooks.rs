@@ -1,11 +1,10 @@
-//! Code that is asked before a call and told after it.
+//! Runs hooks: code that haft asks before a call and informs after it.
 //!
-//! A hook may refuse a call or rewrite its arguments, never allow anything. Before-hooks run in
-//! order, after-hooks in reverse. All checks fail closed: a before-hook that crashes or takes too
-//! long refuses the call; an after-hook that does so cannot refuse what has happened, so the
-//! result stays and carries a warning.
+//! A hook may refuse a call or rewrite its arguments, but it never allows anything. Before-hooks run in order,
+//! after-hooks in reverse. All checks fail closed: a before-hook that crashes or takes too long refuses the call. An
+//! after-hook that does so cannot refuse what has already happened, so the result stays and carries a warning.
 //!
-//! A hook in Rust implements [`Hook`]; one that is a command of the user's is a [`command::CommandHook`].
+//! A hook in Rust implements [`Hook`]. A hook that is a command of the user is a [`command::CommandHook`].
 
 mod answer;
 pub mod command;
@@ -83,9 +82,9 @@ pub enum Before {
     Pass,
     /// Goes on with other arguments.
     Rewrite(Value),
-    /// Goes on once somebody said yes, perhaps with other arguments. Rules may still refuse it.
+    /// Continues after a yes, perhaps with other arguments. Rules may still refuse the call.
     Ask {
-        /// Why somebody is asked.
+        /// Why haft asks.
         why: String,
         /// The other arguments.
         arguments: Option<Value>,
@@ -122,7 +121,7 @@ impl Hooks {
         Box::pin(ask_all(concerned, cx, prepared)).await
     }
 
-    /// Tells every hook, the last one first. Once the call was stopped, nobody else is told.
+    /// Informs every hook, the last one first. If the call is stopped, the remaining hooks are not informed.
     pub(crate) async fn after(&self, cx: &CallContext<'_>, ran: Ran) -> Result<Ran, ToolError> {
         let concerned = self.concerned(&ran.called.tool);
         if concerned.is_empty() {

@@ -1,10 +1,10 @@
-//! Runs inspections: one command each that haft itself needs, outside any call of a model.
+//! Runs inspections: single commands that haft itself needs, outside any call of a model.
 //!
-//! An inspection has no arguments to repair and no person to ask. It passes the stages that remain: the rules may deny
-//! it, it waits at the gate, and its permit admits its one command and no network. Listeners get its events, and what
-//! the command changes is discarded; where that is not possible, the command does not run.
+//! An inspection has no arguments to repair and no person to ask. It passes the remaining stages: the rules may deny it,
+//! it waits at the gate, and its permit admits its one command and no network. Listeners get its events. haft discards
+//! what the command changes. If that is not possible, the command does not run.
 //!
-//! Not here: what is found out (`haft_contract::inspection::Inspection`).
+//! Not here: the findings of an inspection (`haft_contract::inspection::Inspection`).
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! The jobs of a session: commands that go on running between its calls.
+//! Runs the jobs of a session: commands that continue between its calls.
 //!
-//! Each has a task of its own, which runs the command under a permit for what its call was allowed, keeps the end of what
-//! it prints, and brings its changes into the workspace when it has ended. All end with the session.
+//! Each job has its own task. The task runs the command under a permit for what its call was allowed, keeps the end of
+//! the output, and brings the changes into the workspace after the command ends. All jobs end with the session.
 
 mod log;
 
@@ -46,7 +46,7 @@ pub(crate) struct HeldJobs(Arc<SessionJobs>);
 
 /// The jobs of one session.
 pub(crate) struct SessionJobs {
-    /// Itself, for work that outlives whoever asked for it.
+    /// Itself, for work that outlives the caller.
     own: Weak<SessionJobs>,
     ground: Arc<RuntimeCore>,
     inner: Mutex<JobTable>,
@@ -223,7 +223,7 @@ impl Jobs for SessionJobs {
                 }),
                 news: Notify::new(),
             });
-            // Whoever gives up the call here gives up the job.
+            // A caller that gives up the call here gives up the job.
             let given_up = stop.drop_guard();
             let (refuse, refused) = oneshot::channel();
             let command = CommandSpec { time: Duration::MAX, stays: true, ..command };
@@ -243,7 +243,7 @@ impl Jobs for SessionJobs {
                 inner.publish.take()
             };
             given_up.disarm();
-            // A job is of use to its session also where nobody else can see it.
+            // A job stays useful to its session even if other processes cannot see it.
             if let Some(publication) = publish.and_then(|publish| publish()) {
                 self.inner().publication = Some(publication);
             }
@@ -292,7 +292,7 @@ impl Jobs for SessionJobs {
     fn sync<'a>(&'a self, job: u64) -> BoxFuture<'a, Result<JobSync, ToolError>> {
         Box::pin(async move {
             let job = self.find(job).ok_or_else(lost)?;
-            // A change set of its own; nobody stops it in the middle.
+            // The sync has its own change set, and no caller can stop it.
             let permit = job.permit.outliving(CancellationToken::new());
             let receipts = permit.receipts().clone();
             let (reply, answer) = oneshot::channel();
@@ -423,7 +423,7 @@ async fn keep_running(
             let kept = CommandRun { permit: &to_finish, ..run }.kept(ended, on).await;
             kept.map_or_else(|error| not_kept(how, &error), |ran| end_of(&ran, permit))
         }
-        // Nothing was run, or nobody knows how it ended.
+        // Nothing was run, or it is unknown how the command ended.
         Err(error) => {
             let end = not_kept(HowEnded::Killed(SIGKILL), &error);
             let _ = refuse.send(error);

@@ -1,10 +1,10 @@
-//! Results that may serve an identical call: under which key, and in which form they lie on disk.
+//! Builds the key and the stored form of results that haft may reuse for an identical call.
 //!
-//! The key holds everything that the answer depends on: the tool and its version, the limits, the arguments with those
-//! that are fixed and hidden, the stamps of the files that the plan reads, and what the tool says that it depends on. It
-//! is handed to the store as it is, which keeps only a keyed hash of it.
+//! The key holds everything that the answer depends on: the tool and its version, the limits, the arguments including
+//! fixed and hidden ones, the stamps of the files that the plan reads, and the tool's own dependencies. The store gets
+//! the key unchanged and keeps only a keyed hash of it.
 //!
-//! Not here: where it lies (`haft-workspace`), whether one serves (`stages/recall`).
+//! Not here: where haft stores results (`haft-workspace`), whether it reuses one (`stages/recall`).
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(crate) fn key(cx: &CallContext<'_>, planned: &LinedUpCall) -> KeptKey {
     key.into_bytes().into()
 }
 
-/// The stamps of all files that the plan says are read. A tree has none: whoever reads one and keeps results means it.
+/// Stamps all files that the plan reads. A tree has no stamp: a tool that reads a tree and keeps results accepts that.
 fn stamps(cx: &CallContext<'_>, planned: &LinedUpCall) -> String {
     let look = &cx.session.ground.doors.look;
     let read = planned.plan.effects.iter().filter_map(|effect| match effect {

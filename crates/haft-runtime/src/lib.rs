@@ -1,8 +1,8 @@
-//! The catalogue, the stages of a call, sessions, events and records.
+//! Runs tool calls: the catalogue, the stages of a call, sessions, events and records.
 //!
-//! A call goes through one straight line of stages ([`runtime::Runtime::call`]); each takes one
-//! type and returns the next, so that none can be left out, and every refusal leaves by the same
-//! way. What follows from a tool's declared effects is derived here and nowhere else.
+//! A call goes through one straight line of stages ([`runtime::Runtime::call`]). Each stage takes one type and returns
+//! the next, so no stage can be left out. Every refusal takes the same path out. This crate alone derives the
+//! consequences of a tool's declared effects.
 //!
 //! Not here: any concrete tool, model or terminal.
 

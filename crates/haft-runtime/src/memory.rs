@@ -1,9 +1,9 @@
-//! What a session remembers of its calls and of the files it has read.
+//! Remembers the calls of a session and the files it has read.
 //!
-//! One memory, several readers: redundancy, "you already tried exactly this", failures in a row,
-//! which files were read and in which version, and results that may serve again.
+//! One memory serves several readers: redundancy, "you already tried exactly this", failures in a row, which files were
+//! read and in which version, and results that haft may reuse.
 //!
-//! Bounded: the oldest calls are forgotten first.
+//! The memory is bounded: it forgets the oldest calls first.
 
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -155,7 +155,7 @@ impl Memory {
         CallKey { tool: self.hashing.hash_one(tool), arguments: self.fingerprint(hash_all) }
     }
 
-    /// Returns a hash that nobody meets twice by chance. The state of the hasher has twice as many bits as the result.
+    /// Returns a hash long enough to exclude chance collisions. The hasher's state has twice as many bits as the result.
     fn fingerprint(&self, hash: impl Fn(&mut DefaultHasher)) -> u128 {
         let mut hasher = self.hashing.build_hasher();
         hash(&mut hasher);

@@ -1,7 +1,7 @@
-//! Issues permits: the one place of the product that can.
+//! Issues permits; no other part of the product can.
 //!
-//! A permit opens the doors, so the callers in this crate are few: the stage that executes calls, hooks, the look for
-//! secrets in git's history, pages of kept output, and inspections. The tidy test refuses the issuer's name elsewhere.
+//! A permit opens the doors, so only a few callers in this crate use it: the stage that executes calls, hooks, the search
+//! for secrets in git's history, pages of kept output, and inspections. The tidy test refuses the issuer's name elsewhere.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Who wanted a call, and what it does, as the journal keeps it for `haft log`.
+//! Describes who wanted a call and what it does, as the journal keeps it for `haft log`.
 //!
-//! Everything passes the redactor first and is cut afterwards, so that no half of a secret is left.
+//! Every text passes the redactor before it is cut, so no half of a secret remains.
 
 use haft_contract::call::CallOrigin;
 use haft_contract::door::Purpose;

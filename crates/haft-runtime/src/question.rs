@@ -1,8 +1,8 @@
-//! Puts the question about a call: what it would do, what would hold it, and what a yes for longer would mean.
+//! Builds the question about a call: its effects, what contains it, and the meaning of a longer-lasting yes.
 //!
-//! A person sees hosts, paths, the command and the text that the model wrote as they are: otherwise a repository could hide
-//! them by putting them into its `.env`. Only values of the user's own environment and settings are hidden, and values
-//! of files that haft itself put into a difference. What records keep of the question (`CallQuestion::recorded`) hides all.
+//! A person sees hosts, paths, the command and the model's text unchanged: otherwise a repository could hide them by
+//! putting them into its `.env`. haft hides only values of the user's own environment and settings, and values of
+//! files that haft itself put into a difference. The recorded question (`CallQuestion::recorded`) hides all of them.
 //!
 //! Not here: who answers (`approval`), what is decided (`haft-policy`).
 
@@ -118,7 +118,7 @@ impl CallQuestion<'_> {
             besides: words::of_besides(effects, &open, redactor),
             command: self.around.and_then(|around| marked::command(effects, &open, (around, redactor))),
             preview: self.preview(redactor),
-            // Nobody can say yes for longer to what a hook asks about each time.
+            // A longer-lasting yes is not possible for what a hook asks about each time.
             rule_to_paste: if is_hooks { None } else { self.rule_to_paste(&grants) },
             setting_to_paste: if is_hooks { None } else { self.setting_to_paste(&open) },
             offers: if is_hooks { Vec::new() } else { self.offers(&grants, redactor) },

@@ -1,4 +1,4 @@
-//! The one serialised form of results and events: what programs read, versioned.
+//! Defines the only serialised form of results and events, versioned for programs that read it.
 //!
 //! Fields that do not apply are left out. A change that a reader could notice gets a new version.
 
@@ -77,7 +77,7 @@ pub struct ResultRecord {
     duration_ms: u64,
 }
 
-/// A file that a command and somebody else changed.
+/// A file that a command and another writer changed.
 #[derive(Clone, Debug, Serialize)]
 struct ConflictRecord {
     path: String,

@@ -1,8 +1,8 @@
-//! Hides secrets wherever something leaves: results, output chunks, questions, events.
+//! Hides secrets in everything that leaves: results, output chunks, questions, events.
 //!
-//! By value: what is known to be secret. By shape: what looks like a key of a well-known kind (`shapes`). From a person
-//! who decides about a call haft hides less (`Redactor::for_judge`).
-//! Short values are not hidden, because they would be found in ordinary words.
+//! By value: texts that are known secrets. By shape: texts that look like a key of a well-known kind (`shapes`). haft hides
+//! less from a person who decides about a call (`Redactor::for_judge`).
+//! It does not hide short values, because ordinary words would contain them.
 
 mod file_values;
 mod forms;
@@ -37,7 +37,7 @@ pub struct Redactor {
     known: Arc<RwLock<SecretTable>>,
     /// What of that comes from the user's environment and settings.
     own: Arc<RwLock<SecretTable>>,
-    /// From which files values were hidden, where somebody wants to know it; copies share it.
+    /// The files whose values were hidden, if the caller wants to know them; copies share it.
     met: Option<Arc<Mutex<BTreeSet<usize>>>>,
     reader: RedactionAudience,
 }
@@ -118,8 +118,7 @@ impl Redactor {
         }
     }
 
-    /// Returns the text without the values that are known to be secret. What looks like a key stays: whoever wrote it
-    /// made it up.
+    /// Returns the text without the known secrets. Text that only looks like a key stays: its author made it up.
     pub fn redact_known<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let spans = known.spans(text);

@@ -1,4 +1,4 @@
-//! The path of a call, readable in one function.
+//! Contains the path of a call, readable in one function.
 
 use futures_util::FutureExt;
 use futures_util::future::join_all;
@@ -122,7 +122,7 @@ impl Runtime {
         self
     }
 
-    /// Returns what hides secrets, for whoever shows something that no call has made.
+    /// Returns the redactor, for callers that show text that no call has made.
     pub fn redactor(&self) -> &Redactor {
         &self.ground.redactor
     }

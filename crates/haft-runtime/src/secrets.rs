@@ -1,11 +1,11 @@
 //! Learns what is secret in the workspace before a call runs that could show it.
 //!
-//! Programs may read files that hold secrets, or tests would fail; the model may not. So the values are known by the time
-//! that something could print them, and are hidden wherever they appear. A call that reads one file costs a look at the
-//! first level of the workspace; one that runs code or reads a tree, a look at all of it, of which only the first is a walk.
+//! Programs may read files that hold secrets, or tests would fail; the model may not. So haft learns the values before a
+//! program can print them, and hides them wherever they appear. For a call that reads one file, it looks at the first
+//! level of the workspace. For a call that runs code or reads a tree, it looks at all of it; only the first look is a walk.
 //!
-//! Git keeps older versions of these files, and any file may be a copy of what it once printed. So they are read before
-//! the first call, whatever it is, and again when something changed in what git keeps.
+//! Git keeps older versions of these files, and any file may be a copy of what git once printed. So haft reads them before
+//! the first call, whatever that call is, and again when git's data changed.
 //!
 //! Not here: which texts of a file are secret (`redact`), finding the files (`haft-workspace`).
 
@@ -31,9 +31,9 @@ use git_history::{GitHistory, LookTiming};
 pub(crate) struct KnownSecrets {
     /// Whether it was told that not everything could be looked at.
     told: AtomicBool,
-    /// Whether all of the workspace was looked at once.
+    /// Whether haft has looked at all of the workspace before.
     looked: AtomicBool,
-    /// Whether the first level of the workspace was looked at once.
+    /// Whether haft has looked at the first level of the workspace before.
     looked_near: AtomicBool,
     /// Held from a look at files until their values are hidden: a second look finds nothing new in files that the first one
     /// has read.

@@ -1,4 +1,4 @@
-//! One conversation: who answers its questions, what was granted, what it remembers, its turn.
+//! Holds one conversation: who answers its questions, its grants, its memory, its turn.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -197,7 +197,7 @@ impl Session {
         self.turn().stop.cancel();
     }
 
-    /// Returns whether the turn was stopped, also by whoever was asked about one of its calls.
+    /// Returns whether the turn was stopped, also if the approver stopped it in answer to a question about a call.
     pub fn is_turn_stopped(&self) -> bool {
         self.turn().stop.is_cancelled()
     }
@@ -275,7 +275,7 @@ impl Session {
         *self.agent_state.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent_state);
     }
 
-    /// Returns what tools see of the agent that calls them, where somebody has told.
+    /// Returns what tools see of the agent that calls them, if the agent has set it.
     pub(crate) fn agent_state(&self) -> Option<Arc<dyn AgentState>> {
         self.agent_state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -326,12 +326,12 @@ impl Session {
         self.expected_bits.lock().unwrap_or_else(PoisonError::into_inner).retain(|(other, _)| other != call);
     }
 
-    /// Remembers what somebody is asked about.
+    /// Remembers a question.
     pub(crate) fn note_asked(&self, call: AskedCall) {
         self.asked_slot().add(call);
     }
 
-    /// Returns what somebody was asked about so far, the newest first.
+    /// Returns the questions so far, the newest first.
     pub(crate) fn asked_calls(&self) -> Vec<AskedCall> {
         self.asked_slot().newest_first()
     }

@@ -1,4 +1,4 @@
-//! The stages of a call, in order, and where a call stopped.
+//! Names the stages of a call in order, and records where a call stopped.
 
 use haft_contract::error::ToolError;
 

@@ -1,4 +1,4 @@
-//! What the tools of one session keep for each other: in memory, bounded, gone with the session.
+//! Stores what the tools of one session keep for each other: in memory, bounded, dropped with the session.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 #[derive(Default)]
 pub(crate) struct SessionStorage {
     kept: Mutex<StoredValues>,
-    /// A lock lives as long as somebody holds it or waits for it.
+    /// A lock lives as long as a caller holds it or waits for it.
     locks: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
 }
 

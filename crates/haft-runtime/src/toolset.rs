@@ -1,8 +1,8 @@
-//! Where tools come from, and the wrappers that change how they are shown.
+//! Defines where tools come from, and the wrappers that change how they are shown.
 //!
-//! A toolset lists, it never calls. `only`, `without`, `prefixed`, `renamed`, `worded`, `preset` and `in_dialect` wrap any
-//! toolset; a wrapper that names a tool which is not there is an error, because a filter that
-//! silently matches nothing is a hole.
+//! A toolset lists tools but never calls them. `only`, `without`, `prefixed`, `renamed`, `worded`, `preset` and
+//! `in_dialect` wrap any toolset. A wrapper that names a missing tool is an error, because a filter that silently
+//! matches nothing is a hole.
 
 use haft_contract::BoxFuture;
 use haft_contract::closest::closest;
@@ -33,7 +33,7 @@ pub struct ToolsetError {
     pub toolset: String,
     /// What is wrong.
     pub what: String,
-    /// How to mend it.
+    /// How to fix it.
     pub fix: String,
 }
 
@@ -116,7 +116,7 @@ fn owned<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
 pub enum Preset {
     /// Shown, and the caller may say otherwise.
     Default(Map<String, Value>),
-    /// Hidden, and nobody can say otherwise.
+    /// Hidden, and callers cannot override it.
     Fixed(Map<String, Value>),
 }
 

@@ -1,4 +1,4 @@
-//! The order of calls within a turn: each call has a place and sees those before it.
+//! Keeps the order of calls within a turn: each call has a place and sees those before it.
 //!
 //! Not here: waiting for the right moment (`stages/line_up`).
 

@@ -1,4 +1,4 @@
-//! A thousand calls at once, with everything that can go wrong, end one by one and leave nothing.
+//! Runs a thousand concurrent calls with everything that can go wrong; all end one by one and leave nothing.
 //!
 //! A binary of its own: it counts the open descriptors of the whole process.
 #![expect(clippy::disallowed_methods, reason = "the descriptors of this process are in a folder")]
@@ -79,7 +79,7 @@ async fn a_thousand_calls_with_cancels_panics_and_drops_end_once_each_and_leave_
             _ => drop(running.spawn(async move { drop(scene.send(call).await) })),
         }
     }
-    // Whoever still waits for a sign is stopped with the turn.
+    // Stopping the turn stops the calls that still wait for a sign.
     let stopping = async {
         loop {
             tokio::task::yield_now().await;

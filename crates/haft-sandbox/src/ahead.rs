@@ -1,7 +1,7 @@
-//! What can be done before the first command is known, beside what this process does meanwhile.
+//! Prepares for the first command before it is known, while this process does other work.
 //!
-//! A process that will run one command and end has a launcher to start and folders to look through, and neither depends on
-//! the command. On a second processor they cost no time.
+//! A process that runs one command and ends must start a launcher and look through folders. Neither depends on the
+//! command. On a second processor they cost no time.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -9,7 +9,7 @@ use std::thread::{Builder, JoinHandle};
 use crate::launcher::Launcher;
 use crate::standby::Standby;
 
-/// The launcher that was started ahead, until somebody takes it. It ends with this process.
+/// The launcher that was started ahead, until a command takes it. It ends with this process.
 static AHEAD: Mutex<Option<JoinHandle<Option<Standby>>>> = Mutex::new(None);
 
 /// Starts a launcher ahead of the first command. Call it where a command is about to run, as early as possible.
@@ -18,7 +18,7 @@ pub fn launcher_ahead() {
     *AHEAD.lock().unwrap_or_else(PoisonError::into_inner) = thread;
 }
 
-/// Returns whether somebody said that a command is about to run.
+/// Returns whether a launcher was started ahead because a command is about to run.
 pub(crate) fn is_wanted() -> bool {
     AHEAD.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }

@@ -1,7 +1,7 @@
-//! Attends to one command from haft's side, in a thread of its own, until nothing of it is left.
+//! Attends to one command from haft's side, in a separate thread, until all its processes are gone.
 //!
-//! What the command prints is passed on in pieces. When nobody takes them, no more is read, and the
-//! command waits; its time goes on.
+//! The thread passes on the output in pieces. While no reader takes them, it reads no more and the command waits. The time
+//! of the command keeps running.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(crate) struct Task {
     pub(crate) descriptors: Vec<OwnedFd>,
     /// What the command reads.
     pub(crate) input: Bytes,
-    /// The streams that its caller brings along.
+    /// The streams that its caller passes.
     pub(crate) streams: Option<CallerStreams>,
     pub(crate) time: Duration,
     pub(crate) receipts: Receipts,
@@ -58,9 +58,9 @@ pub(crate) struct Task {
     pub(crate) disk: Option<DiskBound>,
     /// The use it makes of the session's network.
     pub(crate) network: Option<Arc<dyn NetworkUse>>,
-    /// Lives as long as the command, also when nobody waits for it any more.
+    /// Lives as long as the command, even after its caller stops waiting.
     pub(crate) _private: Option<PrivateFolder>,
-    /// Says that somebody is in the home of the session who may leave anything there.
+    /// Shows that a command in the home of the session may leave files there.
     pub(crate) _guest: Option<Arc<()>>,
 }
 
@@ -287,7 +287,7 @@ impl Attendance {
                     self.end(Some(HowEnded::Killed(libc::SIGKILL)));
                 }
             }
-            // Whoever stops a call does not wait for the rest of its time to end.
+            // A stop of the call cuts the rest of the command's time short.
             Phase::Asked { why: HowEnded::TimedOut, until } if wish == ThreadRequest::Stop => {
                 self.phase = Phase::Asked { why: HowEnded::Stopped, until: until.min(now + GRACE_AFTER_STOP) };
             }
@@ -336,7 +336,7 @@ impl Attendance {
             Phase::Running { .. } | Phase::Ending { why: None, .. } => None,
         };
         if let Course::Starting = self.course {
-            // It may have run; nobody is left who could say.
+            // It may have run; no process is left that could tell.
             self.task.receipts.note(self.task.ran.clone());
         }
         result?;

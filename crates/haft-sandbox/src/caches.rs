@@ -1,9 +1,9 @@
-//! Where tools keep what they download, for the commands of a session.
+//! Caches for the commands of a session: where tools keep what they download.
 //!
-//! Over each such folder of the user's a layer is mounted once for a session, so that tools write there, wait for each
-//! other's locks and find what they wrote, and the user's folder stays as it is. The layer lies over two folders: the
-//! user's, and beneath it one of haft's own for this workspace, with what earlier sessions downloaded. When the session
-//! ends, new files move into that folder.
+//! haft mounts a layer over each such folder of the user once per session. Tools write there, wait for each other's locks
+//! and find what they wrote, and the user's folder stays unchanged. The layer has two folders below it: the user's and,
+//! beneath that, haft's own for this workspace, with the downloads of earlier sessions. When the session ends, haft moves
+//! new files into its own folder.
 //!
 //! Not here: mounting (`launcher::enter`), which folders there are (`haft-config`).
 
@@ -150,7 +150,7 @@ impl Caches {
         [UPPER, WORK, NOTHING, WAY].iter().try_for_each(|name| self.make_folder(&layer.join(name)))
     }
 
-    /// Makes a folder for whoever runs commands.
+    /// Makes a folder for the user who runs commands.
     fn make_folder(&self, path: &Path) -> io::Result<()> {
         std::fs::DirBuilder::new().mode(0o755).create(path)?;
         self.owner.map_or(Ok(()), |(user, group)| std::os::unix::fs::lchown(path, Some(user), Some(group)))

@@ -1,4 +1,4 @@
-//! A child process of haft's, until its status was asked for.
+//! A child process of haft, until haft has asked for its status.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -41,7 +41,7 @@ impl Process {
     pub(crate) fn look(&mut self) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | all_kinds();
         if !self.is_gone {
-            // An error means that somebody else in this program has asked for its status: it is gone as well.
+            // An error means that another part of this program has already asked for its status: it is gone as well.
             let id = if self.is_pidfd { WaitId::PidFd(self.descriptor.as_fd()) } else { WaitId::Pid(self.pid) };
             self.is_gone = !matches!(waitid(id, options), Ok(None) | Err(Errno::INTR));
         }

@@ -1,7 +1,7 @@
-//! Which files are covered inside although the folder they lie in is readable.
+//! Finds the files that are covered inside although their folder is readable.
 //!
-//! Besides those that are named: where they really lie when a link leads there, tokens and keys in the folders of
-//! toolchains, and, when haft is root, whatever the system's settings keep from others, since inside it is root who reads.
+//! These are the named files, their targets where links lead elsewhere, and tokens and keys in the folders of toolchains.
+//! If haft is root, they also include what the system's settings keep from other users, because root reads inside.
 
 mod closed;
 mod keys;

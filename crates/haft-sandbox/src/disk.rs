@@ -1,6 +1,6 @@
-//! How much disk a command takes: its changes, and the home and the temporary files of its session.
+//! Measures how much disk a command takes: its changes, and the home and the temporary files of its session.
 //!
-//! There is no quota that a user could set, so it is measured while the command runs; the more there is, the more rarely.
+//! A user cannot set a quota, so haft measures while the command runs: the more there is, the less often.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};

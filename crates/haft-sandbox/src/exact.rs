@@ -1,7 +1,7 @@
-//! Writes names that are no text into JSON so that they come back byte for byte.
+//! Writes names that are not valid text into JSON and reads them back byte for byte.
 //!
-//! serde refuses a path that is not UTF-8, and writes a word as a list of numbers. Here each byte
-//! becomes the character of the same number, which is short for what is common and loses nothing.
+//! serde refuses a path that is not UTF-8, and writes a word as a list of numbers. Here each byte becomes the character of
+//! the same number, which is short for common names and loses nothing.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

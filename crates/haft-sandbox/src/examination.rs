@@ -1,4 +1,4 @@
-//! Examines the parts of the sandbox one by one, for whoever wants to know what is missing and why.
+//! Examines the parts of the sandbox one by one, to report which are missing and why.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::started::LaunchedCommand;
 /// How long all trials together may take.
 const TIME: Duration = Duration::from_secs(10);
 
-/// Tries each part of the sandbox in a process that is thrown away. The error is a sentence.
+/// Tries each part of the sandbox in a disposable process. The error is a sentence.
 pub fn examine(launcher: &Launcher) -> Result<Vec<LayerTrial>, String> {
     launcher.program().ok_or("This program cannot be started as a launcher.")?;
     let launchers = Launchers::new(launcher.clone());

@@ -1,8 +1,8 @@
-//! Which rule of the sandbox a command has probably met, and the smallest thing that would permit it.
+//! Finds the rule of the sandbox that a command has probably met, and the smallest change that would permit it.
 //!
-//! Programs say what the system answered, not why. Whoever reads "Read-only file system" of a folder
-//! that can be written looks for the wrong fault; so the words of the system are looked for in the
-//! end of what was printed, and explained by what is known of the place they speak of.
+//! Programs report what the system answered, but not why. A reader of "Read-only file system" for a writable folder would
+//! look for the wrong fault. So haft looks for such messages in the end of the output, and explains them by what it knows
+//! of the place in the message.
 //!
 //! Not here: what the commit of a command's changes refuses (`haft-workspace`).
 
@@ -73,7 +73,7 @@ enum Means {
     NoSetId,
     /// A system call that is refused.
     SystemCall,
-    /// A file of somebody else cannot be copied into the layer.
+    /// A file of another owner cannot be copied into the layer.
     ForeignOwner,
     /// Something cannot be moved or linked from one place to another.
     OtherDevice,
@@ -83,7 +83,7 @@ enum Means {
     TooManyProcesses,
     /// Something lies at a place by itself.
     Mounted,
-    /// Somebody listens at a port already.
+    /// Another program already listens at a port.
     PortTaken,
 }
 

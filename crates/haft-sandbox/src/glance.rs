@@ -1,7 +1,7 @@
 //! Looks at many paths together, and reads each shared folder only once.
 //!
-//! A sandbox concerns hundreds of paths. Most of them are in the home, and most do not exist. A question about each
-//! part of each path would take thousands of system calls. So the second question about a folder reads all of it.
+//! A sandbox concerns hundreds of paths. Most of them are in the home, and most do not exist. To ask about each part of
+//! each path would take thousands of system calls. So the second question about a folder reads all of it.
 //!
 //! A glance does not look at a path again: it is valid for one moment, and its user drops it afterwards.
 

@@ -1,11 +1,11 @@
-//! What commands leave in the home folder of a session: it ends with the session, and whoever expects it there must know.
+//! Reports what commands leave in the home folder of a session, because that folder ends with the session.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Names that programs leave everywhere and that nobody looks for.
+/// Names that programs leave everywhere and that no user looks for.
 const TRIFLES: [&str; 9] = [
     ".bash_history",
     ".cache",

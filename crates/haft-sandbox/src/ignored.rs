@@ -1,4 +1,4 @@
-//! Signals that this program ignores, or that its user wants it to ignore, as `nohup` does.
+//! Signals that this program ignores, or that its user wants it to ignore (as with `nohup`).
 
 /// Returns whether a terminal that closes is to be of no matter. To be asked before anybody listens for that.
 pub fn ignores_hang_up() -> bool {

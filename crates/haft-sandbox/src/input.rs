@@ -1,6 +1,6 @@
-//! What a command reads from its input, as a file in memory that nobody can change.
+//! The input of a command, as a file in memory that no process can change.
 //!
-//! A pipe would need somebody who writes while the command reads, or not at all.
+//! A pipe would need a writer that runs while the command reads, even if the command reads nothing.
 
 use std::io;
 use std::os::fd::OwnedFd;

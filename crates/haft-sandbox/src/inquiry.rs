@@ -1,6 +1,6 @@
-//! Asks a program of the user's about its own settings: it reads the user's home, writes nothing, and has no network.
+//! Asks one of the user's programs about its settings. The program reads the home, writes nothing, and has no network.
 //!
-//! The program runs as the user and outside any project, so that no project speaks through it. Only its output is taken.
+//! The program runs as the user and outside any project, so no project can influence its answer. haft takes only its output.
 //!
 //! Not here: which programs, and what their answers mean (`haft-host`).
 
@@ -63,7 +63,7 @@ impl Inquirer {
         Self { launchers: Arc::new(Launchers::new(launcher)), settings }
     }
 
-    /// Returns the first program of this name in the user's `PATH` that no project brings along.
+    /// Returns the first program of this name in the user's `PATH` that does not come from a project.
     pub fn find(&self, name: &str) -> Option<PathBuf> {
         self.folders().map(|folder| folder.join(name)).find(|path| is_program(path))
     }

@@ -1,11 +1,11 @@
-//! The roots that are kept for the commands of a session, from haft's side.
+//! Keeps roots for the commands of a session, from haft's side.
 //!
 //! A root costs some thousand system calls, and is the same for nearly all commands: system folders, toolchains, devices,
-//! home, covers over what is hidden. So one launcher builds it, moves into it and stands by there; each command is a copy
-//! of that launcher in namespaces of its own, which adds its layer and its `/proc`. Commands that see something else have
+//! home, covers over what is hidden. So one launcher builds it, moves into it and stands by there. Each command is a copy
+//! of that launcher in separate namespaces, which adds its layer and its `/proc`. Commands that see something else have
 //! another root, on the same network.
 //!
-//! A root is built again when something that it shows or covers was replaced.
+//! haft builds a root again when something that it shows or covers was replaced.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -47,7 +47,7 @@ struct RootPool {
     sights: Sights,
     /// The mounts of caches that they share, by their numbers; each goes to the next root.
     caches: BTreeMap<usize, OwnedFd>,
-    /// Caches over which no layer was possible, of which nobody was told yet.
+    /// Caches over which no layer was possible, and which haft has not reported yet.
     refused: Vec<PathBuf>,
 }
 
@@ -67,7 +67,7 @@ impl KeptRoots {
 
     /// Launches a command in the root that is kept for such commands, which is built if there is none.
     ///
-    /// Returns nothing where the root has to be built for this command alone; whoever builds it learns why.
+    /// Returns nothing where the root has to be built for this command alone; the caller that builds it learns why.
     pub(crate) fn launch(
         &self,
         orders: &Orders,
@@ -153,7 +153,7 @@ impl RootPool {
         };
         let mut given = folders(&visible.roots, descriptors)?;
         let caches: Vec<usize> = self.caches.keys().copied().collect();
-        // Whoever attaches a mount has used it up; then it hands on another one.
+        // A launcher that attaches a mount uses it up, and then hands on another one.
         given.extend(std::mem::take(&mut self.caches).into_values());
         if let (KeptNetwork::Earlier, Some(shared)) = (&network, &self.shared) {
             given.extend([shared[0].try_clone()?, shared[1].try_clone()?]);

@@ -1,7 +1,7 @@
 //! The launcher: haft, started again to run commands.
 //!
-//! A process of its own, because what confines a command must be done between fork and exec, where a
-//! program with threads may do next to nothing. The launcher has one thread and nothing to lose.
+//! It is a separate process, because haft must confine a command between fork and exec, where a program with threads may
+//! do almost nothing. The launcher has one thread and nothing to lose.
 
 mod command;
 mod descriptors;
@@ -124,7 +124,7 @@ fn not_entered(line: &LauncherLine, why: NotEntered) -> ! {
     leave(0)
 }
 
-/// Ends this process at once.
+/// Ends this process immediately.
 pub(crate) fn leave(status: i32) -> ! {
     #[expect(clippy::disallowed_methods, reason = "a launcher never comes back to the `main` that called it")]
     std::process::exit(status)

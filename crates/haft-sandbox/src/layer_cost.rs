@@ -1,6 +1,6 @@
 //! Describes the layers of the sandbox: the name, the loss without the layer, and the first kernel that has it.
 //!
-//! Not here: trying them (`launcher/enter/trials.rs`), what to do about a missing one (`platform`).
+//! Not here: trying the layers (`launcher/enter/trials.rs`), what to do about a missing one (`platform`).
 
 use serde::{Deserialize, Serialize};
 

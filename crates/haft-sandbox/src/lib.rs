@@ -1,11 +1,11 @@
-//! Runs commands: confined by the kernel, watched until the last process is gone.
+//! Runs commands that the kernel confines, and watches them until the last process is gone.
 //!
-//! haft starts itself again as a *launcher*, which stands by. A copy of it, for each command, gets its
-//! orders through a socket, enters namespaces of its own, builds the file system that the command
-//! sees, and then watches over the command. The socket is also the lifeline: when haft is gone, however
-//! it died, the launcher ends, and with it everything that the command has started.
+//! haft starts itself again as a *launcher*, which stands by. For each command a copy of the launcher gets its orders
+//! through a socket, enters separate namespaces, builds the file system that the command sees, and then watches over the
+//! command. The socket is also the lifeline: when haft ends in any way, the launcher ends, and with it everything that
+//! the command has started.
 //!
-//! This is the only crate that starts processes. It opens what it mounts, nothing else.
+//! This is the only crate that starts processes. It opens only what it mounts.
 //!
 //! Not here: deciding whether a command may run, preparing and reading its layer (`haft-workspace`).
 

@@ -1,4 +1,4 @@
-//! The background jobs that use the network of a session.
+//! Keeps track of the background jobs that use the network of a session.
 //!
 //! A connection does not show which process made it. So if jobs ran beside a command, the result says that the command
 //! or one of these jobs reached a host.

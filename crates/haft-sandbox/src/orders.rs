@@ -1,7 +1,7 @@
-//! What haft and the launcher say to each other over the socket between them.
+//! Defines the messages on the socket between haft and the launcher: orders from haft, reports (one per line) in reply.
 //!
-//! First come the orders, with all descriptors: those of the roots, then those of watched roots, then the input or
-//! the streams of the caller, then those of a worker; afterwards haft says nothing but [`ASK_TO_END`], [`TERMINAL_READY`] and [`SIGNAL`], and the end of the stream means that haft is gone. The launcher answers with one report per line.
+//! haft sends orders first, with descriptors in order: roots, watched roots, input or caller's streams, worker. Later it
+//! sends only [`ASK_TO_END`], [`TERMINAL_READY`] and [`SIGNAL`]. If haft is gone, the stream ends.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub(crate) struct Orders {
     pub(crate) given: [Option<i32>; 3],
 }
 
-/// The standard streams that the caller of a command brings along.
+/// The standard streams that the caller of a command passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OrderedStreams {
     /// Which of the three are the terminal. The descriptors of the others come behind those of the roots.

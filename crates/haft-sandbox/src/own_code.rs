@@ -1,7 +1,7 @@
-//! The code of this program, as it lies in memory.
+//! Releases the memory of this program's code.
 //!
-//! Most of it is needed only to start: reading words and settings, putting tools and rules together. A process that stays
-//! lets go of it.
+//! haft needs most of the code only at the start: to read words and settings, and to put tools and rules together. A
+//! process that stays releases it.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub fn let_go() {
     };
     for (start, length) in code(&maps, &own) {
         let pages = std::ptr::with_exposed_provenance_mut(start);
-        // SAFETY: these pages are never written, so whoever comes to one gets the same bytes from the file again.
+        // SAFETY: these pages are never written, so the next access to one gets the same bytes from the file again.
         #[allow(unsafe_code)]
         let _ = unsafe { madvise(pages, length, Advice::LinuxDontNeed) };
     }

@@ -1,4 +1,4 @@
-//! The ports on which programs listen: which there are, as /proc says of a network, and connections to them.
+//! Finds the ports on which programs listen, from /proc of a network, and connects to them.
 
 use std::fs;
 use std::io;

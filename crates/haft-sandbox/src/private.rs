@@ -1,4 +1,4 @@
-//! A private folder for the home and the temporary files of a session, or of a command that has no file system of its own.
+//! Makes private folders for the home and the temporary files of a session, or of a command without a separate file system.
 
 use std::ffi::OsString;
 use std::io;
@@ -31,7 +31,7 @@ pub(crate) struct PrivateFolder {
     path: PathBuf,
     /// Where it is put, emptied, instead of being removed.
     spare: Option<PathBuf>,
-    /// Locked while haft lives; so whoever finds one that is not, can remove it.
+    /// Locked while haft lives. So another haft can remove a folder whose lock is free.
     _locked: OwnedFd,
 }
 
@@ -101,14 +101,14 @@ impl PrivateFolder {
     fn bare(above: &Path) -> io::Result<Self> {
         remove_abandoned(above);
         for _ in 0..ATTEMPTS {
-            // Never one that is there already, which somebody else could have put there.
+            // Never reuse a folder that exists: another user could have put it there.
             let path = above.join(format!("{PREFIX}{}", Mark::fresh()));
             match make_folder(&path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             }
-            // Somebody who cleans up may have been faster with the lock; then there is another name.
+            // Another haft that cleans up may have taken the lock first; then try another name.
             if let Some(locked) = lock(&path).filter(|_| path.exists()) {
                 return Ok(Self { path, spare: None, _locked: locked });
             }
@@ -120,7 +120,7 @@ impl PrivateFolder {
     fn again(above: &Path, spare: &Path, workspace: Option<&OwnedFd>) -> Option<Self> {
         remove_abandoned(above);
         let path = above.join(format!("{PREFIX}{}", Mark::fresh()));
-        // Whoever moves it away has it.
+        // The first process that moves the folder away owns it.
         renameat_with(CWD, spare, CWD, &path, RenameFlags::NOREPLACE).ok()?;
         let locked = lock(&path).filter(|_| path.exists())?;
         let folder = Self { path, spare: None, _locked: locked };
@@ -236,7 +236,7 @@ fn mode_of(place: &str) -> u32 {
     if place.is_empty() { 0o700 } else { 0o1777 }
 }
 
-/// Locks a folder, unless somebody has or it is none of ours.
+/// Locks a folder; returns nothing if another process has locked it, or if it is not ours.
 fn lock(path: &Path) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = rustix::fs::open(path, flags, Mode::empty()).ok()?;
@@ -256,7 +256,7 @@ fn with_folders(path: &Path) -> io::Result<&Path> {
     Ok(path)
 }
 
-/// Gives a folder and all that is in it to another owner. Nobody else can have put anything there yet.
+/// Gives a folder and all that is in it to another owner. No other user can have put anything there yet.
 fn give_away(path: &Path, user: u32, group: u32) -> io::Result<()> {
     std::os::unix::fs::lchown(path, Some(user), Some(group))?;
     if std::fs::symlink_metadata(path)?.is_dir() {

@@ -1,4 +1,4 @@
-//! Finds programs that commands find, too: in folders of the system and of toolchains, which are the same inside.
+//! Finds programs that commands also find: in folders of the system and of toolchains, which are the same inside.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

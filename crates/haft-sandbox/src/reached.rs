@@ -1,4 +1,4 @@
-//! Which level of confinement the system gives, found out by trying.
+//! Finds out by trial which level of confinement the system gives.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -155,7 +155,7 @@ fn try_orders(launchers: &Arc<Launchers>, orders: Orders, descriptors: Vec<Owned
         _private: None,
         _guest: None,
     };
-    // Nobody listens: a trial prints nothing.
+    // No receiver: a trial prints nothing.
     let (tell, _) = mpsc::channel(1);
     let finish = attend(task, tell, &wake)?;
     if finish.how == HowEnded::Exited(0) {

@@ -1,4 +1,4 @@
-//! Writes what a result says about the hosts that a command reached or was refused.
+//! Writes the part of a result about hosts that a command reached or that were refused.
 
 use std::sync::Arc;
 

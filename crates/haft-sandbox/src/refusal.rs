@@ -1,4 +1,4 @@
-//! Why a command is not run, in words.
+//! Explains in words why haft does not run a command.
 
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(crate) fn no_launcher() -> ToolError {
     ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next.into()))
 }
 
-/// The sandbox is weaker than it must be, and nobody said yes to that.
+/// The sandbox is weaker than required, and the user did not agree to that.
 pub(crate) fn below_required(confinement: &Confinement) -> ToolError {
     let Confinement { required, reached, missing, .. } = confinement;
     let what = format!(

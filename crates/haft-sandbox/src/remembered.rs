@@ -1,7 +1,7 @@
 //! Remembers until the next start of the machine which level of confinement was reached.
 //!
-//! Finding it out costs as much as a command. Only the full level is remembered: what is missing may be installed or
-//! switched on at any time. Where it is gone later, a command fails before it runs, and the level is tried again.
+//! A trial costs as much as a command. haft remembers only the full level: a user may install or switch on a missing part
+//! at any time. If the full level is lost later, a command fails before it runs, and haft tries the level again.
 
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};

@@ -1,7 +1,7 @@
-//! Which processes run, as /proc says.
+//! Finds the processes that run, from /proc.
 //!
-//! A number may be given to somebody else between looking and signalling, so a signal goes to a
-//! descriptor of the process, after its time of start was compared.
+//! The system may give a number to another process between looking and signalling. So haft signals a descriptor of the
+//! process, after it has compared the start time.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -14,8 +14,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessEntry {
     pub(crate) pid: i32,
-    /// Whether it has ended and nobody asked for its status yet. A process whose first thread has ended looks the same
-    /// while its other threads run: so whoever kills, kills those too.
+    /// Whether it has ended and no process has asked for its status yet. A process whose first thread has ended looks the
+    /// same while its other threads run, so haft also kills such a process.
     pub(crate) has_ended: bool,
     /// Whether it is git, which tidies up in the background after a commit.
     pub(crate) is_git: bool,

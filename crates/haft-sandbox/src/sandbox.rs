@@ -66,7 +66,7 @@ pub struct Sandbox {
     covered: Arc<OnceLock<Vec<PathBuf>>>,
     keys: Arc<ToolchainKeyCache>,
     home: HomeWatch,
-    /// Commands that somebody agreed to hold a copy while they run in the home of the session.
+    /// Each approved command holds a copy while it runs in the home of the session.
     guests: Arc<()>,
     told_of_caches: AtomicBool,
     told_of_level: AtomicBool,
@@ -339,7 +339,7 @@ pub(crate) struct Around {
     pub(crate) home: WhoseHome,
 }
 
-/// Returns the streams that the caller brings along. A job outlives its caller, and has none.
+/// Returns the streams that the caller passes. A job outlives its caller, and has none.
 fn own_streams(command: &CommandSpec) -> Option<&CallerStreams> {
     command.streams.as_ref().filter(|_| !command.stays)
 }

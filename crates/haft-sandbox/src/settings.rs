@@ -1,4 +1,4 @@
-//! How commands are run on this machine, as the user and the system say.
+//! The settings for running commands on this machine, from the user and the system.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

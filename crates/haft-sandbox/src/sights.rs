@@ -1,8 +1,8 @@
-//! What commands see of the system, and whether that is still what there is.
+//! Checks whether what commands see of the system is still up to date.
 //!
-//! A root shows and covers files and folders by what they were when it was built. If one of them is replaced, appears or
-//! goes, the root is out of date. To find that out, each of them would have to be looked at before each command, some
-//! hundred. So the folders around them are looked at first: as long as none of those has changed, nothing in them has.
+//! A root shows and covers files and folders as they were when it was built. If one of them is replaced, appears or
+//! disappears, the root is out of date. To check each of some hundred paths before each command costs too much. So haft
+//! checks the folders around them first: as long as none of those has changed, nothing in them has.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;

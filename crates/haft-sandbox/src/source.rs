@@ -1,4 +1,4 @@
-//! One stream of a command: read in pieces, passed on in pieces, its end remembered.
+//! Reads one output stream of a command in pieces, passes them on, and remembers its end.
 
 use std::os::fd::OwnedFd;
 use std::time::Instant;
@@ -16,8 +16,8 @@ use crate::wake::Wake;
 const PIECE: usize = 64 * 1024;
 /// How many bytes a pipe holds through which much comes.
 const WIDE: usize = 512 * 1024;
-/// Most bytes that are read after all processes are gone: as many as the largest pipe holds. Whoever still writes then
-/// is none of ours.
+/// Most bytes that are read after all processes are gone: as many as the largest pipe holds. A process that still writes
+/// then is not ours.
 const AFTER_THE_END: usize = 1024 * 1024;
 /// How much of its end is remembered.
 const TAIL: usize = 16 * 1024;
@@ -83,7 +83,7 @@ impl OutputSource {
     fn read(&mut self, is_after_end: bool) {
         let Some(pipe) = self.pipe.as_ref().filter(|_| self.read_after_end < AFTER_THE_END) else { return };
         let mut piece = Vec::with_capacity(PIECE);
-        // Programs write in small pieces; whoever writes fast is read in large ones.
+        // Most programs write in small pieces; haft reads large pieces from a program that writes fast.
         let is_open = loop {
             match rustix::io::read(pipe, spare_capacity(&mut piece)) {
                 Ok(1..) if piece.len() < PIECE => {}
@@ -113,7 +113,7 @@ impl OutputSource {
 fn offer(pieces: &Sender<OutputPiece>, piece: OutputPiece) -> Result<(), OutputPiece> {
     match pieces.try_send(piece) {
         Err(TrySendError::Full(piece)) => Err(piece),
-        // When nobody listens any more, what is printed is thrown away, so that the command goes on to its end.
+        // When the reader is gone, discard the output, and let the command run to its end.
         Ok(()) | Err(TrySendError::Closed(_)) => Ok(()),
     }
 }

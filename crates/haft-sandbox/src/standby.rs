@@ -1,6 +1,6 @@
-//! The launcher that stands by, from haft's side: each command is launched by a copy of it.
+//! Starts the launcher that stands by, from haft's side: a copy of it launches each command.
 //!
-//! It is started with the first command, and ends with the sandbox, or when haft is gone.
+//! It starts with the first command, and ends with the sandbox, or when haft is gone.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -218,7 +218,7 @@ impl Drop for Standby {
     fn drop(&mut self) {
         // It has no children and nothing to finish.
         Process::end_by_number(self.process.pid);
-        // A copy whose number came too late is our child all the same, and nobody else knows of it.
+        // A copy whose number came too late is still our child, and no other code knows of it.
         let mut number = [0; 4];
         while let Ok((4, _)) = recv(&self.line, &mut number, RecvFlags::DONTWAIT) {
             if let Some(pid) = Pid::from_raw(i32::from_le_bytes(number)).filter(|pid| pid.as_raw_nonzero().get() > 0) {

@@ -1,4 +1,4 @@
-//! A command that was launched, from haft's side.
+//! A command that haft has launched, seen from haft's side.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -166,7 +166,7 @@ impl LaunchedCommand {
         let _ = rustix::net::send(&self.line, &[TERMINAL_READY], rustix::net::SendFlags::NOSIGNAL);
     }
 
-    /// Lets go of the layers: as long as somebody holds them, they are mounted.
+    /// Releases the layers: they stay mounted as long as a process holds them.
     pub(crate) fn let_go_of_layers(&mut self) {
         self.layers.clear();
     }
@@ -196,7 +196,7 @@ impl LaunchedCommand {
 
 impl Drop for LaunchedCommand {
     fn drop(&mut self) {
-        // Only when something went wrong here is anybody left; nobody may outlive the call.
+        // Processes are left only when something went wrong here; none may outlive the call.
         if !self.is_gone() {
             self.end();
             if !self.has_watcher() {

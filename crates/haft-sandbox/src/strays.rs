@@ -1,7 +1,7 @@
-//! Ends processes of an unconfined command whose watcher was killed, so that they are nobody's children.
+//! Ends processes of an unconfined command whose watcher was killed, because no parent waits for them.
 //!
-//! They are recognised by a word in the environment that the command was started with. A process
-//! that has cleared its environment is not found: that is what a namespace is for.
+//! haft recognises them by a word in the environment that the command was started with. It does not find a process that
+//! has cleared its environment: only a namespace covers that case.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::running;
 const NAME: &str = "HAFT_COMMAND";
 /// How long to look for more.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often nobody must be found until it is believed, and how long to wait in between.
+/// How many searches must find no process before haft believes that none is left, and how long to wait in between.
 const LOOKS: usize = 4;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 

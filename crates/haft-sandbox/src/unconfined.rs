@@ -1,7 +1,7 @@
-//! Runs commands as another agent would run them, without haft's sandbox.
+//! Runs commands without haft's sandbox, as another agent would run them.
 //!
-//! One kind is a command of an agent whose own sandbox keeps haft from its state: the agent confines it. The other is the
-//! agent's hook, haft itself, which a person tries out.
+//! There are two kinds. One is a command of an agent whose own sandbox keeps haft from its state: the agent confines it.
+//! The other is the agent's hook, haft itself, when a person tries it out.
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;

@@ -22,7 +22,7 @@ pub(crate) enum ThreadRequest {
     GoOn,
     /// To end the command soon.
     Stop,
-    /// To end it at once: nobody waits for the result any more.
+    /// To end it immediately: no caller waits for the result any more.
     Abandon,
 }
 

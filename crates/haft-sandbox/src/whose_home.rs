@@ -1,12 +1,12 @@
-//! Which home a command has: that of the session, or a clean one.
+//! Decides which home a command has: that of the session, or a clean one.
 //!
-//! A command that somebody agreed to has the home of the session. A command that runs only because its words are
-//! harmless must do what they say: settings and programs that an earlier command left in the home (`~/.gitconfig`,
-//! `~/.local/bin/ls`) must not change that. It has the home of the session if it means the home, and either its programs
-//! have no settings, or nothing lies there that a program could take for one (`home::settings_in`). Otherwise it has a
-//! clean home: an empty one for this command alone, because programs such as npm fail where they cannot write caches and
-//! logs, or a read-only one, which costs less, where all programs write nothing there. It is read-only too where the
-//! command means the home of the session, because what it writes there must not vanish unsaid.
+//! An approved command has the home of the session. A command that runs only because its words are harmless must do what
+//! they say: settings and programs that an earlier command left in the home (`~/.gitconfig`, `~/.local/bin/ls`) must not
+//! change that. It gets the home of the session if it means the home, and either its programs have no settings, or the home
+//! holds nothing that a program could take for settings (`home::settings_in`). Otherwise it gets a clean home: an empty one
+//! for this command alone, because programs such as npm fail where they cannot write caches and logs. If all its programs
+//! write nothing there, the home is read-only, which costs less. It is also read-only if the command means the home of the
+//! session, because what it writes there must not vanish silently.
 
 use std::ffi::OsString;
 use std::path::Path;

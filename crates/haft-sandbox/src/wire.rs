@@ -1,4 +1,4 @@
-//! How orders travel: their length, the descriptors in groups, then the text.
+//! Sends and receives orders: their length, the descriptors in groups, then the text.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -15,7 +15,7 @@ use crate::orders::COPY;
 
 /// Most descriptors that the kernel takes in one message.
 const IN_ONE_MESSAGE: usize = 253;
-/// Most bytes of orders; nobody has that many folders.
+/// Most bytes of orders; no user has that many folders.
 const MOST: usize = 64 * 1024 * 1024;
 
 /// Sends orders and descriptors.

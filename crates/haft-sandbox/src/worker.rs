@@ -1,9 +1,9 @@
-//! A process that serves one call after the other, from haft's side.
+//! Runs a process that serves one call after the other, from haft's side.
 //!
-//! It is started once and warm from then on, and yet each call has a fresh view of the workspace and a layer of its own:
-//! a second process beside it keeps its ground (`launcher/keeper.rs`). Nothing of a worker runs in a thread here. Its
-//! answers come within a fraction of a millisecond or take long; so they are waited for a moment in place, and then in a
-//! thread that is made for blocking.
+//! haft starts it once and it stays warm, but each call has a fresh view of the workspace and a separate layer: a second
+//! process beside the worker keeps its ground (`launcher/keeper.rs`). No part of a worker runs in a thread here. Its
+//! answers come within a fraction of a millisecond or take long. So haft first waits a moment in place, and then in a
+//! thread for blocking work.
 
 mod beginning;
 mod pieces;
@@ -35,7 +35,7 @@ use crate::{refusal, wire};
 
 /// Most bytes of one message.
 const LONGEST_MESSAGE: usize = 128 * 1024 * 1024;
-/// How much is received at once.
+/// How much one `recv` receives.
 const AT_ONCE: usize = 64 * 1024;
 /// How long an answer is waited for in place.
 const MOMENT: Duration = Duration::from_micros(500);
@@ -77,7 +77,7 @@ pub(crate) struct WorkerProcess {
     number: i32,
     terms: Terms,
     is_on_ground: bool,
-    /// Whether somebody stopped waiting in the middle of a message, or of a change of the ground.
+    /// Whether a caller stopped waiting in the middle of a message, or of a change of the ground.
     is_cut_off: bool,
     began: Instant,
     notes: Vec<String>,
@@ -117,7 +117,7 @@ impl Life {
 impl Drop for WorkerProcess {
     fn drop(&mut self) {
         if let Some(life) = self.life.take() {
-            // Whoever drops it does not wait. Without a thread it ends all the same, and is waited for by nobody.
+            // The caller that drops it does not wait. Without a thread it ends all the same, and no process waits for it.
             let _ = std::thread::Builder::new().name("haft-worker".into()).spawn(move || life.end());
         }
     }
@@ -343,7 +343,7 @@ impl Worker for WorkerProcess {
                             return Err(self.finish_heard(how, None, heard).await);
                         }
                         self.wait_for_talk(PollFlags::OUT).await;
-                        // Whoever waits until somebody reads what it prints does not listen.
+                        // A worker that waits for a reader of its output does not read messages.
                         self.hear(heard);
                     }
                     Err(_) => return Err(self.hung_up(heard).await),

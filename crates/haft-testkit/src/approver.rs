@@ -7,7 +7,7 @@ use haft_contract::BoxFuture;
 use haft_contract::user_questions::{AnswerForm, UserAnswer, UserQuestion, UserReply};
 use haft_runtime::approval::{ApprovalRequest, Approver, Nobody, Questionnaire, Verdict};
 
-/// Nobody is there: every question is left unanswered.
+/// Leaves every question unanswered, because no person is there.
 pub fn nobody() -> Nobody {
     Nobody::there("allow it in the test")
 }

@@ -1,6 +1,6 @@
-//! A collector of spans: a real HTTP server on loopback that reads OTLP as it is sent, and keeps it.
+//! A collector of spans: a real HTTP server on loopback that reads OTLP and keeps it.
 //!
-//! It runs on a thread of its own and stops when it is dropped.
+//! It runs on its own thread and stops when it is dropped.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,7 +23,7 @@ pub enum Answers {
     Taken,
     /// It answers with this status.
     Status(u16),
-    /// It sends whoever asks to this address.
+    /// It redirects the client to this address.
     SentTo(String),
     /// It reads the request and says nothing.
     Never,
@@ -63,7 +63,7 @@ pub struct CollectedSpan {
     pub kind: SpanKind,
     /// What it says.
     pub attributes: BTreeMap<String, Value>,
-    /// What whoever sent it says of itself.
+    /// What the sender says of itself.
     pub resource: BTreeMap<String, Value>,
     /// Whether something went wrong.
     pub is_error: bool,

@@ -1,9 +1,9 @@
-//! The commands of `tests/cases`, the verdict that is right for each, and the list of those that are judged otherwise.
+//! The commands of `tests/cases`, the right verdict for each, and the list of known wrong judgements.
 //!
-//! A share of right judgements hides what changes: one refusal that becomes a question is one of thousands. So every
-//! judgement is the verdict of its case, or `tests/cases/known_misses.jsonl` has it exactly so.
+//! A percentage of right judgements hides changes: one refusal that becomes a question is one of thousands. So every
+//! judgement is the verdict of its case, or `tests/cases/known_misses.jsonl` lists exactly this judgement.
 //!
-//! Not here: who judges. The rules alone and the command `haft rules explain` have the same list.
+//! Not here: the judge. The rules alone and the command `haft rules explain` share this list.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
-//! Commands that are not run: what they print, how they end and what they change is written down.
+//! Fake commands: a test defines what they print, how they end and what they change.
 //!
-//! For what is said of commands. Whether a sandbox holds and a layer is read rightly is shown with real ones, in the
-//! tests of `haft-cli`.
+//! They serve tests of what haft reports about commands. The tests of `haft-cli` use real commands to show that a
+//! sandbox holds and that haft reads a layer correctly.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! What every tool must keep, checked for any list of tools.
+//! Checks the rules that every tool must follow, for any list of tools.
 //!
-//! Each rule is one function that returns what it found; a test asserts that nothing was found.
+//! Each rule is one function that returns its findings; a test asserts that there are none.
 
 use std::sync::Arc;
 

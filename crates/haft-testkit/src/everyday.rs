@@ -1,8 +1,8 @@
-//! Everyday sessions of developers and of agents, and how often somebody would be asked in them.
+//! Everyday sessions of developers and of agents, and how many questions haft would ask in them.
 //!
-//! A judge that asks too often is switched off. So what ordinary sessions cost in questions is counted, with a person who
-//! says yes and takes the longer yes that is offered. Agents write otherwise than people: they name the folder again, chain,
-//! bound their output, write files with here-documents and try things in one line.
+//! Users switch off a judge that asks too often. So this counts the questions of ordinary sessions, for a person who
+//! approves and takes the longer approval that is offered. Agents write differently from people: they repeat the
+//! folder, chain commands, limit their output, write files with here-documents and try things in one line.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub struct EverydaySession {
 /// What a session cost.
 #[derive(Clone, Debug, Default)]
 pub struct Cost {
-    /// The commands that somebody was asked about.
+    /// The commands that a person was asked about.
     pub asked: Vec<String>,
     /// The commands that were refused, without a question.
     pub denied: Vec<String>,

@@ -1,7 +1,7 @@
-//! The facilities of the kernel that haft uses where it has them, and how each goes missing.
+//! The facilities of the kernel that haft uses if available, and how each one can be missing.
 //!
-//! Older kernels answer a call that they do not have with `ENOSYS`; containers and hardened systems refuse one with
-//! `EPERM`. Each row takes one facility away, as such a system does.
+//! Older kernels answer an unknown call with `ENOSYS`; containers and hardened systems refuse one with `EPERM`. Each
+//! row removes one facility, as such a system does.
 //!
 //! Not here: the filter itself (`seccomp_filter`).
 

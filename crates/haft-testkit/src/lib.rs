@@ -1,7 +1,7 @@
 //! Scenes, scripted approvers and test tools, for haft's own tests and those of tool authors.
 //!
-//! A scene is a workspace in a temporary folder with real doors, a real runtime and a session.
-//! Tests reach the code through it, so that a change of an interface edits one place.
+//! A scene is a workspace in a temporary folder with real doors, a real runtime and a session. Tests reach the code
+//! through it, so a changed interface needs an edit in only one place.
 
 pub mod approver;
 #[cfg(feature = "otel")]

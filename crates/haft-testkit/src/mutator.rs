@@ -1,8 +1,8 @@
-//! Damages true edits the way models do, and counts what the edit engine makes of them.
+//! Damages true edits the way models do, and counts the results of the edit engine.
 //!
-//! A case starts from a true edit of a real file, so its right result is known. Then the call, or the
-//! file under it, is damaged in one way. A wrong result is worse than any number of refusals: the
-//! report counts the two apart.
+//! A case starts from a true edit of a real file, so its right result is known. The mutator then damages the call, or
+//! the file under it, in one way. A wrong result is worse than any number of refusals, so the report counts the two
+//! separately.
 //!
 //! Not here: the engine (`haft_tools::edit`), and cases written by hand (`tests/cases/edits.jsonl`).
 

@@ -1,4 +1,4 @@
-//! A tool that runs commands whose parts are written down, so that what is made of parts can be tested by itself.
+//! A tool that runs commands with declared parts, to test the handling of parts alone.
 
 use std::sync::Arc;
 use std::time::Duration;

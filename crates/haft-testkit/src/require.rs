@@ -1,7 +1,7 @@
-//! Says what a test needs of the machine, and reports each test that goes without.
+//! Declares what a test needs of the machine, and reports each skipped test.
 //!
-//! A test that returns early where Python or a sandbox is missing passes, and its reader believes that it tried
-//! something. So it asks here: a skip is one line on the terminal, past the capture of the test harness, and
+//! A test that returns early without Python or a sandbox passes, and its reader believes that it tested something. So
+//! the test asks here: a skip is one line on the terminal, past the capture of the test harness, and
 //! `HAFT_TEST_REQUIRE` turns it into a failure.
 //!
 //! Not here: how a test finds out whether something exists.

@@ -1,4 +1,4 @@
-//! A scene: given these files, when this is called, then that is told.
+//! A scene: given these files, when this is called, then haft reports that.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -50,7 +50,7 @@ struct Setting {
 }
 
 impl Scene {
-    /// Makes an empty workspace with the built-in tools and nobody there to answer.
+    /// Makes an empty workspace with the built-in tools and no person to answer.
     pub fn new() -> Self {
         let folder = tempfile::Builder::new().prefix("haft-scene-").tempdir().expect("a temporary folder can be made");
         std::fs::create_dir(folder.path().join("ws")).expect("the folder is new");

@@ -1,7 +1,7 @@
 //! A home and a workspace in a temporary folder, and the command `haft` run in them.
 //!
-//! Every test of the command needs the same: an environment with nothing in it but this home, so that no test sees the
-//! real one, and the output as text. The workspace is `ws`, the home is `home`.
+//! Every test of the command needs the output as text, and an environment with only this home, so no test sees the real
+//! one. The workspace is `ws`, the home is `home`.
 //!
 //! Not here: scenes without a process (`scene`).
 

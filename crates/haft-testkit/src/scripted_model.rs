@@ -1,12 +1,12 @@
-//! A model that says what a script says: a real HTTP server on loopback that speaks the forms of all four providers.
+//! A model that follows a script: a real HTTP server on loopback with the formats of all four providers.
 //!
-//! What haft does with a model is tried against it: the whole way, with real connections, and with everything that can
-//! go wrong on it, as data. Every request is kept. One that no provider would take, or that is not what the script
-//! expects, is answered with status 400 and the reason, and makes the test fail when the model is dropped.
+//! Tests run haft against it over real connections, with every possible failure as data. It keeps every request. A
+//! request that no provider would accept, or that the script does not expect, gets status 400 with the reason, and the
+//! test fails when the model is dropped.
 //!
-//! It runs on a thread of its own, so tests may be asynchronous or not, and may stop the time.
+//! It runs on its own thread, so tests may be asynchronous or not, and may stop the time.
 //!
-//! Not here: choosing what to say. A script that branches says so itself (`otherwise`).
+//! Not here: choosing a reply. A script that branches says so itself (`otherwise`).
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

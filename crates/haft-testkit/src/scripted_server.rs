@@ -1,7 +1,7 @@
-//! A server of the Model Context Protocol that behaves as a script says: well, or in one of the ways that hurt a client.
+//! A server of the Model Context Protocol that follows a script: it behaves well, or harms a client in one way.
 //!
-//! It is no program of its own: a test starts its own binary again, which calls [`serve`]. The script is a file, so a test
-//! can change it between two starts.
+//! It is no separate program: a test starts its own binary again, which calls [`serve`]. The script is a file, so a
+//! test can change it between two starts.
 
 #![expect(
     clippy::disallowed_methods,
@@ -301,7 +301,7 @@ impl<O: Write> ScriptedServer<O> {
         self.line(format!("{message}\n").as_bytes());
     }
 
-    /// Whoever does not listen any more is no reason to fail: the input ends next.
+    /// A client that stopped listening is no reason to fail: the input ends next.
     fn line(&mut self, bytes: &[u8]) {
         let _ = self.output.write_all(bytes).and_then(|()| self.output.flush());
     }

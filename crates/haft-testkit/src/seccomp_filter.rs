@@ -1,7 +1,7 @@
-//! Takes facilities of the kernel away from a test, as a container or an older kernel does.
+//! Removes facilities of the kernel from a test, as a container or an older kernel does.
 //!
-//! A seccomp filter answers chosen system calls with an error. A thread installs it and starts the commands of the test:
-//! they inherit it, and the other tests of the process do not have it.
+//! A seccomp filter answers chosen system calls with an error. A thread installs it and starts the commands of the
+//! test. They inherit the filter, and the other tests of the process do not have it.
 //!
 //! Not here: what haft does without a facility (the tests of the command), files that a container hides.
 

@@ -1,4 +1,4 @@
-//! Whole results as text, with what varies filtered out.
+//! Shows whole results as text, without the parts that vary.
 
 use std::fmt::Write;
 

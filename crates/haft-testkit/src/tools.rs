@@ -124,7 +124,7 @@ impl Tool for Swap {
     }
 }
 
-/// Waits for a sign from the test, then answers; counts how many run at once.
+/// Waits for a sign from the test, then answers; counts how many calls run side by side.
 #[derive(Clone, Default)]
 pub struct WaitTool {
     /// Gives the signs.
@@ -161,7 +161,7 @@ impl Signs {
         self.begun.acquire_many(calls).await.expect("the signs stay open").forget();
     }
 
-    /// Returns how many have run at once.
+    /// Returns the largest number of calls that ran side by side.
     pub fn most_at_once(&self) -> usize {
         self.most.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! A web of a few pages: documents and answers by their addresses, without any network.
+//! A fake web of a few pages: documents and answers by their addresses, without any network.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

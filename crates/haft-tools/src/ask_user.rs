@@ -1,4 +1,4 @@
-//! Asks the user what the model cannot know: what is wanted, not what is allowed.
+//! Asks the user what the model cannot know: what the user wants, not what is allowed.
 //!
 //! Not here: who is asked and how (`haft-cli`, `haft-mcp`), questions about permission (`haft-runtime`).
 

@@ -1,7 +1,7 @@
 //! Runs commands in the workspace.
 //!
-//! Each call is a shell of its own: nothing that one call sets is there in the next, and nothing that it starts
-//! outlives it, unless it is started in the background: then the session keeps it. A command that ends with an error has worked as a call; its status is part of what it says.
+//! Each call is a separate shell: its settings and processes do not outlive it. The session keeps only a background
+//! command running. A command that ends with an error is still a successful call; the answer contains its status.
 //!
 //! Not here: confining the command and ending its processes (`haft-sandbox`), what becomes of its changes
 //! (`haft-workspace`), whether it may run (`haft-policy`).
@@ -236,7 +236,7 @@ fn folder_at(target: &Target, cx: &PlanContext<'_>) -> Result<PathBuf, ToolError
 pub(crate) fn exposures(cx: &PlanContext<'_>) -> Vec<Exposure> {
     let confinement = cx.confinement();
     let (required, reached) = (confinement.required, confinement.reached);
-    // Nobody is asked for less than there may be: the command is refused, or runs as required.
+    // haft does not ask to run with less than is required: it refuses the command or runs it as required.
     let is_below = reached < required && confinement.untried.is_none();
     let below = is_below.then_some(Exposure::BelowRequired { required, reached });
     below.into_iter().chain(cx.look().wide_workspace().map(Exposure::WideWorkspace)).collect()

@@ -1,8 +1,8 @@
-//! Definitions that can be called: what a tool is bound to, found and made to work.
+//! Makes definitions callable: finds what each tool is bound to and connects it.
 //!
-//! A built-in tool is called under the words of the definition. A program gets the arguments on its input and answers
-//! on its output. A Python function is served by a worker that stays. A request goes to its host. All of them plan what the definition declares,
-//! so that rules, questions, the sandbox and undo work as for any command.
+//! A built-in tool runs under the words of the definition. A program gets the arguments on its input and answers on its
+//! output. A worker that stays serves a Python function. A request goes to its host. All of them plan what the
+//! definition declares, so rules, questions, the sandbox and undo work as for any command.
 //!
 //! Not here: reading definitions (`definition`), finding and trusting their files.
 

@@ -1,7 +1,7 @@
 //! Calls a tool that is not in the model's list.
 //!
-//! It does nothing by itself: before anything is judged, haft takes the call as one of the other tool. So rules, questions,
-//! grants, limits and the log see the other tool and its arguments.
+//! It does nothing by itself: before haft judges anything, it treats the call as a call of the other tool. So rules,
+//! questions, grants, limits and the log see the other tool and its arguments.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! What the tools that write have in common: whether the caller knows what it replaces, and how a change is told.
+//! Shares code among the tools that write: checks that the caller knows the old content, and reports changes.
 //!
-//! A model or a script must have read what it overwrites, and read it as it is now. A person who
-//! saw the difference and said yes may overwrite anything.
+//! A model or a script must have read the current version of the file that it overwrites. A person who saw the
+//! difference and said yes may overwrite anything.
 
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
-//! How scripts that were written as hooks of other coding agents call the tools and their arguments.
+//! Translates tools and arguments into the names that hooks of other coding agents use.
 //!
-//! A hook whose matcher has these names (`Bash`, `Edit|Write`) is told of calls in them, so that it works as it is. What
-//! cannot be said in them is an error and not left out: a hook must not pass what it was not told.
+//! A hook whose matcher has these names (`Bash`, `Edit|Write`) receives calls in them, so it works unchanged. If these
+//! names cannot express a call, that is an error: a hook must not approve what it did not see.
 //!
 //! Not here: calls of models in other names (`dialect`).
 

@@ -1,9 +1,9 @@
-//! Definition files: a tool described in YAML, with what does its work named beside it.
+//! Reads definition files: YAML that describes a tool and names the program or function that does its work.
 //!
-//! The format is that of NexAU's guide, with keys of haft's own that are all optional. Texts and values come in, and a
-//! definition or everything that is wrong with it comes out, each with its line and the fix.
+//! The format is that of NexAU's guide, plus optional keys of haft. The input is texts and values. The output is a
+//! definition, or all errors in it, each with its line and the fix.
 //!
-//! Not here: finding files and trusting them, and calling what a tool is bound to. The environment comes as a function.
+//! Not here: finding and trusting files, and calling the bound program. The caller passes the environment as a function.
 
 mod binding;
 mod check;
@@ -72,7 +72,7 @@ pub struct Definition {
     pub timeout: Option<Duration>,
     /// How long results are kept, where they are.
     pub cache_ttl: Option<Duration>,
-    /// What it touches: nothing when the list is empty, and nobody knows when there is none.
+    /// What the tool touches: nothing if the list is empty; unknown if there is no list.
     pub effects: Option<Vec<DeclaredEffect>>,
     /// The schema of what it returns.
     pub output_schema: Option<Value>,

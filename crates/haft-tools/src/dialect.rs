@@ -1,22 +1,22 @@
-//! How other systems show and call the built-in tools and speak of their results.
+//! Defines how other systems show and call the built-in tools, and how they word results.
 //!
-//! One core, many tongues: what a model learned to call elsewhere works here, and what cannot be done here is refused by
-//! the name it has there, never dropped in silence. What differs in numbers and habits is in the profiles; here is what
-//! calls and results look like. Each system is a file in `dialects/`, with its tools in the order in which they are
-//! shown, and a voice (`voice`) for the texts and objects of its results.
+//! haft has one core and many dialects: a call that a model learned elsewhere works here. If haft cannot do it, haft
+//! refuses it by the name it has there and never drops it silently. Numbers and habits of a system are in the profiles;
+//! this module has the form of calls and results. Each system is a file in `dialects/`, with its tools in the order in
+//! which they are shown, and a voice (`voice`) for the texts and objects of its results.
 //!
 //! In those files an argument leads to a native one (`to`), or into the first edit (`edits[0].old_text`). `from-zero`
 //! counts lines from 0 outside and from 1 here; `one-of-many` puts a single value into a list; `none-if-zero` leaves a 0
-//! out; `from-milliseconds` makes seconds of them; `first-address`
-//! finds the first address in a text; `as-text` writes a number as text. `words` has the native value for each value. What has no counterpart
-//! is refused and says what to do `next`, but for values that ask for what is done anyway (`but_for`). What is `ignored`
-//! is accepted: it changes nothing about the result, there or here. The objects of a list are in `each`; the fields of
-//! an object in `unfold` are arguments too. What is `fixed` cannot be changed from outside. `instead` is another tool,
-//! for the calls that mean it; what stands at `at` is more than it can do. `accepts` are other names of arguments, and a
-//! tool that is `understood_only` is not shown. An argument says nothing beside the one that it names with `unless`. `needs` are arguments that another one with a certain `value` needs. `kinds` has other words for errors: `{path}`, `{tool}`, and `{more}` for
-//! what is said behind the first sentence.
+//! out; `from-milliseconds` converts to seconds; `first-address` finds the first address in a text; `as-text` writes a
+//! number as text. `words` has the native value for each value. An argument without a counterpart is refused and names
+//! the `next` step, except for values that ask for what haft does anyway (`but_for`). haft accepts what is `ignored`: it
+//! changes no result, there or here. `each` has the objects of a list; the fields of an object in `unfold` are arguments
+//! too. Callers cannot change what is `fixed`. `instead` is another tool, for the calls that mean it; it cannot do what
+//! a value at `at` asks for. `accepts` are other names of arguments. A tool that is `understood_only` is not shown. An
+//! argument says nothing beside the one that it names with `unless`. `needs` are arguments that another one with a certain
+//! `value` needs. `kinds` has other words for errors: `{path}`, `{tool}`, and `{more}` for text after the first sentence.
 //!
-//! A file of somebody's own has the same format, and its voice as data (`[voice]`): `own` reads it.
+//! A user's own file has the same format, with its voice as data (`[voice]`): `own` reads it.
 //!
 //! Not here: all tools of those systems, or all their ways: the files have what there is.
 

@@ -1,14 +1,13 @@
 //! Finds the one place an edit means, and says what would stand there; never guesses.
 //!
-//! A model sends a text to replace and the text that shall stand there. Between the file and the call
-//! line ends, blanks and quotes get lost, so a short ladder of differences is forgiven, each only when
-//! it leads to exactly one place. Everything else is refused with the nearest lines: an edit at the
-//! wrong place costs more than another call.
+//! A model sends a text to replace and its replacement. Line ends, blanks and quotes get lost between the file and the
+//! call. So a short ladder of rungs forgives such differences, each only if it leads to exactly one place. haft refuses
+//! everything else with the nearest lines: an edit at the wrong place costs more than another call.
 //!
-//! All edits of a call are located in the original text and applied together, or none is.
+//! haft finds all edits of a call in the original text and applies them together, or applies none.
 //!
-//! Not here: files, encodings, byte order marks (the text is decoded already), the tool `edit_file`,
-//! and similarity as a reason to change anything (`nearest` only finds words for a refusal).
+//! Not here: files, encodings, byte order marks (the text is already decoded), the tool `edit_file`, and similarity as a
+//! reason to change anything (`nearest` only finds words for a refusal).
 
 mod already;
 mod even;

@@ -1,4 +1,4 @@
-//! Changes files: replaces parts of them, creates, removes and renames them; all in the right place, or nothing.
+//! Changes files: replaces parts of them, creates, removes and renames them; makes all changes or none.
 
 mod other_shapes;
 mod patch;

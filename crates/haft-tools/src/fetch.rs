@@ -1,6 +1,6 @@
 //! Fetches a document of the web and returns it as text that a model can read.
 //!
-//! The door reads the address, judges every host and keeps the limits; here is what becomes of the document.
+//! The door reads the address, judges every host and enforces the limits. This module processes the document.
 //!
 //! Not here: the network (`haft-net`), whether a host may be reached (the rules).
 

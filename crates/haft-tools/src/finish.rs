@@ -1,7 +1,7 @@
 //! Ends the work of an agent with a summary, a result, or both.
 //!
-//! Whether the result is what the run needs is decided by the agent (`AgentState::finish`). A result that does not fit is
-//! an error of this call, and the run continues.
+//! The agent decides whether the result is what the run needs (`AgentState::finish`). A result that does not fit is an
+//! error of this call, and the run continues.
 
 use haft_contract::prelude::*;
 use haft_contract::session_state::{FinishReport, FinishScope};

@@ -1,4 +1,4 @@
-//! Searches what is in files.
+//! Searches the contents of files.
 
 mod json_form;
 mod other_shapes;

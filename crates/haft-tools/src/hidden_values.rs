@@ -1,8 +1,8 @@
-//! Puts hidden values back where a text has haft's word for them, so that no change loses one.
+//! Restores hidden values where a new text has haft's placeholder for them, so no change loses one.
 //!
-//! A model sees `API_KEY=[secret]` and sends that line again, in a whole file or in an edit. It means the line as it is.
-//! A line is compared with the lines of the file as they were shown; where it could mean several values, nothing is
-//! guessed.
+//! A model sees `API_KEY=[secret]` and sends that line again, in a whole file or in an edit. It means the original line.
+//! haft compares a line with the lines of the file as they were shown. If a line could mean several values, haft does
+//! not guess.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
-//! Text in which a name in braces stands for something: `Error: {what}`, `out/{name}.html`. `{{` and `}}` are braces.
+//! Fills text in which names in braces are placeholders: `Error: {what}`, `out/{name}.html`. `{{` and `}}` are braces.
 //!
-//! Not here: what a name may be and what stands for it, which is different for each kind of text.
+//! Not here: which names are allowed and what replaces them, which differs for each kind of text.
 
 /// A text with names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

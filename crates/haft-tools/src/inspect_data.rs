@@ -1,7 +1,7 @@
-//! Says what is in a data file: structure, types, ranges, examples, in as many words as the caller has room for.
+//! Describes a data file: structure, types, ranges, examples, in as many words as the caller has room for.
 //!
-//! A file is scanned, never loaded: memory is bounded whatever its size, and a look ends after two seconds with what it has.
-//! Of a large file the beginning and parts of the rest are read, and the answer says so.
+//! haft scans a file and never loads it: memory is bounded for every file size, and a scan stops after two seconds with
+//! what it has. It reads the beginning and parts of the rest of a large file, and the answer says so.
 //!
 //! Not here: reading the file (the file door), changing data (`bash`, `run_code`).
 

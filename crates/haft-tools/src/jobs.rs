@@ -1,6 +1,6 @@
-//! The commands that a session keeps running: lists them, shows what they print, waits for them, ends them.
+//! Manages the commands that a session keeps running: lists them, shows their output, waits for them, ends them.
 //!
-//! Not here: starting one (`bash`), keeping it (`haft-runtime`).
+//! Not here: starting a command (`bash`), keeping it (`haft-runtime`).
 
 mod awaited_line;
 mod restart;

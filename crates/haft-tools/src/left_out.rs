@@ -1,8 +1,8 @@
-//! Says in words what a walk left out, and how to get at it.
+//! Says what a walk left out, and how to reach it.
 //!
-//! A model that does not see a file concludes that it is not there. So every answer about a tree ends with what was
-//! not looked at, by name where that is short; the three tools that walk say it in the same words, each with its own way
-//! to get at it.
+//! A model that does not see a file concludes that the file does not exist. So every answer about a tree ends with the
+//! parts that the walk skipped, by name where that is short. The three tools that walk use the same words, each with its
+//! own way to reach the skipped parts.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
-//! The built-in tools: one file and one text each, named in one list.
+//! Contains the built-in tools: one file and one text each, named in one list.
 //!
-//! Not here: doors, rules, the path of a call. A tool says what it would touch and does it through
-//! the doors it is given.
+//! Not here: doors, rules, the path of a call. A tool says what it would touch and acts only through the doors it is
+//! given.
 
 pub mod ask_user;
 pub mod bash;
@@ -73,7 +73,7 @@ pub fn all_under(limits: &Limits) -> Vec<Arc<dyn AnyTool>> {
     ]
 }
 
-/// Returns the names of all built-in tools, without their schemas: whoever starts often pays for those.
+/// Returns the names of all built-in tools, without their schemas: building those costs time at every start.
 pub fn names() -> [&'static str; 18] {
     use haft_contract::tool::Tool;
     [

@@ -1,4 +1,4 @@
-//! Lists what is in a folder, level by level.
+//! Lists the contents of a folder, level by level.
 
 use std::fmt::Write;
 

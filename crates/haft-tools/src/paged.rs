@@ -1,4 +1,4 @@
-//! Says which part of all results is shown, and how to go on: `paths 1-1,000 of 3,204; go on with offset=1000`.
+//! Says which part of all results is shown, and how to continue: `paths 1-1,000 of 3,204; go on with offset=1000`.
 
 use haft_contract::grouped::GroupedNumber;
 use haft_contract::page_style::ContinuationArguments;

@@ -1,4 +1,4 @@
-//! Images that come inside other data: in a notebook, from an interpreter.
+//! Extracts images from other data: from a notebook, from an interpreter.
 
 use bytes::Bytes;
 use haft_contract::output::Image;

@@ -1,8 +1,8 @@
-//! Prompt files: the words of a tool, written in XML beside it (`prompts/{tool}_prompt.xml`).
+//! Reads prompt files: the words of a tool, written in XML beside it (`prompts/{tool}_prompt.xml`).
 //!
-//! The format is that of TunaCode's tools. A file replaces what a model reads about any tool: its description, those of
-//! its arguments, and which of the allowed values are offered. It never lets anything in that the tool's own schema
-//! keeps out, and a file that contradicts the schema is told instead of half used.
+//! The format is that of TunaCode's tools. A file replaces what a model reads about any tool: its description, the
+//! descriptions of its arguments, and which of the allowed values are offered. It never admits a value that the tool's
+//! own schema refuses. haft reports a file that contradicts the schema and does not use it in part.
 //!
 //! Not here: finding the files and trusting them.
 

@@ -1,9 +1,9 @@
 //! Reads text files, page by page.
 //!
-//! Nothing is refused for its size: a large file has many pages, and a page ends where a result is full. Profiles that
-//! know better say so in their limits.
+//! haft refuses no file for its size: a large file has many pages, and a page ends where a result is full. A profile can
+//! set its own limits.
 //!
-//! Not here: finding lines and encodings (the file door), the words around a page (`shown_page`), what a path is
+//! Not here: finding lines and encodings (the file door), the words around a page (`shown_page`), the kind of a path
 //! (`source`), notebooks (`notebook`), globs (`globs`), how several files share one result (`several`).
 
 mod globs;

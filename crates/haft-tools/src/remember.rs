@@ -1,7 +1,7 @@
 //! Adds a fact to the memory of a project: a list in a file that people can read and edit.
 //!
-//! The file is an ordinary one of the workspace, so a change of it is judged, journaled and undone as any other. Later
-//! sessions are told the facts as notes, and only where the user trusts the project's words.
+//! The file is an ordinary file of the workspace. haft judges, journals and undoes a change of it like any other. Later
+//! sessions get the facts as notes, but only if the user trusts the project's words.
 //!
 //! Not here: whether the file is trusted and shown (`haft-host`), a memory of the user across projects.
 

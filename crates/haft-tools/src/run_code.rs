@@ -1,10 +1,10 @@
 //! Runs snippets of Python, JavaScript and shell in interpreters that the session keeps, as in a notebook.
 //!
-//! An interpreter is a worker: its process stays, and each snippet has a layer of its own over the workspace. So what a
-//! snippet changes is a change set like that of a command, while its variables are there for the next snippet.
+//! An interpreter is a worker: its process stays, and each snippet has its own layer over the workspace. So the changes
+//! of a snippet are a change set like those of a command, while its variables stay for the next snippet.
 //!
-//! A snippet can call what an earlier one defined. So each is judged as a program that nobody knows, and by what its own
-//! text says beside that.
+//! A snippet can call functions that an earlier one defined. So haft judges each snippet as an unknown program, and also
+//! by its own text.
 //!
 //! Not here: confining the process (`haft-sandbox`), what becomes of its changes (`haft-workspace`).
 

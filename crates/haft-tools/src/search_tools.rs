@@ -1,4 +1,4 @@
-//! Finds deferred tools by words, so that a model gets their definitions only when it needs them.
+//! Finds deferred tools by words. So a model gets their definitions only when it needs them.
 //!
 //! Not here: which tools are deferred (`haft-host`), calling one (`call_tool`).
 

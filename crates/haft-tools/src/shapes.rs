@@ -1,4 +1,4 @@
-//! Shapes of arguments that several tools read in the same way.
+//! Defines shapes of arguments that several tools read in the same way.
 
 use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments};
 use serde_json::{Value, json};

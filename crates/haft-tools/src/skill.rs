@@ -1,11 +1,11 @@
 //! Gives a model the skills of the user and of the project: a short list in the words of the tool, the rest on demand.
 //!
-//! Texts come from the folder that the host hands over, which is for a project the copy that the user trusts. A script runs
-//! as the program of a definition would, held to the `effects` of the frontmatter ([`script_tool`]).
+//! Texts come from the folder that the host passes; for a project that is the copy that the user trusts. A script runs as
+//! the program of a definition would, limited to the `effects` of the frontmatter ([`script_tool`]).
 //!
-//! Tools that are listed in short (`as_skill: true`) are there too: a model can ask for the whole text of each.
+//! The list also has tools that are listed in short (`as_skill: true`): a model can ask for the whole text of each.
 //!
-//! Not here: finding skills, trusting them, what to do about two of one name (`haft-host`).
+//! Not here: finding skills, trusting them, resolving two skills with one name (`haft-host`).
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! A place for thoughts: what a model reasons and observes, a numbered list for the session.
+//! Records thoughts: a numbered list of a model's reasoning and observations in the session.
 //!
-//! It changes nothing but the session, and `haft resume` restores it.
+//! It changes only the session, and `haft resume` restores it.
 
 use haft_contract::prelude::*;
 use haft_contract::session_state::THOUGHTS;

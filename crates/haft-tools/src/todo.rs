@@ -1,7 +1,7 @@
-//! The list of what a session has to do.
+//! Keeps the to-do list of a session.
 //!
-//! A call replaces the whole list, so the model says each time what it believes the state is, and nothing is changed by
-//! position. The list is kept in the session, and `haft resume` restores it.
+//! A call replaces the whole list. So the model states what it believes each time, and changes nothing by position. The
+//! session keeps the list, and `haft resume` restores it.
 
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
-//! Takes back what calls of the same session have changed.
+//! Undoes changes that calls of the same session made.
 //!
-//! Not here: how a change is taken back and what stands in its way (`haft-workspace`), `haft undo` of a person.
+//! Not here: how a change is undone and what can prevent it (`haft-workspace`), `haft undo` of a person.
 
 mod of_git;
 

@@ -1,6 +1,6 @@
-//! Refuses text that is not UTF-8, where the profile reads nothing else.
+//! Refuses text that is not UTF-8, if the profile reads only UTF-8.
 //!
-//! Not here: finding the encoding (`haft_contract::encoding`), what is shown where every encoding is read (`shown_page`).
+//! Not here: detecting the encoding (`haft_contract::encoding`), showing a text in other encodings (`shown_page`).
 
 use haft_contract::encoding::TextForm;
 use haft_contract::error::FailedOperation;

@@ -1,7 +1,7 @@
 //! Searches the web through a service that the user has a key for.
 //!
-//! The services are data (`web_search/providers.toml`): how each is asked, and where its results are. The door knows which of
-//! them the user has set up.
+//! The services are data (`web_search/providers.toml`): how to ask each one, and where its results are. The door knows
+//! which of them the user has set up.
 //!
 //! Not here: where keys come from (`haft-host`), reading a result (`fetch`).
 

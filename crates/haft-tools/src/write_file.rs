@@ -1,4 +1,4 @@
-//! Writes a whole file: a new one, or in the place of one that the caller knows.
+//! Writes a whole file: a new one, or a replacement for one that the caller knows.
 
 mod line_ends;
 
@@ -137,7 +137,7 @@ impl Tool for WriteFile {
                 (Plan::new(effects(&target, Replaces::No)), Draft::Same(target, bytes.len()))
             }
             Ok(new) => write(&target, effects(&target, Replaces::Yes), new),
-            // It says nothing of the file, and a read before it in the turn may mend it.
+            // The error says nothing about the file, and a read before it in the turn may resolve it.
             Err(ChangeRefusal { error, .. }) if error.kind == ErrorKind::NotRead => return Err(error),
             // The error shows what is in the file, so the plan is to read it.
             Err(refused) => (Plan::new(effects(&target, Replaces::No)), Draft::Refused(refused)),
@@ -255,7 +255,7 @@ fn unseen(
 ) -> Result<NewContent, ChangeRefusal> {
     let read = cx.when_read(target).map(|read| read.stamp);
     if mode == WriteMode::OverwriteIfRead && read != cx.look().stamp(target) {
-        // What is no text cannot be read, and nobody has looked.
+        // Only text can be read, and haft has not checked whether this file is text.
         let error =
             if read.is_some() { stale(target, ".") } else { not_read(target, cx.origin(), vec![overwrite("")]) };
         return Err(error.into());

@@ -1,4 +1,4 @@
-//! Writes a new file so that the disk begins at once, and the sync at the end has less to wait for.
+//! Writes a new file so that the disk starts immediately and the final sync has less to wait for.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 
 use rustix::fs::{Advice, fadvise};
 
-/// How much is written at once.
+/// How many bytes are written in one step.
 const STEP: usize = 1024 * 1024;
 /// Less is not worth a call.
 const LEAST: usize = 64 * 1024;

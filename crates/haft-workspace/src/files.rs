@@ -1,10 +1,9 @@
 //! The user's files, opened beneath the root of the workspace.
 //!
-//! A [`Target`] says where a path led while the call was planned. Here it is opened again by
-//! descriptor, beneath the root and without following any link: when the answer is not the target
-//! any more, nothing is done.
+//! A [`Target`] says where a path led when the call was planned. This module opens the path again by descriptor, beneath the
+//! root and without following links. If the path no longer leads to the target, haft does nothing.
 //!
-//! Blocking work runs on the blocking pool, in steps that ask the permit whether to go on.
+//! Blocking work runs on the blocking pool, in steps that ask the permit whether to continue.
 
 mod agent_edit;
 mod at_once;
@@ -160,14 +159,14 @@ impl Workspace {
     pub fn doors(mut self, state: &WorkspaceState) -> Doors {
         let journal = state.journal();
         if journal.is_unfinished() {
-            // Nobody shall see half of a change. When it fails, whoever changes something next is told why.
+            // A reader must not see half of a change. If recovery fails, the next change reports why.
             let _ = transaction::recover(&self.root, &journal);
         }
         self.secrets = Arc::new(SecretFiles::with_earlier(journal.clone()));
         let agreed = FolderConsents::new(state.agreed());
         self.agreed = Some(agreed.clone());
         let mut layers = Layers::new(self.root.clone(), Arc::new(journal.clone()), state);
-        // Another look than that of whoever hides values: each gets to know every change.
+        // This index is separate from the one that hides values: each of them must see every change.
         layers.covered = self.masks_secrets.then(Arc::default);
         let layers = Arc::new(layers);
         let history = self.history(state);
@@ -350,7 +349,7 @@ impl Files for JournalledFiles {
         request: ListRequest,
     ) -> BoxFuture<'a, Result<FolderListing, ToolError>> {
         Box::pin(async move {
-            // Whoever planned one entry has not planned what lies below it.
+            // The plan for one entry does not cover what is below it.
             permit.admit(&Effect::Read(target.as_tree()))?;
             let (root, place, stop) = (self.root.clone(), target.clone(), permit.stop().clone());
             blocking(move || list::list(&root, &place, &request, &stop)).await

@@ -1,8 +1,7 @@
-//! What was changed in a workspace, and taking it back.
+//! The history of a workspace: lists changes and undoes them.
 //!
-//! Undo is a change like any other: it goes through the same door, is in the journal, and can be
-//! taken back itself. Where somebody has worked on a file since, both are merged when they do not
-//! touch; else nothing is changed at all.
+//! Undo is a change like any other: it uses the same door, is in the journal, and can be undone. If a file was changed
+//! since, haft merges both changes if they do not overlap; otherwise it changes nothing at all.
 //!
 //! Not here: making changes (`files`), keeping what they replaced (`state::journal`).
 
@@ -85,9 +84,9 @@ pub struct ChangeLog {
     pub warnings: Vec<String>,
 }
 
-/// The plan of an undo: all at once, or one change set after the other.
+/// The plan of an undo: everything together, or one change set after the other.
 enum UndoPlan {
-    /// All of it is done at once.
+    /// All of it is done in one transaction.
     Whole(Box<(Sets, Vec<u64>, Plan)>),
     /// The change sets are taken back one after the other.
     Entangled(Vec<u64>),
@@ -200,7 +199,7 @@ impl WorkspaceHistory {
         })
     }
 
-    /// Returns what a change set did, as `diff`, and cleans up behind nobody: everything stays as it is.
+    /// Returns what a change set did, like `diff`, without recovery after a killed process: this changes nothing.
     pub fn look_at(&self, number: u64) -> Result<Vec<FileChange>, HistoryError> {
         self.among_few(UndoMode::Plan, |sets| {
             sets.sound(number)?;
@@ -222,7 +221,7 @@ impl WorkspaceHistory {
             }
         };
         match planned? {
-            // What one change set renamed and another one changed is looked at anew after each.
+            // If one change set renamed what another one changed, haft plans again after each.
             UndoPlan::Entangled(numbers) => self.one_by_one(&numbers),
             UndoPlan::Whole(whole) => {
                 let (sets, numbers, plan) = *whole;
@@ -324,7 +323,7 @@ impl WorkspaceHistory {
         }
     }
 
-    /// Reads records, after cleaning up behind somebody who was killed: else the plan would be overtaken by that.
+    /// Reads records, after recovery from a killed process: otherwise that recovery would invalidate the plan.
     fn settled(&self, extent: ReadExtent) -> io::Result<JournalSnapshot> {
         let reading = self.read(extent)?;
         if !reading.is_unfinished {
@@ -403,7 +402,7 @@ impl WorkspaceHistory {
         let is_redo = takes_back.how == UndoDirection::Redo;
         let unjudged = UnjudgedPlaces::of(request.judged, takes_back.how);
         unjudged.refuse_followed(&self.root, &self.journal, deeds)?;
-        // A repository that was there as a whole may be there again; one that a person has made since is another.
+        // An undo may restore a repository that was complete before; one that a person has made since is another.
         let plants = |place: &Path, repository: &Path| {
             let is_other = || unjudged.covers(place, deeds) && is_there(&self.root, repository);
             !(later.concern(repository) || is_other())
@@ -417,7 +416,7 @@ impl WorkspaceHistory {
             takes_back: Some(takes_back),
             shut: Shut::Opens,
             stopped: &|| false,
-            // Whoever undoes something is not asked.
+            // The person who undoes something is not asked.
             old_changes: OldChanges::Stay,
             plants: &plants,
         };

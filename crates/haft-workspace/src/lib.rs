@@ -1,9 +1,8 @@
 //! The doors to the user's files and to haft's own state.
 //!
-//! `files` opens the user's files beneath the root of the workspace and nowhere else; `state` keeps
-//! what belongs to haft in private folders outside the workspace; `history` takes changes back; `project` looks at what a
-//! workspace brings along for haft; `replica` is a copy of a workspace as it once was.
-//! This is the only crate that touches files.
+//! `files` opens the user's files, only beneath the root of the workspace; `state` keeps what belongs to haft in private
+//! folders outside the workspace; `history` undoes changes; `project` looks at what a workspace contains for haft; `replica`
+//! copies a workspace, as it is or as it once was. This is the only crate that touches files.
 //!
 //! Not here: deciding whether something may be touched, running anything.
 

@@ -1,12 +1,12 @@
-//! What a workspace brings along for haft: the folder `.haft`, and `AGENTS.md`.
+//! Reads what a workspace contains for haft: the folder `.haft`, and `AGENTS.md`.
 //!
-//! Whoever wrote the workspace wrote these, so only their names are looked at until somebody trusts them. *Code* makes
-//! something run or decides what may; it is trusted as it is, and what makes something run with every file of the
-//! workspace that it names. *Words* are read by models; they are trusted as long as they are there. *Commands* are words that
-//! a person sends by their name, unseen, so they are trusted with their content.
+//! The author of the workspace wrote these, so haft reads only their names until the user trusts them. *Code* makes
+//! something run or decides what may run; haft trusts exactly its content, and for code that runs also every workspace file
+//! that it names. *Words* are read by models; they are trusted as long as they exist. *Commands* are words that a person
+//! sends by name, unseen, so haft trusts their exact content.
 //!
-//! Code is not opened through a link. Words often are one, to those of another agent: where they lead to in the end is
-//! opened, in the workspace and nowhere else. What is handed out is what was compared.
+//! haft does not open code through a link. Words are often a link to the words of another agent: haft opens the final
+//! target, only inside the workspace. It hands out exactly the content that it compared.
 //!
 //! Not here: where trust is kept (`state::trust`), what is in the files (`haft-config`).
 
@@ -40,7 +40,7 @@ use crate::files::open::{leads_to, open_beneath};
 use crate::state::trust::FolderTrust;
 use reach::is_script;
 
-/// The folder with what a workspace brings along.
+/// The folder with the workspace's files for haft.
 pub const FOLDER: &str = ".haft";
 /// Most bytes of a file that is loaded.
 const LARGEST: u64 = 1 << 20;
@@ -57,7 +57,7 @@ const FOLDERS: &[&str] = &["tools", "dialects", "commands", "prompts"];
 /// How deep folders of words are looked into.
 const DEEPEST: usize = 4;
 
-/// What a workspace brings along.
+/// The files in a workspace that are meant for haft.
 #[derive(Debug)]
 pub struct Project {
     root: OwnedFd,
@@ -92,7 +92,7 @@ pub type Fingerprint = BTreeMap<String, String>;
 pub enum TrustStatus {
     /// It is what was trusted; its text.
     Trusted(String),
-    /// Nobody has trusted it. It was not read.
+    /// The user has not trusted it. It was not read.
     New,
     /// Files are not what they were when the user trusted it.
     Changed {
@@ -155,7 +155,7 @@ impl Project {
         trusted.code.keys().filter(|name| !is_there(name)).cloned().collect()
     }
 
-    /// Says how a file stands to what was trusted. One that nobody has trusted is not read.
+    /// Says how a file compares with what was trusted. A file that the user has not trusted is not read.
     pub fn standing(&self, file: &ProjectFile, trusted: &FolderTrust) -> TrustStatus {
         let known = match file.kind {
             ProjectFileKind::Code => trusted.code.get(&file.name),
@@ -185,7 +185,7 @@ impl Project {
         if files.is_empty() { TrustStatus::Trusted(text) } else { TrustStatus::Changed { files, text: Some(text) } }
     }
 
-    /// Takes the fingerprints of everything, for whoever trusts it now. What cannot be trusted is told with the reason.
+    /// Takes the fingerprints of everything, for a user who trusts it now. Reports what cannot be trusted, with the reason.
     pub fn vouch(&self) -> (FolderTrust, Vec<(String, String)>) {
         let (mut trusted, mut refused) = (FolderTrust::default(), Vec::new());
         for file in &self.brought {
@@ -203,7 +203,7 @@ impl Project {
         (trusted, refused)
     }
 
-    /// Returns the words that are not those that were there when somebody trusted them.
+    /// Returns the words that differ from those that the user trusted.
     pub fn changed_words(&self, trusted: &FolderTrust) -> Vec<String> {
         let Some(known) = &trusted.words else { return Vec::new() };
         // Commands that changed are not loaded, and that is told.
@@ -341,7 +341,7 @@ impl Project {
     }
 }
 
-/// Says whether something is there that is no folder. A link counts: whoever reads it says why it is not followed.
+/// Says whether something exists that is no folder. A link counts: its reader reports why it is not followed.
 fn is_no_folder(folder: BorrowedFd<'_>, name: &str) -> bool {
     let found = rustix::fs::statat(folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
     found.is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) != FileType::Directory)

@@ -1,9 +1,9 @@
-//! A private copy of a workspace, to try something in that must leave the workspace alone.
+//! Makes a private copy of a workspace, to try something that must leave the workspace alone.
 //!
-//! Everything is copied: links as links, modes and times as they are. What cannot be copied is named, never left out in
-//! silence. How much there is to copy is found out first, so that too much is an error before anything was written.
+//! It copies everything: links as links, with the same modes and times. It names everything that cannot be copied. It first
+//! measures how much there is to copy: too much is an error before anything is written.
 //!
-//! Not here: where such a folder may lie, and what is tried in it (whoever asks for one).
+//! Not here: where such a folder may lie, and what the caller tries in it.
 
 mod back;
 mod content;
@@ -64,7 +64,7 @@ pub struct Replica {
     pub bytes: u64,
     /// What could not be copied, and why.
     pub not_copied: Vec<(PathBuf, String)>,
-    /// How many copies of others were removed that nobody owned any more.
+    /// How many abandoned copies of other processes were removed.
     pub abandoned: usize,
     /// When each file was last changed in the original, in milliseconds since 1970.
     changed: Vec<(PathBuf, u64)>,
@@ -96,7 +96,7 @@ pub enum ReplicaError {
         /// How many there are.
         free: u64,
     },
-    /// Somebody stopped it.
+    /// The caller stopped it.
     #[error("the copying was stopped")]
     Stopped,
     /// The system says no.
@@ -138,7 +138,7 @@ impl Replica {
         Some(self.workspace().join(real.strip_prefix(original).ok()?))
     }
 
-    /// Returns where the state of whoever works on the copy may be.
+    /// Returns where the state of a session on the copy may be.
     pub fn state(&self) -> PathBuf {
         self.scratch.path().join("state")
     }
@@ -164,7 +164,7 @@ impl Replica {
                 Err(error) if error.kind() == io::ErrorKind::StorageFull => {
                     return Err(ReplicaError::Io(error, name.clone()));
                 }
-                // It may be gone since it was counted, or be for somebody else's eyes.
+                // It may be gone since it was counted, or this user may not read it.
                 Err(error) => self.not_copied.push((name.clone(), error.to_string())),
             }
         }
@@ -217,7 +217,7 @@ fn copy_file(from: &Path, to: &Path, stopped: &dyn Fn() -> bool) -> io::Result<E
     }
     target.set_times(FileTimes::new().set_modified(facts.modified()?).set_accessed(facts.accessed()?))?;
     target.set_permissions(Permissions::from_mode(facts.mode() & 0o7777))?;
-    // The time that nobody can set: a file that was put there with an old date is new all the same.
+    // The time that no program can set: a file with an old date counts as new if it was put there recently.
     let seconds = u64::try_from(facts.ctime()).unwrap_or(0);
     let thousandths = u64::try_from(facts.ctime_nsec()).unwrap_or(0) / 1_000_000;
     Ok(EntryCopyOutcome::File { changed_ms: seconds.saturating_mul(1_000).saturating_add(thousandths) })

@@ -1,4 +1,4 @@
-//! What belongs to haft: private folders outside the workspace, and the files of its configuration.
+//! Keeps what belongs to haft: private folders outside the workspace, and the files of its configuration.
 //!
 //! Not here: where those folders are (`haft-config`).
 

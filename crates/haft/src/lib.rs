@@ -1,7 +1,7 @@
 //! Build agents and guarded tools with one crate.
 //!
 //! A tool says what it would touch. haft judges that, asks where a rule says so, confines it, records it, and can undo
-//! it: for every call, whoever makes it.
+//! it. It does this for every call, by a person, a program or a model.
 //!
 //! - [`tool`] makes a tool of an async function; [`prelude`] is the one import line of a tool file.
 //! - [`Toolbox`] runs guarded tools without a model: open a workspace, call, listen, undo.

@@ -1,4 +1,4 @@
-//! Whatever a conversation is like, it stays one.
+//! Any conversation stays valid after compaction.
 
 use haft_model::conversation::{Image, ModelToolCall, Native, StopReason, Usage};
 use haft_model::wire::Wire;

@@ -101,7 +101,7 @@ async fn an_answer_that_comes_in_pieces_is_one() {
     for stop in [StopReason::Length, StopReason::Cut, StopReason::Paused] {
         let worked = check([says_until(r#"{"sum""#, stop), says(": 3}")]).await;
         assert_sum(&worked, 3, 2);
-        // Whoever begins anew instead of going on is asked for the whole.
+        // A model that starts again instead of continuing is asked for the whole answer.
         let worked = check([says_until(r#"{"sum": "#, stop), says(r#"{"sum": 3}"#), says(r#"{"sum": 3}"#)]).await;
         assert_sum(&worked, 3, 3);
     }

@@ -124,7 +124,7 @@ async fn whoever_watches_is_asked_and_what_they_say_is_told_to_the_model() {
     let (_, worked) = run(agent, usize::MAX).await;
     assert_eq!(worked.outcome.ended, AgentEndReason::GoesInCircles { tool: "add".into(), times: 6 });
     assert_eq!(adviser.asked.into_inner().expect("nobody panics").len(), 3);
-    // It is counted for anew after each.
+    // Counting restarts after each advice.
     assert_eq!(worked.outcome.steps, 18);
     let said = worked.messages.iter().filter(|message| format!("{message:?}").contains("Read it first.")).count();
     assert_eq!(said, 1);

@@ -160,7 +160,7 @@ async fn a_session_keeps_no_more_images_than_it_can_write_down() {
     assert_eq!(worked.outcome.ended, AgentEndReason::Finished);
     assert_eq!(worked.answer("14"), "Painted.\n[1 image is not shown: a session has no room for more]");
 
-    // Whoever takes it up knows it too.
+    // A resumed session also knows this.
     let another = self::puppet([paint(15, 1, 3_750_000)]);
     let agent = AgentLoop::new(scene.runtime(), scene.session(), &another, &log).going_on(past(&log.entries()));
     let (_, worked) = run(agent, usize::MAX).await;

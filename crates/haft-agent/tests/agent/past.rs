@@ -105,7 +105,7 @@ async fn what_is_lost_is_told_with_the_next_prompt() {
     ] {
         assert!(asked.contains(words), "{words}: {asked}");
     }
-    // It is written down, so it stands there when this is taken up again.
+    // The repair is recorded, so a later resume finds it.
     assert!(format!("{:?}", log.entries()).contains("a part of this conversation is lost"));
 }
 

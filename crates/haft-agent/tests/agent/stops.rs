@@ -1,4 +1,4 @@
-//! Stopping: at any point, at once, with everything answered and the next prompt working.
+//! Stopping: at any point, immediately, with everything answered and the next prompt working.
 
 use haft_agent::agent::AgentLoop;
 use haft_agent::outcome::AgentEndReason;

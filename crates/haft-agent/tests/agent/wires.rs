@@ -46,7 +46,7 @@ pub fn more_events_than_a_reply_has(wire: Wire) -> usize {
     }
 }
 
-/// Times in which nobody waits for long, and nothing ends early.
+/// Times that keep waits short and end nothing early.
 pub fn quick() -> Times {
     Times {
         connect: Duration::from_secs(10),
@@ -100,7 +100,7 @@ fn assert_answered_once(worked: &Worked) {
 /// Plays a script that ends with the last words, whatever happens on the way.
 pub async fn check(scene: &Scene, wire: Wire, script: ModelScript, times: Times) -> Played {
     let told = format!("{:?}", script.turns.iter().map(|turn| &turn.faults).collect::<Vec<_>>());
-    // A fault may have all of the last reply and only spoil its farewell; then nobody asks again.
+    // A fault may deliver the whole last reply and only spoil its end; then the agent does not ask again.
     let may_be_left = usize::from(script.turns.last().is_some_and(|turn| !turn.faults.is_empty()));
     let played = play(scene, wire, script, times).await;
     assert_eq!(played.worked.outcome.ended, AgentEndReason::Finished, "{wire:?}, {told}");
@@ -236,7 +236,7 @@ async fn who_is_told_when_to_come_again_comes_then_and_no_later() {
             let latest = match asked {
                 RetryAfter::Seconds(seconds) | RetryAfter::Date(seconds) => Duration::from_secs(seconds),
             };
-            // Somebody may read an answer before its end is written down.
+            // The client may read an answer before the server records its end.
             let earliest = Duration::from_millis(earliest).saturating_sub(Duration::from_millis(20));
             assert!(waited >= earliest && waited <= latest + LATE, "{asked:?}: {waited:?}");
         }

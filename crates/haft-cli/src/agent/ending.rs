@@ -1,4 +1,4 @@
-//! Says how a run ended, to a person or to a program.
+//! Reports to a person or a program how a run ended.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(super) struct RunEndReporter<'a> {
 }
 
 impl RunEndReporter<'_> {
-    /// Writes down and says how it ended; without an outcome somebody did not wait for it.
+    /// Records and reports how the run ended. Without an outcome, the user did not wait for the end.
     pub(super) fn say(self, outcome: Option<AgentOutcome>) -> anyhow::Result<Exit> {
         let Some(mut outcome) = outcome else { return Ok(self.say_that_nobody_waited()) };
         let redactor = self.teller.redactor();

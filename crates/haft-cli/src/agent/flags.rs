@@ -1,4 +1,4 @@
-//! What the command line says about the model and how far it may go.
+//! The flags that choose the model and the limits of a run.
 
 use clap::Args;
 use haft_config::model::tuning::EffortName;

@@ -1,4 +1,4 @@
-//! The flag that asks for an answer in a form for programs, and what is printed of it.
+//! The flag that asks for a structured answer, and the output of that answer.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ impl OutputFlags {
     }
 }
 
-/// Shows the last words of a model that has not finished, to whoever has not seen them come: they may say why.
+/// Shows the last words of an unfinished model if the user has not seen them: they may give the reason.
 pub(super) fn show_last_words(outcome: &AgentOutcome) {
     let answer = outcome.answer.trim();
     if answer.is_empty() {

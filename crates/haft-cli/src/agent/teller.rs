@@ -1,7 +1,7 @@
-//! Tells a person or a program what an agent does, while it does it.
+//! Reports to a person or a program what an agent does, while it works.
 //!
-//! With a terminal at stderr the model's text comes there as it is written; without one only its calls do, a line each.
-//! Programs get records on stdout instead. What nobody was there to be asked is told with the rule that would allow it.
+//! A terminal at stderr shows the model's text as it arrives; otherwise stderr shows only calls, a line each. Programs
+//! get records on stdout. If a call needs approval and no person is there, haft reports the rule that would allow it.
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
@@ -36,7 +36,7 @@ use haft_runtime::catalog::Catalog;
 pub(super) struct Printer<'a> {
     keeping: &'a SessionRecorder,
     is_json: bool,
-    /// Whether somebody watches the text come.
+    /// Whether a person watches the text as it arrives.
     pub(super) streams: bool,
     redactor: &'a Redactor,
     catalog: &'a Catalog,
@@ -111,7 +111,7 @@ impl<'a> Printer<'a> {
         }
         match told {
             RunEvent::Text(text) if self.streams => self.stream(text),
-            // Something came, so nobody waits for it any more.
+            // Output arrived, so the wait is over.
             RunEvent::Thinking(_) | RunEvent::Writing(_) | RunEvent::Arguments(_) | RunEvent::Steered(_) => {
                 self.line.clear()
             }
@@ -183,8 +183,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Prints the last record; returns how all of it ended. Whoever has gone from the other end of a pipe has read
-    /// enough; whatever else keeps records from being written is told.
+    /// Prints the last record; returns the exit status. A reader that closed its end of the pipe has read enough; this
+    /// reports any other write error.
     pub(super) fn print_end(&self, record: &Value, exit: Exit) -> Exit {
         self.print(record);
         match self.state().unwritten.take() {
@@ -219,7 +219,7 @@ impl<'a> Printer<'a> {
         state.is_in_line = !text.ends_with('\n');
     }
 
-    /// Says once per rule what would allow a call that nobody was there to be asked about.
+    /// Reports once per rule what would allow a call that needed approval while no person was there.
     fn tell_rule(&self, result: &ToolResult) {
         let Some(error) = result.error.as_ref().filter(|error| error.kind == ErrorKind::NeedsApproval) else { return };
         let next = match how_to_allow(error, CallerKind::Agent) {

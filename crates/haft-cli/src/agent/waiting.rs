@@ -1,7 +1,7 @@
-//! Shows that a model is waited for when its first words take long: otherwise the user cannot tell whether anything happens.
+//! Shows that haft waits for a model whose first words take long.
 //!
-//! One faint line that is written over each second and goes with the first sign of life. Without a terminal there is
-//! nobody to tell.
+//! Otherwise the user cannot tell whether anything happens. It updates one faint line each second and removes it at the
+//! first sign of life. Without a terminal, it shows nothing.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! Lets a model work on one prompt, and says how that ended.
+//! Lets a model work on one prompt, and reports how that ended.
 //!
-//! Ctrl-C stops the call or the reply that is under way, and the conversation stays valid; a second one ends at once.
-//! Whoever ends services and a terminal that closes stop it as well.
+//! Ctrl-C stops the running call or reply, and the conversation stays valid; a second Ctrl-C ends haft immediately. A
+//! service manager and a terminal that closes stop it as well.
 
 use std::time::Instant;
 
@@ -114,8 +114,8 @@ impl AgentRun<'_> {
     }
 }
 
-/// Waits for the end, unless somebody will not; meanwhile Ctrl-C stops it, and what a running call prints
-/// is shown, or that there is nothing but waiting.
+/// Waits for the end, unless the user stops waiting. Meanwhile Ctrl-C stops the work, and the terminal shows the output
+/// of a running call, or that haft only waits.
 async fn attended(
     working: impl Future<Output = AgentOutcome>,
     mut live: Live,

@@ -1,4 +1,4 @@
-//! `haft call`: one call by hand, through the same steps as a model's.
+//! `haft call`: makes one call by hand, through the same steps as a model's call.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `haft call -`: calls as lines of JSON on stdin, results as lines on stdout.
+//! `haft call -`: reads calls as lines of JSON from stdin, and writes results as lines to stdout.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! `haft check`: every problem of a file, with its line and the fix.
+//! `haft check`: reports every problem of a file, with its line and the fix.
 
 use haft_host::check::{CheckReport, ToolTrialReport, Trying, check};
 use haft_runtime::conformance::ConformanceVerdict;

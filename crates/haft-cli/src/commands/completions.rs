@@ -1,4 +1,4 @@
-//! `haft completions`: a script that completes haft's own words in a shell.
+//! `haft completions`: prints a script that completes haft's commands in a shell.
 
 use std::io::Write;
 

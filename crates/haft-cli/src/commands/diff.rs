@@ -1,4 +1,4 @@
-//! `haft diff`: what one change set did.
+//! `haft diff`: shows the changes of one change set.
 
 use haft_contract::path::one_line;
 use haft_host::change_records::{ContentComparison, between, change_record, has_hunks, importance, learn};

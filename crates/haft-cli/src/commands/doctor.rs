@@ -1,7 +1,7 @@
-//! `haft doctor`: how this workspace, or one tool, is doing.
+//! `haft doctor`: checks this workspace, or one tool.
 //!
-//! For a tool that a model does not call or that does not work: is it listed, can each provider be
-//! told of it, would the rules allow it, and how did its last call go.
+//! It explains why a model does not call a tool or why a tool does not work: whether the tool is listed, whether each
+//! provider accepts it, whether the rules allow it, and how its last call ended.
 
 mod commands;
 

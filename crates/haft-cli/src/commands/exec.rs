@@ -1,7 +1,7 @@
-//! `haft exec`: one command in the sandbox, with undo, and with its own standard streams.
+//! `haft exec`: runs one command in the sandbox, with undo, and with its own standard streams.
 //!
-//! The command takes the way of every call (`haft_host::exec`), in this process or, with `--session`, in the one that holds
-//! the session. This side has the streams, the terminal and the person.
+//! The command takes the same path as every call (`haft_host::exec`): in this process or, with `--session`, in the
+//! process that holds the session. This side has the streams, the terminal and the person.
 
 mod client;
 mod guarded;

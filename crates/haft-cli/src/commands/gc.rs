@@ -1,7 +1,7 @@
-//! `haft gc`: what haft keeps on the disk for each workspace, and freeing what a person chose.
+//! `haft gc`: shows what haft keeps on the disk for each workspace, and frees what a person chose.
 //!
-//! Without a flag that chooses something it only shows. What would be freed is shown before anything is: at a terminal
-//! the user is asked, `--yes` answers, and otherwise nothing happens and the exit code says so.
+//! Without a flag that chooses something, it only shows. It shows what it would free before it frees anything. At a
+//! terminal it asks the user, and `--yes` answers; otherwise nothing happens and the exit code says so.
 //!
 //! Not here: what is kept, and what would be freed (`haft_host::gc`).
 

@@ -1,6 +1,6 @@
 //! `haft guard`: judges one call that another agent is about to make, as a hook of that agent.
 //!
-//! An agent continues when its hook fails, so the exit code is 0 whatever happens (`haft_host::guard`).
+//! An agent continues when its hook fails, so the exit code is always 0 (`haft_host::guard`).
 
 use std::io::{self, IsTerminal, Read};
 

@@ -1,4 +1,4 @@
-//! `haft jobs`: what sessions of other haft processes keep running in this workspace.
+//! `haft jobs`: shows and controls the jobs that sessions of other haft processes run in this workspace.
 
 mod control;
 mod list;

@@ -1,4 +1,4 @@
-//! `haft log`: what was changed in this workspace, the newest first.
+//! `haft log`: lists the changes in this workspace, the newest first.
 
 use haft_contract::history::Undone;
 use haft_host::change_log::{INDENT, NOTHING, hide_in, record, rows};

@@ -1,4 +1,4 @@
-//! `haft mcp`: haft and other programs, over the Model Context Protocol.
+//! `haft mcp`: connects haft and other programs over the Model Context Protocol.
 
 mod serve;
 

@@ -1,4 +1,4 @@
-//! `haft models`: which models can be used here, where they were found, and which one `haft run` would take.
+//! `haft models`: lists the usable models, where haft found them, and the one that `haft run` would use.
 
 use haft_config::model::ModelSection;
 use haft_config::settings::Settings;

@@ -1,4 +1,4 @@
-//! `haft network`: which hosts commands may reach, and editing that in the user's `config.toml`.
+//! `haft network`: shows which hosts commands may reach, and edits that list in the user's `config.toml`.
 
 mod edit;
 mod learn;

@@ -1,4 +1,4 @@
-//! `haft new tool`: writes a tool that works, for the user to change.
+//! `haft new tool`: writes a working tool for the user to change.
 
 use std::path::PathBuf;
 

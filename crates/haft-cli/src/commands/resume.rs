@@ -1,4 +1,4 @@
-//! `haft resume`: goes on with a session.
+//! `haft resume`: continues a session.
 
 use std::io::{self, IsTerminal, Write};
 

@@ -1,4 +1,4 @@
-//! `haft rules`: which rules there are, whether their examples hold, and what they say of a command.
+//! `haft rules`: lists the rules, tests their examples, and explains what they say about a command.
 
 use clap::{Args, Subcommand};
 

@@ -1,4 +1,4 @@
-//! `haft sessions`: which conversations there are to go on with, those used last first.
+//! `haft sessions`: lists the conversations that can be continued, the last used first.
 
 mod export;
 

@@ -1,4 +1,4 @@
-//! `haft setup`: sets up another agent to ask haft, shows the change first, and removes it on request.
+//! `haft setup`: configures another agent to ask haft, shows the change first, and removes it on request.
 
 use std::io;
 use std::path::Path;

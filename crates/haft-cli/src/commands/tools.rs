@@ -1,4 +1,4 @@
-//! `haft tools`: what a model would see.
+//! `haft tools`: shows the tools as a model sees them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `haft tour`: the real thing in a scratch folder, in five seconds.
+//! `haft tour`: demonstrates haft in a scratch folder, in five seconds.
 //!
 //! Every result below a command comes from that command; there is no prepared output.
 
@@ -78,7 +78,7 @@ fn weaker_here(host: &Host) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shows that everything is as it was: names, modes and contents of the whole folder in one number.
+/// Proves that the undo restored names, modes and contents of the whole folder, with one number.
 fn prove(fingerprints: [(&str, &str); 3]) -> anyhow::Result<()> {
     let [(_, before), _, (_, now)] = fingerprints;
     screen::line(&[StyledText::Plain("")])?;

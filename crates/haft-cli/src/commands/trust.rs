@@ -1,6 +1,6 @@
-//! `haft trust`: what a project brings along is loaded from now on.
+//! `haft trust`: makes haft load the settings, rules, tools and skills of a project from now on.
 //!
-//! Naming the folder is the word: nothing is asked. What is trusted is listed, so that it is known what was said.
+//! Naming the folder is consent, so haft does not ask. It lists what becomes trusted, so the user sees all of it.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -49,7 +49,7 @@ pub(crate) fn run(common: &Common, trust: &Trust) -> anyhow::Result<Exit> {
     }
 }
 
-/// Whoever plans changes nothing, not even what is trusted.
+/// Refuses in plan mode, which changes nothing, not even what is trusted.
 fn plan_mode(common: &Common) -> anyhow::Result<Exit> {
     let what = "plan mode trusts and revokes nothing; leave out --plan";
     match common.json {
@@ -138,7 +138,7 @@ fn list(common: &Common, store: &TrustStore) -> anyhow::Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// A line of our own: the names in it are somebody else's, and end on a terminal also behind a pipe.
+/// Prints one of haft's own lines. Names in it come from outside, and may reach a terminal through a pipe too.
 fn say(text: &str) -> io::Result<()> {
     screen::line(&[StyledText::Plain(text)])
 }

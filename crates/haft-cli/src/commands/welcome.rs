@@ -1,4 +1,4 @@
-//! `haft` alone: what was found here, and what to type.
+//! `haft` alone: shows what it found here, and what to type.
 
 use crate::arguments::Common;
 use crate::exit::Exit;

@@ -1,4 +1,4 @@
-//! Asks what a model shall do that gets nowhere.
+//! Asks the person what a model should do that makes no progress.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use haft_host::circle_question::converse;
 use super::{forget_what_was_typed, somebody_is_there};
 use crate::live::LiveLine;
 
-/// Returns whoever is at the terminal, or nobody. What else comes on this line waits for the answer.
+/// Returns an overseer: the person at the terminal if there is one. Other output on this line waits for the answer.
 pub(crate) fn overseer(line: LiveLine) -> Box<dyn Overseer> {
     if somebody_is_there() { Box::new(Person(line)) } else { Box::new(Nobody) }
 }
@@ -26,7 +26,7 @@ impl Overseer for Person {
                 forget_what_was_typed();
                 converse(&circle, (&mut io::stdin().lock(), &mut anstream::stderr()))
             });
-            // Whoever cannot be asked does not let it go on.
+            // If haft cannot ask the person, the run ends.
             asked.await.ok().and_then(Result::ok).unwrap_or(Advice::End)
         })
     }

@@ -1,4 +1,4 @@
-//! Asks a person at the terminal of another process, which shows the question and passes the answer on.
+//! Asks a person at the terminal of another process, which shows the question and returns the answer.
 
 use std::io::{BufReader, Write};
 use std::sync::{Arc, Mutex, PoisonError};

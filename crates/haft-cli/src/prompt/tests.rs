@@ -1,4 +1,4 @@
-//! Questions as they are shown, and the answers that count.
+//! Tests how questions are shown, and which answers count.
 
 use haft_contract::call::CallId;
 use haft_contract::effect::{CommandLine, Host};

@@ -1,4 +1,4 @@
-//! Says how the calls of a replay compare: a line each, with the difference below; for programs a record each.
+//! Reports how the calls of a replay compare: a line each, with the difference below, or a record each for programs.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,7 +29,7 @@ const LONGEST: usize = 80;
 /// Reports how the calls of a replay compare.
 pub(crate) struct ReplayTeller<'a> {
     is_json: bool,
-    /// Stops everything when whoever reads has gone.
+    /// Stops everything when the reader of the output is gone.
     stop: &'a CancellationToken,
     pub(crate) line: LiveLine,
     redactor: Mutex<Redactor>,

@@ -1,6 +1,6 @@
-//! A command in a question: whole, however long it is, with the parts marked that need the yes.
+//! A command in a question: complete, however long it is, with the parts marked that need approval.
 //!
-//! Marks are colours and lines below the words where the terminal has them, else a line of signs beneath each row.
+//! Marks are colours and underlines where the terminal has them, otherwise a line of signs beneath each row.
 
 use anstyle::{AnsiColor, Style};
 use haft_policy::decision::Class;

@@ -1,4 +1,4 @@
-//! Where commands about servers say something and ask, as plain lines of a terminal.
+//! Lets commands about servers print and ask, as plain lines of a terminal.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! The question as rows for a terminal: what would happen, why it is asked, and the answers there are.
+//! The question as rows for a terminal: what would happen, why haft asks, and the possible answers.
 
 use std::borrow::Cow;
 

@@ -296,7 +296,7 @@ impl Listing {
                 let head = BufReader::new(&stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
                 assert!(head.count() > 0);
                 let length = body.len();
-                // Whoever has gone does not want it.
+                // A client that is gone does not want it.
                 let _ =
                     write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
             }

@@ -1,4 +1,4 @@
-//! Kills `haft run` and `haft resume` at random moments: the session can be taken up again, and nothing is done twice without saying so.
+//! Kills `haft run` and `haft resume` at random moments: the session can be resumed, and every repetition is reported.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
@@ -116,7 +116,7 @@ fn kill_one(place: &Place, (wire, round): (Wire, u64), arguments: &[&str], dice:
 
 /// Returns what calls have done, by the names of the files: how many lines each has.
 fn marks(place: &Place) -> HashMap<String, usize> {
-    // Whoever was killed in the middle of a change is cleaned up after by the next one to come.
+    // The next command cleans up after a process that was killed in the middle of a change.
     let log = crate::place::said(place.bare(&["log"]));
     assert_eq!(log.code, 0, "{}", log.err);
     let entries = std::fs::read_dir(place.path("ws")).expect("it is there").map(|entry| entry.expect("it can be read"));

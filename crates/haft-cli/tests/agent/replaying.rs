@@ -133,7 +133,7 @@ fn a_file_that_was_changed_by_hand_makes_a_difference_and_is_named() {
         "{differences:?}"
     );
     assert_eq!((&records[2]["differs"], &records[2]["exit_code"]), (&json!(1), &json!(1)));
-    // A folder that is as it was then shows that nothing else differs.
+    // A folder with the content of that time shows that nothing else differs.
     place.put("then/a.txt", "one\ntwo\n");
     let from = place.path("then").display().to_string();
     assert_eq!(replayed(&place, &[&id, "--from", &from]).code, 0);
@@ -276,7 +276,7 @@ fn what_reaches_beyond_the_copy_is_not_done_although_it_was_then() {
     recorded(&place, [ScriptedTurn::call("bash", json!({ "command": ask }))], &["--yes"]);
     listener.set_nonblocking(true).expect("it is ours");
     while listener.accept().is_ok() {}
-    // Also where a rule allows it: what has left the machine cannot be thrown away.
+    // Also where a rule allows it: data that has left the machine cannot be discarded.
     for rules in [
         "",
         "[[rule]]\nname = \"curl\"\nprogram = \"curl\"\ndecision = \"allow\"\nreason = \"Ok.\"\nmatches = [\"curl a\"]\n",
@@ -333,7 +333,7 @@ fn a_session_in_a_small_window_is_done_again_in_one_of_that_size() {
     place.put("ws/long.txt", &"a line that is read again and again\n".repeat(400));
     let read =
         |offset: u64| ScriptedTurn::call("read_file", json!({ "path": "long.txt", "offset": offset, "limit": 150 }));
-    // What was left out to make room is read anew; what can still be seen is not.
+    // haft repeats a read whose content was left out to make room, but not one that is still visible.
     let id = recorded(&place, [read(1), read(151), read(1)], &[]);
     std::fs::remove_file(place.path("home/.config/haft/config.toml")).expect("it is there");
     let again = replayed(&place, &[&id]);

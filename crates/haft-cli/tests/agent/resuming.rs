@@ -1,4 +1,4 @@
-//! Sessions that are listed, taken up again, damaged, or at work elsewhere.
+//! Sessions that are listed, resumed, damaged, or in use elsewhere.
 
 use std::io::Write;
 use std::process::Stdio;

@@ -229,7 +229,7 @@ fn no_command_shows_a_secret_of_the_workspace_to_anybody() {
     }
     let mut files = Vec::new();
     files_below(&place.path("home"), &mut files);
-    // The journal has what files held before they were changed: it is the user's own history, which nobody else reads.
+    // The journal has the earlier content of files: it is the user's own history, which only the user reads.
     files.retain(|file| !file.components().any(|part| part.as_os_str() == "journal"));
     assert!(files.iter().any(|file| file.components().any(|part| part.as_os_str() == "sessions")), "{files:?}");
     for file in files {

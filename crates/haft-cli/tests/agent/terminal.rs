@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::place::{KEY, Place, said};
 
-/// Whoever says nothing for this long hangs.
+/// A program that prints nothing for this long hangs.
 const HANGS: Duration = Duration::from_secs(30);
 
 struct Terminal {

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::Place;
 
-/// Whoever does not do something for this long hangs.
+/// A program that does not act within this time hangs.
 const HANGS: Duration = Duration::from_secs(30);
 
 /// Waits until something is so.

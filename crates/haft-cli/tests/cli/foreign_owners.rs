@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
 use super::{CapturedOutput, Place};
 
-/// Another user, whoever runs the tests.
+/// A user other than the one who runs the tests.
 const OTHER: u32 = 54_321;
 const HOOK: &str = "[[hooks.PreToolUse]]\nmatcher = \"*\"\ncommand = \"sh ~/bin/check.sh\"\n";
 const TOOL: &str =

@@ -1,4 +1,4 @@
-//! Arguments that come from the environment: given to the tool, and to nobody else.
+//! Arguments that come from the environment: haft gives them only to the tool.
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ fn a_value_of_the_environment_is_given_to_the_tool_and_hidden_from_the_model() {
     assert_eq!((said.code, said.out.trim()), (0, "it has the token"), "{}", said.err);
     let listed: Value = serde_json::from_str(&place.haft(&["tools", "api", "--json"], "").out).expect("it is a list");
     let shown = listed[0]["inputSchema"]["properties"].as_object().expect("it has properties");
-    // Where one comes from the environment all are fixed: whoever chooses the host would be sent the key.
+    // If one comes from the environment, all are fixed: a model that chose the host could send the key there.
     assert_eq!(shown.keys().collect::<Vec<_>>(), ["q"]);
 }
 

@@ -26,7 +26,7 @@ fn no_yes_answers_for_the_loss_of_old_changes() {
     assert!(log.err.contains(&format!("[{} older ones", done - 1)), "{}", log.err);
     assert!(place.haft(&["call", "read_file", "path=a", "limit=1"], "").out.contains("of version"));
     assert_eq!(place.haft(&["undo"], "").code, 0);
-    // Whoever frees space can go on.
+    // After freeing space, the user can continue.
     assert_eq!(place.haft(&["--yes", "gc", "--journal"], "").code, 0);
     let again = place.haft(&["--yes", "call", "-"], &write(21));
     assert_eq!(again.code, 0, "{}", again.err);

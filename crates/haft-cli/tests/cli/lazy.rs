@@ -1,4 +1,4 @@
-//! Tools of which nothing is started or imported before somebody calls them.
+//! Tools that haft neither starts nor imports before their first call.
 
 use super::{Place, found_python, put};
 

@@ -17,7 +17,7 @@ use super::written_rules::NO_LISTS;
 const RED: Color = Color::Idx(1);
 const GREEN: Color = Color::Idx(2);
 const YELLOW: Color = Color::Idx(3);
-/// Whoever says nothing for this long hangs.
+/// A program that prints nothing for this long hangs.
 const HANGS: Duration = Duration::from_secs(20);
 /// High enough that nothing scrolls away.
 const ROWS: u16 = 100;
@@ -46,7 +46,7 @@ impl Terminal {
         Self::start_command("", place, Command::new(program).args(arguments), 100)
     }
 
-    /// Starts the command in a terminal in which somebody has typed already.
+    /// Starts the command in a terminal that already has typed input.
     fn start_after(typed: &str, place: &Place, arguments: &[&str], columns: u16) -> Self {
         Self::start_command(typed, place, Command::new(env!("CARGO_BIN_EXE_haft")).args(arguments), columns)
     }
@@ -149,7 +149,7 @@ fn content(place: &Place, name: &str) -> String {
     std::fs::read_to_string(place.path("ws").join(name)).expect("the file is there")
 }
 
-/// Makes the change from two to zwei, as somebody who says yes.
+/// Makes the change from two to zwei, and approves it.
 fn changed(place: &Place) {
     let mut terminal = Terminal::start(place, &["call", "edit_file", &edit("a.txt", "two", "zwei")]);
     terminal.shows("\n>").types("y\n");

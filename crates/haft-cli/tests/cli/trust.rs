@@ -1,4 +1,4 @@
-//! What a project brings along, before somebody trusts it and after.
+//! The settings, rules and tools of a project, before and after the user trusts it.
 
 use std::os::unix::fs::symlink;
 

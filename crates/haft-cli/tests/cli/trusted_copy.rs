@@ -270,7 +270,7 @@ impl Place {
     }
 }
 
-/// Says what must hold whoever runs the helper: a changed one never runs before somebody trusts it.
+/// Checks what must hold for every way to run the helper: a changed one never runs before the user trusts it.
 fn check(place: &Place, way: &Way, call: &[&str]) {
     let name = way.name;
     place.is_trusted_now();

@@ -1,4 +1,4 @@
-//! Which workspace a command uses: from a subfolder, with -C, after the folder was renamed, copied or made anew.
+//! Which workspace a command uses: from a subfolder, with -C, after the folder was renamed, copied or recreated.
 
 use std::path::Path;
 

@@ -39,7 +39,7 @@ impl Cage {
     pub(crate) fn for_an_ordinary_user() -> Option<Self> {
         let cage = Self::new(vec!["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]);
         let given = cage.files().iter().try_for_each(|path| chown(path, Some(ORDINARY), Some(ORDINARY)));
-        // Last: whoever gives a file away takes such bits off.
+        // Last: giving a file to another owner removes such bits.
         let set_id = cage.place.path("set-id-prober");
         let given = given.and_then(|()| chown(&set_id, Some(0), Some(0)));
         let given = given.and_then(|()| std::fs::set_permissions(&set_id, PermissionsExt::from_mode(0o4755)));

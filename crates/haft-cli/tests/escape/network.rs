@@ -1,4 +1,4 @@
-//! Ways to somebody who listens.
+//! Ways to reach a listener outside.
 
 use crate::Attempt;
 use crate::canaries::Cage;

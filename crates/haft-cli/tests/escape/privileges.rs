@@ -70,7 +70,7 @@ fn ways(us: u32) -> Vec<Attempt> {
             "grep -q '^NoNewPrivs:.*1' /proc/self/status || echo ESCAPED; grep -q '^Seccomp:.*2' /proc/self/status || echo ESCAPED; echo done",
         ),
         Attempt::new("another user", probe("setuid", "1")),
-        // Laid out with the bit that lets it run as its owner, who is root where the suite runs as somebody else.
+        // The file has the setuid bit: it runs as its owner, who is root where the suite runs as another user.
         Attempt::new("a program of another user", probe_of("./set-id-prober", "identity", "")),
         Attempt::new(
             "a program that gives its owner's rights, in a build folder",

@@ -26,7 +26,7 @@ fn inside() {
     let (what, about) = asked.split_once('=').expect("it is asked well");
     let outcome = match what {
         "tcp" => TcpStream::connect(about).map(drop),
-        // Sending always works on a loopback of one's own; whoever listens outside tells whether it was heard.
+        // Sending always works on the session's own loopback; the listener outside tells whether it heard anything.
         "udp" => UdpSocket::bind("0.0.0.0:0")
             .and_then(|udp| {
                 let _ = udp.set_broadcast(true);

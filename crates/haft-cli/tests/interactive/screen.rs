@@ -13,7 +13,7 @@ use haft_testkit::scripted_model::ScriptedModel;
 use pty_process::Size;
 use pty_process::blocking::{Command, Pty, open};
 
-/// Whoever says nothing for this long hangs.
+/// A program that prints nothing for this long hangs.
 const HANGS: Duration = Duration::from_secs(40);
 /// A question takes no key before this time has passed without one.
 const QUIET: Duration = Duration::from_millis(450);
@@ -80,7 +80,7 @@ impl Screen {
         let command = Command::new(env!("CARGO_BIN_EXE_haft")).args(arguments).env_clear();
         let command = command.env("HOME", place.path("home")).env("TMPDIR", place.root());
         let command = command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("TERM", "xterm-256color");
-        // The screen of the tests does not break lines anew when its size changes, as xterm does not.
+        // Like xterm, the screen of the tests does not break lines again when its size changes.
         let command = command.env("XTERM_VERSION", "XTerm(370)").current_dir(place.path("ws"));
         let child = more(command).spawn(pts).expect("the command runs");
         let pty = Arc::new(pty);

@@ -64,8 +64,8 @@ fn a_workspace_on_an_overlay_is_undone_exactly() {
     );
 }
 
-/// A container covers parts of `/proc`, so the kernel lets nobody in it mount a fresh one. And an overlay lets nobody
-/// mark a name as removed in the way of the kernel.
+/// A container covers parts of `/proc`, so the kernel lets no process in it mount a fresh one. And an overlay lets no
+/// process mark a name as removed in the way of the kernel.
 #[test]
 fn in_a_container_with_everything_on_an_overlay_removals_are_undone_exactly() {
     works_at(

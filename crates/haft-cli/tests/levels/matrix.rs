@@ -73,7 +73,7 @@ fn runs_by_yes(place: &Workplace, level: &str, name: &str) -> &'static str {
     }
 }
 
-/// Whoever accepts any level gets an exact undo, or is told that there is none.
+/// A user who accepts any level gets an exact undo, or a message that there is none.
 fn undone(place: &Workplace, level: &str, name: &str) -> &'static str {
     let before = place.files();
     let ran = place.haft(&["--yes=all", "call", "bash", CHANGE]);

@@ -48,7 +48,7 @@ fn a_granted_host_is_tried_and_recorded_and_another_one_is_refused() {
     assert!(tried["content"].as_str().is_some_and(|text| text.contains("502 Bad Gateway")), "{tried}");
     assert!(tried["content"].as_str().is_some_and(|text| text.contains("reach hosts only by a proxy")), "{tried}");
 
-    // Nobody is there to ask.
+    // No person is there to ask.
     let refused = record(&place, &["--yes"], &format!("cat a.txt; {}", asks_proxy("other.invalid")));
     assert!(
         refused["network"].as_array().is_none_or(|hosts| hosts.iter().all(|host| host["outcome"] == "refused")),

@@ -65,7 +65,7 @@ impl Place {
         self.start(&[&["mcp", "serve"], flags].concat())
     }
 
-    /// Starts a server whose output is open, and which nobody reads.
+    /// Starts a server whose output is open, but has no reader.
     pub fn unread(&self, flags: &[&str]) -> Server {
         self.unheard(self.command(&[flags, &["mcp", "serve"]].concat()).spawn().expect("it can be started"))
     }
@@ -78,7 +78,7 @@ impl Place {
         self.unheard(command.stdout(writer).spawn().expect("it can be started"))
     }
 
-    /// A server that nobody listens to; its pipes stay as they are.
+    /// A server without a listener; its pipes stay unchanged.
     fn unheard(&self, mut child: Child) -> Server {
         let ((_, told), (_, said)) = (channel(), channel());
         let stdin = child.stdin.take();

@@ -1,4 +1,4 @@
-//! Who says yes: the person behind the client, in the way of its era, or nobody.
+//! Who approves: the person behind the client, in the way of its era, or no person at all.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Tools as clients list and call them: hints, results, errors, flags, definitions, many at once.
+//! Tools as clients list and call them: hints, results, errors, flags, definitions, many calls side by side.
 
 use serde_json::{Value, json};
 

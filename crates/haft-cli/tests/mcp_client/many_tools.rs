@@ -119,7 +119,7 @@ fn a_model_of_haft_run_finds_and_calls_a_deferred_tool_and_its_list_stays_the_sa
     assert_eq!(lists.len(), 3);
     assert!(lists.iter().all(|list| *list == lists[0]), "the list of tools changed");
     assert!(!lists[0].to_string().contains("large__report_1"), "{}", lists[0]);
-    // What was called, and with which arguments, is in the records although nobody was asked.
+    // The records contain the call and its arguments although haft asked no person.
     let records: Vec<Value> = records(&said.out);
     let call = records.iter().find(|record| record["event"] == "call" && record["tool"] == "call_tool");
     assert_eq!(call.expect("it is told")["arguments"]["arguments"], json!({ "title": "x" }));

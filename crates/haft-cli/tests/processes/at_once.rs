@@ -1,4 +1,4 @@
-//! Many commands at once, and one after the other: results go to the right caller, nothing is left open.
+//! Many commands side by side, and one after the other: results reach the right caller, and nothing is left open.
 
 use std::collections::HashSet;
 

@@ -152,7 +152,7 @@ fn stands_in_for_haft() {
 fn when_the_watcher_is_killed_nothing_is_left_and_it_is_said() {
     let _alone = alone();
     for (level, house) in houses() {
-        // Whoever becomes another program is not seen in that moment; with something behind it, the shell stays one.
+        // A process is not visible while it becomes another program; the `true` at the end keeps the shell a shell.
         let command = house.script("setsid sleep 1000 & setsid sleep 1000 & echo ready; sleep 1000; true", 10.0);
         let permit = permit(&command, &CancellationToken::new());
         let ground = OpenGround::at(&house.path());

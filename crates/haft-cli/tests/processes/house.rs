@@ -139,7 +139,7 @@ impl House {
         Self { sandbox: Sandbox::new(launcher, settings).at_most(level), ..house }
     }
 
-    /// Enters a house that somebody else has made, and hides these.
+    /// Enters an existing house, and hides these.
     pub fn in_folder_hiding(folder: &Path, hidden: &[PathBuf]) -> Self {
         let launcher = launcher();
         let settings = SandboxSettings { hidden: hidden.to_vec(), ..settings(folder, ConfinementLevel::None) };
@@ -151,7 +151,7 @@ impl House {
         }
     }
 
-    /// Enters a house that somebody else has made.
+    /// Enters an existing house.
     pub fn in_folder(level: ConfinementLevel, folder: &Path) -> Self {
         let launcher = launcher();
         let sandbox = Sandbox::new(launcher, settings(folder, ConfinementLevel::None)).at_most(level);
@@ -179,7 +179,7 @@ impl House {
         CommandSpec { home: Home::Session, ..command }
     }
 
-    /// Runs a script and makes sure that it ends in its time and leaves nobody.
+    /// Runs a script and checks that it ends in time and leaves no process.
     pub fn run(&self, script: &str, seconds: f64) -> Outcome {
         let command = self.script(script, seconds);
         let run = || {
@@ -241,7 +241,7 @@ impl House {
         }
     }
 
-    /// Waits until nobody is alive, at most so long.
+    /// Waits until no process is alive, at most this long.
     pub fn wait_until_empty(&self, most: Duration) -> Duration {
         let began = Instant::now();
         loop {

@@ -1,4 +1,4 @@
-//! haft runs as root, and the workspace belongs to somebody else.
+//! haft runs as root, and the workspace belongs to another user.
 
 use std::os::unix::fs::{MetadataExt, chown};
 

@@ -18,7 +18,7 @@ fn reaches(level: ConfinementLevel) -> bool {
     House::at(level).reaches(level)
 }
 
-/// Runs a scene as whoever we are, for a workspace of somebody else, and as an ordinary user, as far as we can.
+/// Runs a scene as the current user, for a workspace of another user, and as an ordinary user, where possible.
 fn for_everybody(name: &str, scene: fn(&Workshop)) {
     let _alone = alone();
     if !reaches(ConfinementLevel::Full) {
@@ -100,7 +100,7 @@ fn between_calls_nothing_of_the_workspace_is_there() {
             let look =
                 "!( : ); exec 8< <(cd /; while [ -e \"$WORKSPACE/secret\" ]; do :; done; ls -A \"$WORKSPACE\" | wc -l)";
             hired.call(look).await;
-            // Whoever looked was ended with its call, and nothing came.
+            // haft ended the process that looked together with its call, and it reported nothing.
             let seen = hired.call("cat <&8 2>/dev/null; test -e secret && echo there").await;
             assert_eq!(seen.answer, "there", "{}", mark.display());
         });

@@ -23,7 +23,7 @@ use crate::house::House;
 
 /// How the worker is called in plans.
 pub const LINE: &str = "worker";
-/// Somebody who is not root.
+/// A user other than root.
 pub const ORDINARY: u32 = 65534;
 
 /// Does what each line says: in a shell of its own, or by itself behind a "!". The answer is one line, too.
@@ -42,7 +42,7 @@ done
 /// Who runs haft, and whose the workspace is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// Whoever runs this.
+    /// The user who runs this.
     Own,
     /// An ordinary user, while root runs haft.
     Ordinary,
@@ -65,7 +65,7 @@ impl Workshop {
         Self { owner, ..Self::of(house, level) }
     }
 
-    /// Enters a workspace that somebody else has made.
+    /// Enters an existing workspace.
     pub fn in_folder(level: ConfinementLevel, folder: &Path) -> Self {
         Self::of(House::in_folder(level, folder), level)
     }

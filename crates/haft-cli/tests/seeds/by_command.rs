@@ -130,7 +130,7 @@ fn lines(case: &Case, (place, server): (&Path, Option<&Server>)) -> String {
     lines
 }
 
-/// Returns the words before a command that make it somebody else's.
+/// Returns the words before a command that make it run as another user.
 fn as_somebody(home: &ScratchHome) -> Option<&'static [&'static str]> {
     let is_root = std::fs::metadata("/proc/self").expect("it is there").uid() == 0;
     if !is_root {

@@ -1,4 +1,4 @@
-//! Runs what only the library can do: tools of somebody else, hooks, subscribers, what is asked, what is remembered.
+//! Runs what only the library can do: custom tools, hooks, subscribers, what is asked, what is remembered.
 
 use std::sync::{Arc, Mutex};
 
@@ -199,7 +199,7 @@ async fn subscribers(case: &Case) -> Ran {
     let other = scene.call("read", json!({ "file_paths": ["a"] })).await;
     let heard = std::iter::from_fn(|| second.try_next()).filter(|event| event.call == other.id).count();
     let are_well = one.error.is_none() && other.error.is_none() && heard > 0;
-    // To unsubscribe is to let go of it; nobody is left who could receive anything.
+    // Dropping the subscription unsubscribes; no receiver is left.
     drop(second);
     scene.session().begin_turn();
     let alone = scene.call("read", json!({ "file_paths": ["a"] })).await;

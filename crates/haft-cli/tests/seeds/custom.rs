@@ -1,4 +1,4 @@
-//! Tools of somebody else, as cases describe them.
+//! Custom tools, as cases describe them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,11 +21,11 @@ pub(crate) enum Act {
     Throw(String),
     /// Returns its arguments, and notes them.
     Echo(Arc<Mutex<Vec<Value>>>),
-    /// Lets others go on for a while, and counts how many do so at once.
+    /// Lets others run for a while, and counts how many do so side by side.
     Linger(Arc<AtMost>),
 }
 
-/// How many have run at once.
+/// How many have run side by side.
 #[derive(Default)]
 pub(crate) struct AtMost {
     now: AtomicUsize,
@@ -38,7 +38,7 @@ impl AtMost {
     }
 }
 
-/// A tool of somebody else.
+/// A custom tool.
 pub(crate) struct Custom {
     spec: Spec,
     act: Act,

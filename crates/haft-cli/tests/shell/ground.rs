@@ -1,4 +1,4 @@
-//! A workspace in which scripts run, as whoever runs the test or as an ordinary user.
+//! A workspace in which scripts run, as the current user or as an ordinary user.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -23,7 +23,7 @@ pub(crate) struct Ground {
     pub(crate) around: Vec<&'static str>,
 }
 
-/// Does it as whoever we are, and as an ordinary user where we can become one.
+/// Does it as the current user, and as an ordinary user where we can become one.
 pub(crate) fn for_everybody(work: &dyn Fn(&Ground)) {
     work(&Ground::new(Vec::new()));
     let ordinary = Ground::new(BECOME_ORDINARY.to_vec());
@@ -32,7 +32,7 @@ pub(crate) fn for_everybody(work: &dyn Fn(&Ground)) {
     }
 }
 
-/// Returns the level that commands reach: whoever runs the tests behind a filter takes namespaces away.
+/// Returns the level that commands reach: a filter around the tests takes namespaces away.
 pub(crate) fn level() -> &'static str {
     if tested_around().is_empty() { "full" } else { "partial" }
 }
@@ -47,7 +47,7 @@ impl Ground {
         std::fs::set_permissions(place.root(), PermissionsExt::from_mode(0o755)).expect("it is ours");
         if !around.is_empty() {
             for folder in ["", "ws", "home", "state", "config"] {
-                // Whoever may not give it away cannot become another user either.
+                // A user who may not give it away cannot become another user either.
                 let _ = chown(place.root().join(folder), Some(ORDINARY), Some(ORDINARY));
             }
         }

@@ -281,7 +281,7 @@ fn a_job_sees_what_later_calls_and_people_change() {
         let ground = ground.another();
         ground.lay_out("mkdir sub; for f in by_tool by_command by_person sub/deep; do echo old > $f.txt; done");
         let mut session = Session::of(&ground);
-        // Whatever it has looked at once, also in vain, the kernel would remember.
+        // The kernel would remember each name that the command looks up, even one that it does not find.
         let command = "look() { cat by_tool.txt by_command.txt by_person.txt sub/deep.txt new.txt sub/new.txt 2>&1; }; \
                        look > /dev/null; echo ready; \
                        until look | grep -c '^changed' | grep -q 6; do :; done; echo all seen";

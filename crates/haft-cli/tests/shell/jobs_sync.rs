@@ -1,4 +1,4 @@
-//! Committing what a running job has changed: each time a change set of its own, and never somebody else's work.
+//! Committing the changes of a running job: each commit is its own change set, and never contains others' work.
 
 use serde_json::{Value, json};
 

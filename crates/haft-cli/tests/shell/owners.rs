@@ -1,4 +1,4 @@
-//! Commands of root in the workspace of somebody else, and in folders that were added.
+//! Commands of root in another user's workspace, and in folders that were added.
 
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;

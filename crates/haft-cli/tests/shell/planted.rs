@@ -188,7 +188,7 @@ fn what_is_planted_without_haft_is_run_which_shows_that_the_test_would_see_it() 
     assert!(is_run(&ground));
 }
 
-/// Ordinary work that nobody is asked about, and a command that must succeed for the user afterwards.
+/// Ordinary work that needs no question, and a command that must succeed for the user afterwards.
 const ORDINARY: [(&str, &str); 12] = [
     ("git init -q new", "git -C new status"),
     ("git init -q --bare new.git", "git -C new.git rev-parse --is-bare-repository"),

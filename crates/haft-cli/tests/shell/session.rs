@@ -177,7 +177,7 @@ fn what_a_command_leaves_in_the_home_changes_no_command_that_runs_unasked() {
         }
         let withheld = session.bash("git --version; ls ~");
         assert!(text(&withheld).contains("was empty and not that of the session"), "{withheld:#}");
-        // Whoever agrees to run something has the home as it is.
+        // A command that the user approves gets the home unchanged.
         let path = "PATH=/usr/bin:/bin; cat ~/.gitconfig";
         assert!(text(&session.run(ground, path)).contains("fsmonitor"));
         session.end();

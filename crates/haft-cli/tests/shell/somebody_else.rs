@@ -1,4 +1,4 @@
-//! Somebody else works on the same files while a command runs: nothing of theirs is lost.
+//! Other programs work on the same files while a command runs: none of their work is lost.
 
 use std::io::{Read, Write};
 

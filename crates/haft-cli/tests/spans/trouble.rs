@@ -107,7 +107,7 @@ fn who_does_not_want_to_wait_for_a_silent_collector_presses_ctrl_c() {
     let said = CapturedOutput::from(child.wait_with_output().expect("it ends"));
     assert!(interrupt.success());
     assert_eq!(said.code, 0, "the run was over: {}", said.err);
-    // Whoever waits is told that there was no answer within 2 s.
+    // A program that waits reports that there was no answer within 2 s.
     assert!(!said.err.contains("no answer within"), "{}", said.err);
 }
 

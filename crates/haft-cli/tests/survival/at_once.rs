@@ -1,4 +1,4 @@
-//! Many processes at once on one workspace.
+//! Many processes side by side on one workspace.
 
 use std::collections::BTreeSet;
 

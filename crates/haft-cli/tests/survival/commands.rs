@@ -79,7 +79,7 @@ fn when_haft_is_killed_nothing_of_a_command_is_left() {
         let left = Timespec::try_from(left).expect("it is short");
         assert_eq!(poll(&mut polled, Some(&left)), Ok(1), "a process is alive 1.5 s later");
     }
-    // Whoever looks next cleans up, and the call after that works.
+    // The next command cleans up, and the call after that works.
     assert!(place.run(&["log"]).status.success());
     assert!(place.tree() == before, "something of the command's changes is there");
     let record = &place.call(&[], &[json!({ "name": "bash", "arguments": { "command": "cat kept.txt gone.txt" } })])[0];

@@ -49,7 +49,7 @@ struct Ground {
 }
 
 impl Ground {
-    /// Returns a workspace, unless nobody may be traced here.
+    /// Returns a workspace, unless tracing is not allowed here.
     fn new() -> Option<Self> {
         Self::with(calls().to_vec())
     }
@@ -76,8 +76,8 @@ impl Ground {
         Some(ground)
     }
 
-    /// Runs the command with a fault in the so-manieth call of this kind; returns whether the fault struck, and the
-    /// exit code and the records.
+    /// Runs the command with a fault in the call of this kind that has this number; returns whether the fault struck,
+    /// and the exit code and the records.
     fn run(&self, (fault, call, number): (Fault, &str, usize), command: Command) -> (bool, Option<i32>, Vec<Value>) {
         let log = self.place.root().join("strace.log");
         let what = match fault {
@@ -216,7 +216,7 @@ fn an_undo_in_a_build_folder_in_which_every_call_from_one_on_fails_says_truly_wh
 }
 
 impl Ground {
-    /// Strikes at every so-manieth call of these kinds.
+    /// Strikes at every `step`-th call of these kinds.
     fn strike_undo(&self, fault: Fault, kinds: &[&str], step: usize) -> usize {
         let mut strikes = 0;
         for call in kinds {

@@ -19,7 +19,7 @@ use crate::place::{Place, write};
 const USER: u32 = 65_534;
 const OTHERS: u32 = 65_000;
 
-/// Lays out a file of somebody else in a workspace of the ordinary user, unless we may not do so.
+/// Lays out a file of another user in a workspace of the ordinary user, unless we may not do so.
 #[track_caller]
 fn laid_out(name: &str, owner: (u32, u32), mode: u32) -> Option<Place> {
     let place = Place::new();

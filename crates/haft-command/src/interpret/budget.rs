@@ -1,6 +1,6 @@
-//! How much of a command is followed before haft refuses it: depth, work, and words that are handed on.
+//! Limits how far haft follows one command: its depth, the work, and the words that it hands on.
 //!
-//! Not here: what is told of a command that goes beyond (`Interpreter::has_time` and its kin).
+//! Not here: how haft reports a command beyond these limits (`Interpreter::has_time` and its kin).
 
 /// How deep commands may be nested in each other.
 const DEEPEST: usize = 32;

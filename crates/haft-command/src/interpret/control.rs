@@ -1,7 +1,7 @@
-//! Where the shell goes: branches that may not run, loops, subshells, and jumps out of them.
+//! Control flow: branches that may not run, loops, subshells, and jumps out of them.
 //!
-//! What may not run is walked, and then the states with and without it are joined. A loop is walked until its end
-//! changes nothing any more, because what its end sets is there at its beginning.
+//! The interpreter walks a branch that may not run, then joins the states with and without it. It walks a loop until
+//! the end of the loop changes nothing more, because the next pass begins with the state at the end.
 
 pub(crate) mod copies;
 pub(crate) mod lists;

@@ -1,4 +1,4 @@
-//! Tells what was found, once for each part of the command, with paths where they lead.
+//! Reports the findings, once for each part of the command, with the places to which their paths lead.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Variables that make programs run something, by a table that is data (`variables.txt`).
+//! Variables that make programs run something; the table is data (`variables.txt`).
 
 pub(crate) mod showing;
 

@@ -1,6 +1,6 @@
-//! What is known of files by name: links that the command makes, names in folders, and what it may have removed.
+//! Remembers files by name: links that the command makes, names in folders, and files that it may have removed.
 //!
-//! Not here: what the files hold (`streams`), and where a path leads (`Locate`).
+//! Not here: the contents of files (`streams`), and where a path leads (`Locate`).
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the parts of a command were found to do, each thing once.
+//! Findings: what the parts of a command do, each thing once.
 //!
 //! Not here: where paths lead, and what follows from an act (`emit`).
 

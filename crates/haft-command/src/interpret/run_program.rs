@@ -1,4 +1,4 @@
-//! Carries out what a program was read to do: its acts, and the commands and texts that it runs in its turn.
+//! Carries out the reading of a program: its acts, and the commands and texts that it runs.
 
 mod awk_program;
 pub(crate) mod input_words;

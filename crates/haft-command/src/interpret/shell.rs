@@ -1,7 +1,7 @@
-//! What the shell knows at a moment: its folder, its variables, its functions.
+//! The state of the shell at one moment: its folder, its variables, its functions.
 //!
-//! Where something may or may not have happened, the interpreter follows both states, and [`Shell::join`] holds
-//! everything that either of them holds. So nothing that is set under a condition takes the place of what was there.
+//! Where something may or may not have happened, the interpreter follows both states, and [`Shell::join`] keeps
+//! everything that either of them has. So a value that is set under a condition never replaces the old value.
 
 mod joining;
 pub(crate) mod kept_variables;

@@ -1,4 +1,4 @@
-//! What goes into commands and comes out of them: pipes, redirections, and the files that a command fills.
+//! Input and output of commands: pipes, redirections, and the files that a command fills.
 
 mod arrivals;
 mod in_place;

@@ -1,4 +1,4 @@
-//! What a shell knows at each moment decides what a command does.
+//! Tests that the state of the shell at each moment decides what a command does.
 
 mod links;
 mod secrets;

@@ -1,6 +1,6 @@
-//! The values of words: quotes are gone already, here variables, substitutions and patterns become values.
+//! Computes the values of words: variables, substitutions and patterns become values. The quotes are gone already.
 //!
-//! A word may have several values, where a variable has; each is a list of fields, because what is not quoted is split.
+//! A word may have several values if a variable in it has. Each value is a list of fields, because unquoted text is split.
 
 pub(crate) mod arithmetic;
 pub(crate) mod arrays;

@@ -1,7 +1,7 @@
-//! Code that only computes with numbers and prints the result, which no reader of a language needs to be asked about.
+//! Code that only computes with numbers and prints the result; haft need not ask about it in any language.
 //!
-//! There is no name in it but that of the function that prints, so it calls nothing else. Powers and shifts are left
-//! out: a few characters of them fill the memory.
+//! It contains no name but that of the print function, so it calls nothing else. Powers and shifts do not count as such
+//! code: a few characters of them fill the memory.
 
 /// Longer texts are read as code.
 const LONGEST: usize = 200;

@@ -1,7 +1,7 @@
-//! What an awk program would do: it may run commands, and read and write files.
+//! Reads an awk program: it may run commands, and read and write files.
 //!
-//! The program is cut into tokens, so that a `>` of a comparison is not taken for one that writes, and a word in a
-//! string not for a call. Concatenated strings and variables that hold them are followed; anything else is a gap.
+//! haft cuts the program into tokens. So it does not take the `>` of a comparison for a redirection, or a word in a string
+//! for a call. It follows concatenated strings and the variables that hold them; anything else is a gap.
 
 use std::collections::HashMap;
 

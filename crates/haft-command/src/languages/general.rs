@@ -1,11 +1,11 @@
-//! What a program in a language such as Python, Perl, Ruby, JavaScript, PHP or Lua would do.
+//! Reads a program in a language such as Python, Perl, Ruby, JavaScript, PHP or Lua.
 //!
-//! It is code, so it is asked about whatever it does. This reading finds what should be refused: commands that it
-//! runs, files that it removes, writes or reads, connections, and text that is decoded or downloaded to be run. It
-//! looks at calls and at the strings in them, not at what is reached: a branch that is never taken counts as well.
+//! It is code, so haft asks about it in any case. This module finds what haft should refuse: commands that it runs, files
+//! that it removes, writes or reads, connections, and decoded or downloaded text that it runs. It looks at calls and at
+//! the strings in them, not at reachability: a branch that never runs counts as well.
 //!
-//! Where a call gets something that is not known, all strings of the program that no other call has taken are thought
-//! to be what it gets.
+//! If a call gets an unknown value, haft assumes that the value may be any string of the program that no other call has
+//! taken.
 
 use crate::act::{ProgramReading, RawEffect};
 use crate::languages::strings::{StringSyntax, tokens};

@@ -1,6 +1,6 @@
-//! Which commands a makefile holds: its recipes, and what `$(shell …)` runs.
+//! Finds the commands in a makefile: its recipes, and what `$(shell …)` runs.
 //!
-//! Variables that the file sets are put in where their value is plain; anything else that make would put in is a gap.
+//! haft inserts variables that the file sets to a plain value. Anything else that make would insert is a gap.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
-//! Text with marks in it, which is what programs in other languages are read as.
+//! Text with marks in it: the form in which haft reads programs in other languages.
 //!
-//! A mark is one character that no program has: a gap of which nothing is known, the user's home, names that a pattern
-//! finds. So strings can be cut and joined as text, and become a [`ShellValue`] only at the end.
+//! A mark is one character that no program contains: an unknown gap, the user's home, or names that a pattern finds. So
+//! haft can cut and join strings as text, and turn them into a [`ShellValue`] only at the end.
 
 use crate::act::{FileOp, NestedRun, RawEffect};
 use crate::value::{ShellValue, ValuePiece};

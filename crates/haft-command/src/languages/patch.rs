@@ -1,4 +1,4 @@
-//! Which files a patch changes: the headings of `apply_patch`, and those of a diff.
+//! Finds the files that a patch changes: the headings of `apply_patch`, and those of a diff.
 //!
 //! GNU patch chooses among the names that a heading gives, so each of them counts.
 

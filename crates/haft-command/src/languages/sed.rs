@@ -1,6 +1,6 @@
-//! What a sed program would do: it may run commands (`e`), and read and write files (`r`, `w`).
+//! Reads a sed program: it may run commands (`e`), and read and write files (`r`, `w`).
 //!
-//! The program is read as GNU sed reads it. Whatever it would not take is not understood.
+//! haft reads the program as GNU sed does. A program that GNU sed rejects is not understood.
 
 use crate::act::{FileOp, ProgramReading, RawEffect};
 use crate::languages::marks::{GAP, NUMBER, act, script};

@@ -1,6 +1,6 @@
-//! What a text of settings says: each line is an option of its program, judged as one of its words.
+//! Reads a text of settings: each line is an option of its program, and haft judges it as a word of that program.
 //!
-//! `curl -K`, `wget -e` and `ssh -F` take in a text what they also take as flags.
+//! `curl -K`, `wget -e` and `ssh -F` accept such a text in place of flags.
 
 use crate::act::{NestedRun, ProgramReading, SettingsProgram};
 use crate::value::ShellValue;

@@ -1,8 +1,8 @@
 //! Cuts a program in a language such as Python, Perl or JavaScript into strings, names and signs.
 //!
-//! The language is not named. Most of what differs does not matter here; what does is how comments begin and
-//! what a backtick means, so a program is cut once for each [`StringSyntax`] that it may be in. What is put into a string
-//! when it runs (`f"{x}"`, `#{x}`, `${x}`) is cut as well, as if it were added to the string.
+//! The caller does not name the language. Most differences do not matter here. Two do: how comments begin, and what a
+//! backtick means. So haft cuts a program once for each [`StringSyntax`] that it may have. It also cuts the code that a
+//! string contains (`f"{x}"`, `#{x}`, `${x}`), as if the program added its value to the string.
 //!
 //! Not here: what is called with which strings (`general`).
 

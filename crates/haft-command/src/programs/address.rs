@@ -1,7 +1,7 @@
-//! Says which host an address names.
+//! Finds the host that an address names.
 //!
-//! Some addresses are told apart: services that give secrets to any program on a machine, and
-//! transports that are commands.
+//! Some addresses are special: services that give secrets to any program on a machine, and transports that are
+//! commands.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

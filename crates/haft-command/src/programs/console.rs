@@ -1,6 +1,6 @@
-//! Reads text for an editor or a console, such as `vim -c` and `psql -c` take it, and other text with commands in it.
+//! Reads text for an editor or a console, as `vim -c` and `psql -c` accept it, and other text with commands in it.
 //!
-//! Most of it is not understood here, but a way to run something is, and so are the files that it names.
+//! haft understands little of it, but it finds the ways to run something and the files that the text names.
 
 use crate::act::{CodeLanguage, FileOp, NestedRun, ProgramReading, RawEffect};
 use crate::programs::reading::joined;

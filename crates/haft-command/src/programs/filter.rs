@@ -1,7 +1,7 @@
 //! Reads a filter of jq or yq.
 //!
-//! Nearly all of them only choose and shape. A few words reach further: the environment, modules, and files that yq
-//! loads.
+//! Nearly all filters only select and reshape data. A few words reach further: the environment, modules, and files that
+//! yq loads.
 
 use crate::act::{FileOp, ProgramReading, RawEffect};
 use crate::value::ShellValue;

@@ -1,7 +1,7 @@
-//! Tells flags, their values and operands of a program apart, as its row says that it does.
+//! Separates the words of a program into flags, their values and operands, as its row says.
 //!
-//! A gap in a word is never taken for harmless: where the word could turn out to be a flag that matters, that is
-//! noted as a doubt, and a doubt is asked about.
+//! haft never takes a gap in a word for harmless. If the word could be a flag that matters, haft notes a doubt, and asks
+//! about it.
 //!
 //! Not here: what flags and operands mean (`reading`).
 

@@ -1,4 +1,4 @@
-//! What git does by its settings and revisions, which its rows cannot say.
+//! Effects of git's settings and revisions, which its rows cannot describe.
 
 pub(crate) mod config;
 pub(crate) mod revision;

@@ -1,4 +1,4 @@
-//! What follows from a word that has a role.
+//! Derives the effects of a word from its role.
 //!
 //! Not here: which role it has (`reading`), addresses (`address`), settings of git (`git_config`).
 

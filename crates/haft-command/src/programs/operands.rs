@@ -1,4 +1,4 @@
-//! Which operands a program gets, for rules that speak about them.
+//! Finds the operands of a program, for rules about them.
 
 use crate::programs::flags::tell_apart;
 use crate::programs::table::ProgramTable;

@@ -1,7 +1,6 @@
-//! What follows from a row and the words that its program gets.
+//! Derives the effects of a program from its row and its words.
 //!
-//! Where several facts speak about the same word, what holds under a condition takes the place of what holds
-//! otherwise, and the last one counts.
+//! If several facts describe the same word, a fact with a condition replaces one without, and the last one counts.
 
 use crate::act::{CodeLanguage, FileOp, NestedRun, ProgramReading, RawEffect, StreamContent};
 use crate::programs::flags::{GivenFlag, GivenWords, tell_apart};

@@ -1,6 +1,6 @@
-//! Programs whose words follow rules of their own, which a row cannot tell; one file each.
+//! Programs whose words follow special rules that a row cannot express; one file each.
 //!
-//! They may have a row all the same: for their examples, and for subcommands.
+//! They may still have a row: for their examples, and for subcommands.
 
 mod chmod;
 mod echo;

@@ -1,9 +1,9 @@
 //! Finds the row of a program in the files of the table.
 //!
-//! The files hold thousands of lines and one command meets a few programs, so at first only names and places are
-//! noted, in one pass; a row is taken apart when its program is met, and kept.
+//! The files have thousands of lines, and one command uses few programs. So haft first notes only names and positions, in
+//! one pass. It parses a row when it first meets the program, and keeps the result.
 //!
-//! Not here: what is in a row (`row`), what is done with it (`reading`).
+//! Not here: the contents of a row (`row`), and its use (`reading`).
 
 pub mod examples;
 pub(crate) mod parse;

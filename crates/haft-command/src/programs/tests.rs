@@ -1,4 +1,4 @@
-//! The rules of the format with small rows, and the table that haft comes with.
+//! Tests the rules of the format with small rows, and tests haft's own table.
 
 mod here;
 mod programs;

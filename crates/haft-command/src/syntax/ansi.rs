@@ -1,4 +1,4 @@
-//! Reads `$'…'`, in which letters can be spelled with numbers.
+//! Reads `$'…'`, in which numbers can stand for letters.
 
 use crate::syntax::reader::{SyntaxFault, SyntaxResult, TextReader};
 use crate::syntax::{Quoting, WordPart};

@@ -1,6 +1,6 @@
-//! Expands braces: `{a,b}`, `{1..9}`, nested, with what stands before and behind them.
+//! Expands braces: `{a,b}`, `{1..9}`, nested, with the text before and after them.
 //!
-//! The shell does it before everything else, on the text; so quoted braces and those of `${…}` are none.
+//! The shell expands them before everything else, on the text. Quoted braces and those of `${…}` do not expand.
 
 use crate::syntax::{Quoting, WordPart};
 

@@ -1,7 +1,7 @@
-//! Here-documents: their text stands behind the line that names them.
+//! Here-documents: their text follows the line that names them.
 //!
-//! So a text with `<<` is gone through twice: a survey finds where the documents lie, and the reading of the tree takes
-//! them from there. The survey reads nothing twice itself, however deeply documents are nested.
+//! haft reads a text with `<<` in two passes: a survey finds the documents, and the parser of the tree takes them from
+//! there. The survey reads nothing twice, however deeply documents are nested.
 
 use crate::syntax::reader::{Pass, SyntaxFault, SyntaxResult, TextPosition, TextReader};
 use crate::syntax::word::LexerFrame;

@@ -1,7 +1,7 @@
-//! Reads lists of commands and pipes, and goes on behind what cannot be read.
+//! Reads lists of commands and pipes, and continues after a part that it cannot read.
 //!
-//! The shell refuses a whole line for one mistake in it. Here the part with the mistake becomes opaque and the rest is
-//! read all the same, since what is a mistake to us may be none to the shell that runs it.
+//! The shell refuses a whole line for one mistake. Here only the part with the mistake becomes opaque, and haft still reads
+//! the rest: a mistake to haft may be correct to the shell that runs it.
 
 use crate::syntax::reader::{Pass, SyntaxFault, SyntaxResult, TOO_DEEP, TextPosition, TextReader};
 use crate::syntax::{

@@ -1,7 +1,7 @@
-//! Goes through the text of a command, character by character, as the shell does.
+//! Reads the text of a command, character by character, as the shell does.
 //!
-//! A backslash before a line end is nothing to the shell, in the middle of an operator too, so it is skipped here and
-//! nowhere else. Nesting and work are counted here as well: no text makes the reading run out of stack or of time.
+//! The shell ignores a backslash before a line end, even in the middle of an operator. Only this module skips it. The
+//! reader also counts nesting and work: no text makes it run out of stack or of time.
 //!
 //! Not here: what the characters mean (`list`, `simple`, `word` and the rest).
 

@@ -1,4 +1,4 @@
-//! What texts are read as, in a notation of their own, and beside the real bash.
+//! Tests the parser: compares trees in a special notation, and words with those of the real bash.
 
 mod beside_bash;
 mod commands;

@@ -1,6 +1,6 @@
-//! Finds `~` and `~user` in words: at the beginning, and in values behind `=` and `:`.
+//! Finds `~` and `~user` in words: at the beginning, and in values after `=` and `:`.
 //!
-//! It comes behind the expansion of braces: `{~,x}/y` has a home in it. A quote or a substitution anywhere before the
+//! The shell does this after it expands braces: `{~,x}/y` contains a home. A quote or a substitution anywhere before the
 //! next slash makes the tilde plain text.
 
 use crate::syntax::{ParameterExpansion, Quoting, WordPart};

@@ -1,7 +1,7 @@
-//! Reads words: quotes, escapes, and what begins with a dollar, a backtick or an angle.
+//! Reads words: quotes, escapes, and parts that begin with a dollar, a backtick or an angle bracket.
 //!
-//! One loop reads all text in which the shell expands something. A [`LexerFrame`] says where it stops and what quotes do
-//! there: in a word, between double quotes, in `${…}`, in a here-document, in arithmetic.
+//! One loop reads all text in which the shell expands something. A [`LexerFrame`] says where the loop stops and what
+//! quotes do: in a word, between double quotes, in `${…}`, in a here-document, in arithmetic.
 
 use crate::syntax::reader::{SyntaxFault, SyntaxResult, TextPosition, TextReader};
 use crate::syntax::{CommandList, Direction, ParameterExpansion, Quoting, WordPart};

@@ -1,6 +1,6 @@
-//! Which server answers, where its address does not say so: a proxy in front of it, or a port of its own.
+//! Names the kind of server when its address does not show it: behind a proxy, or on an unusual port.
 //!
-//! Not here: what each of them wants otherwise (`haft-model`).
+//! Not here: how the servers differ (`haft-model`).
 
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
-//! How a model is to be used: how much it shall think, how much it takes, how long it may talk.
+//! How haft uses a model: how much it thinks, the size of its window, the length of a reply.
 //!
-//! Bounds are where a setting can only be a mistake: a window in which not even the first request has room, or a reply
-//! that takes all of it.
+//! The bounds refuse only values that must be mistakes: a window too small for the first request, or a reply that fills
+//! the whole window.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,9 +10,9 @@ use serde::Deserialize;
 
 /// The smallest window: the first request alone takes about 3,000 tokens.
 const LEAST_WINDOW: u64 = 4_096;
-/// The largest window that somebody can mean.
+/// The largest window that is not a mistake.
 const MOST_WINDOW: u64 = 100_000_000;
-/// The longest reply that somebody can mean.
+/// The longest reply that is not a mistake.
 const MOST_REPLY: u32 = 10_000_000;
 
 /// How much a model shall think, as people name it.

@@ -1,7 +1,7 @@
-//! The environment of a command that a person runs at a terminal: that of every command, with the terminal's own variables.
+//! The environment of a command that a person runs at a terminal: the usual one, with the terminal's own variables.
 //!
-//! Other variables of the caller stay outside unless they are listed, as for every command: haft judges the words of a
-//! command by what their variables can be.
+//! The command gets other variables of the caller only if they are listed, like every command: haft judges the words of a
+//! command by the values that their variables can have.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

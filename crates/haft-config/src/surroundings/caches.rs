@@ -1,6 +1,6 @@
-//! Where tools keep what they download, and what of it is kept from one session to the next.
+//! Where tools keep their downloads, and which of them haft keeps from one session to the next.
 //!
-//! The rows are in `lists`. A variable of the user's decides where a folder is, as it does for the tool.
+//! The rows are in `lists`. The user's variable decides where a folder is, as it does for the tool.
 //!
 //! Not here: mounting and keeping (`haft-sandbox`).
 

@@ -1,7 +1,7 @@
-//! The lists of what a command finds around itself, and of the folders in which tools keep what they download.
+//! Lists the folders and variables that a command gets, and the folders in which tools keep their downloads.
 //!
-//! Everything else of the home, other homes and the environment is not there. `~` is the user's home. They are constants and
-//! no file that is read, because every call of a command would read it.
+//! A command does not see the rest of the home, other homes or other variables. `~` is the user's home. The lists are
+//! constants and not a file, because every call of a command would read that file.
 
 use super::caches::{CacheRow, CacheVariable};
 
@@ -47,7 +47,7 @@ pub(super) const VARIABLES: &str = "
     RBENV_VERSION ASDF_*_VERSION RUBYLIB PERL5LIB JAVA_TOOL_OPTIONS SOURCE_DATE_EPOCH DEBIAN_FRONTEND CI NIX_PATH
     NIX_PROFILES NIX_SSL_CERT_FILE SSL_CERT_FILE SSL_CERT_DIR";
 
-/// Variables that are set for every command: the same words on every machine, and nobody to answer a question.
+/// Variables that are set for every command: output is the same on every machine, and no program waits for an answer.
 pub(super) const SET: &[(&str, &str)] = &[
     ("LC_ALL", "C.UTF-8"),
     ("TERM", "dumb"),
@@ -57,7 +57,7 @@ pub(super) const SET: &[(&str, &str)] = &[
     ("GIT_EDITOR", "true"),
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("TMPDIR", "/tmp"),
-    // Whoever runs as root has no right to give files away in here, which is what tar would try.
+    // Inside, root has no right to change owners, and tar would try it as root.
     ("TAR_OPTIONS", "--no-same-owner"),
 ];
 

@@ -1,8 +1,8 @@
-//! The environment of a command that another agent runs: the agent's own, without secrets.
+//! The environment of a command that another agent runs: the agent's environment without secrets.
 //!
 //! A user starts an agent in a shell with variables for the project, and its commands rely on them. haft judges the words
-//! of a command as if unlisted variables were unset, so a command may do something else than its words say. The sandbox
-//! confines it all the same, and undo covers it.
+//! of a command as if unlisted variables were unset, so the command may do something else than haft judged. The sandbox
+//! still confines it, and undo covers it.
 
 use std::ffi::{OsStr, OsString};
 

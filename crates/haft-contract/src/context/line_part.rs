@@ -1,7 +1,7 @@
-//! Cuts a part out of a long line without cutting a secret in two: half a secret is not found again.
+//! Cuts a part out of a long line without cutting a secret in two: half a secret cannot be found again.
 //!
-//! A cut is moved to a place where hiding the two sides apart gives the same as hiding them together. What is returned is
-//! the text itself, so its place in the line is known exactly; secrets are hidden when the result is made.
+//! It moves a cut to a place where hiding the two sides separately gives the same as hiding them together. It returns the
+//! original text, so the position in the line is exact. haft hides secrets when it makes the result.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What a tool is given while it plans: eyes, no hands.
+//! The context that a tool gets while it plans: eyes, no hands.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! How a worker serves one call: on a ground of its own, as any command.
+//! Serves one call with a worker, on a separate ground, like any command.
 
 use std::time::Instant;
 
@@ -6,9 +6,9 @@ use super::RunContext;
 use crate::error::ToolError;
 use crate::process::{CommandEnd, CommandSpec, ConfinementLevel, HowEnded, NotRun, Ran, Staging, StagingMode, Worker};
 
-/// A worker that is at a call. Dropped in the middle of it, the worker ends and what it changed is thrown away.
+/// A worker that serves a call. If this is dropped before the end, the worker ends and haft discards its changes.
 pub struct Serving {
-    /// Who serves.
+    /// The worker that serves.
     pub worker: Box<dyn Worker>,
     ground: Box<dyn Staging>,
     level: ConfinementLevel,
@@ -38,7 +38,7 @@ impl RunContext<'_> {
         let level = self.doors.processes.confinement().reached;
         let mut worker = idle;
         let mut wanted = match (self.command_run().first_wanted(), &command.keeps) {
-            // Whoever says that it changes something may write much.
+            // A command that declares changes may write much.
             (StagingMode::Layered, keeps) if !keeps.names_changes() => StagingMode::Quick,
             (wanted, _) => unwatched(wanted),
         };
@@ -52,7 +52,7 @@ impl RunContext<'_> {
             match entered {
                 Ok(worker) => return Ok(Serving { worker, ground, level, began: Instant::now() }),
                 Err(NotRun::NoLayer(reason)) => wanted = unwatched(wanted.without_layer(reason)?),
-                // It may have ended while nobody looked; a new one is asked the same.
+                // An idle worker may have ended unnoticed. Send the same request to a new one.
                 Err(NotRun::Failed(_)) if was_idle && self.permit.go_on().is_ok() => {}
                 Err(NotRun::Failed(error)) => return Err(error),
             }

@@ -1,4 +1,4 @@
-//! A file that was opened to be read at any place.
+//! An open file that a caller can read at any position.
 
 use crate::BoxFuture;
 use crate::error::ToolError;

@@ -1,4 +1,4 @@
-//! One change of a file by a tool; several are made together.
+//! One change of a file by a tool; a tool makes several together.
 
 use bytes::Bytes;
 

@@ -1,4 +1,4 @@
-//! The permission of one call, and the notes of what doors did under it.
+//! The permit of one call, and the notes of what doors did under it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -54,7 +54,7 @@ pub enum PermitBasis {
     /// Rules that read its words: programs are those that they know, with the settings that they usually have.
     #[default]
     Words,
-    /// Somebody said yes, for this once or for longer: to whatever runs.
+    /// A person said yes, for this once or for longer: to any program that runs.
     Consent,
     /// Nothing may leave the machine.
     Plan,
@@ -85,7 +85,7 @@ pub enum OldChanges {
     /// They stay, and the journal grows beyond its limit.
     #[default]
     Stay,
-    /// Somebody agreed that those up to this number go.
+    /// A person agreed that change sets up to this number go.
     MayGo(ChangeSetId),
 }
 
@@ -189,8 +189,8 @@ impl Receipts {
         self.noted().run.reached.extend_from_slice(reached);
     }
 
-    /// Notes what a job changed under its own permit, because this call tells that. What the session has read is as it
-    /// was: somebody may have changed the files again.
+    /// Notes what a job changed under its own permit, because this call reports it. It does not change what the session
+    /// has read: another process may have changed the files again.
     pub fn note_end_of_job(&self, job: &Receipts) {
         let changed = job.so_far().into_iter().filter_map(|receipt| match receipt {
             Receipt::Changed(target, change) => Some((target, change)),
@@ -313,7 +313,7 @@ impl Permit {
         Self { errand, effects, basis, stop, receipts, needs_layer, standing, desk, signals }
     }
 
-    /// Returns a permit for the same that nobody stops, with the same notes: to finish what was begun.
+    /// Returns an unstoppable permit for the same effects, with the same notes: to finish work that was begun.
     pub fn to_finish(&self) -> Self {
         let receipts = self.receipts.clone();
         Self { receipts, ..self.outliving(CancellationToken::new()) }
@@ -341,7 +341,7 @@ impl Permit {
         self
     }
 
-    /// Permits commands only where what they change can be taken back: nobody was asked, because that was taken for granted.
+    /// Permits commands only where haft can undo their changes: the rules skipped the question because they relied on that.
     pub fn needing_layer(mut self) -> Self {
         self.needs_layer = true;
         self

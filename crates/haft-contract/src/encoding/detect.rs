@@ -1,4 +1,4 @@
-//! Finds out how bytes are text: by their mark, then by what they can only be, then by a guess.
+//! Detects the encoding of bytes: by their mark, then by what they can only be, then by a guess.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, GB18030, GBK, UTF_8, UTF_16BE, UTF_16LE};

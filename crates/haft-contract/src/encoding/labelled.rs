@@ -1,4 +1,4 @@
-//! Text that somebody sent, with what they say of its encoding: a page of the web. It is only read, never written back.
+//! Received text with the encoding that its sender names, such as a web page. haft only reads it and never writes it back.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 

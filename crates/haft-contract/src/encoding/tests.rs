@@ -105,7 +105,7 @@ fn check_edit(form: TextForm, text: &str, replacements: &[(Range<usize>, String)
     match decoded.splice(&original, &replacements) {
         Ok(written) => {
             prop_assert_eq!(&written, &bytes);
-            // Whoever reads it next finds the text that was meant.
+            // The next reader finds the text that was meant.
             prop_assert_eq!(decode(&written).expect("it is text").text, replaced(text, &replacements));
         }
         // Letters at random are no language, so the next reader would guess another encoding.
@@ -274,7 +274,7 @@ fn an_edit_that_would_be_read_as_something_else_is_refused() {
     let umlaut = b"Das ist sch\xf6n und gut.";
     assert!(differs(umlaut, &[(11..13, "Ã©")]));
     assert!(!differs(umlaut, &[(11..13, "o")]));
-    // Whoever reads it next has to guess again, and would guess another encoding.
+    // The next reader has to guess again, and would guess another encoding.
     let latin = b"caf\xe9\nna\xefve\nfran\xe7ais d\xe9j\xe0\n";
     let all = 0..decode(latin).expect("it is text").text.len();
     assert!(differs(latin, &[(all.clone(), "x ÿÿÿ «þþ» ÐÐÐ")]));

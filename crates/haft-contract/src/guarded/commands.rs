@@ -1,8 +1,8 @@
-//! Which protected names a command may change all the same.
+//! Protected names that a command may change all the same.
 //!
-//! Version control keeps its data beside its settings, and `git commit` must work: so what is in its folder comes in,
-//! but for the names that make programs run or say where else such names are read from. A link in there is never
-//! brought in, because it would put another place behind one of those names.
+//! Version control keeps its data beside its settings, and `git commit` must work. So haft commits changes in its folder,
+//! except to names that make programs run or that say where else to read such names. It never commits a link in there,
+//! because the link would put another place behind one of those names.
 //!
 //! Not here: settings that are harmless by what is in them (`haft-workspace`, where they are read).
 

@@ -1,7 +1,7 @@
-//! Names that people, editors and package managers give to copies of a file: such a copy is what it is a copy of.
+//! Names that people, editors and package managers give to copies of a file: haft treats a copy like its original.
 //!
-//! One function takes the decoration off (`id_rsa.1`, `secrets (1).yml`, `#.env#`, `Copy of x`); the tables of names then
-//! judge what is left. Names are in lower case here.
+//! One function removes the decoration (`id_rsa.1`, `secrets (1).yml`, `#.env#`, `Copy of x`). The tables of names then
+//! judge the rest. Names are in lower case here.
 
 /// Words at the end of a name, or before its ending, that say that it is a copy.
 const WORDS: &[&str] = &[

@@ -1,4 +1,4 @@
-//! Names as a careless file system might read them: without case, letters that nobody sees, and dots at the end.
+//! Folds names as a careless file system might: without case, invisible letters, and dots at the end.
 //!
 //! File systems that fold case by Unicode (ext4 and f2fs with `+F`, APFS, NTFS) take `.vſcode` and `.pro` + `ﬁ` + `le` for
 //! `.vscode` and `.profile`, and drop letters that are ignorable by default. Lower case, upper case and lower case again is

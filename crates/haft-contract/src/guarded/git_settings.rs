@@ -1,4 +1,4 @@
-//! The settings of git that name programs, or files that git follows as it follows its settings and hooks.
+//! Settings of git that name programs, or files that git follows like its settings and hooks.
 //!
 //! Rules read them in a command (`git config core.pager x`), the file door in the settings of a repository.
 

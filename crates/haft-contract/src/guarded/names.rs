@@ -4,7 +4,7 @@
 //!
 //! Rules, doors, the overlay and the guard ask these tables, so a name that is added here counts everywhere.
 //!
-//! Not here: what fits a name (`guarded`), which of them commands may change all the same (`commands`).
+//! Not here: comparing a path with a name (`guarded`), and which names commands may change all the same (`commands`).
 
 use super::SecretKind;
 

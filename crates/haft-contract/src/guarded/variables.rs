@@ -1,7 +1,7 @@
-//! Names of environment variables that say that their values are secrets.
+//! Names of environment variables that mark their values as secrets.
 //!
-//! One notion for whoever judges what a command shows and whoever hides what leaves. A name is read in words, as people
-//! write it (`DB_PASS`, `SLACK_WEBHOOK_URL`), and without regard to case.
+//! Two parts share this rule: the one that judges what a command shows, and the one that hides secrets in output. A name
+//! is read in words, as people write it (`DB_PASS`, `SLACK_WEBHOOK_URL`), and without regard to case.
 //!
 //! Not here: what a secret looks like (the redactor of `haft-runtime`).
 

@@ -1,8 +1,8 @@
-//! Brings two versions of a text together when several are known from which one of them may have been made.
+//! Merges two versions of a text when several bases are possible.
 
 use super::{NotMerged, merge};
 
-/// Returns their version with our changes; ours was made from one of the bases, and nobody knows from which.
+/// Returns their version with our changes. Ours was made from one of the bases, and it is not known from which.
 ///
 /// Where ours begins with theirs, it was made from theirs. Where both only add lines at the end of a base, both additions
 /// are kept. Otherwise the changes are merged, and only if every base that fits leads to the same text.

@@ -1,8 +1,8 @@
 //! Control characters and escape sequences, read one character at a time.
 //!
-//! Those that move the cursor or erase something are carried out; colours, titles, links, images
-//! and questions to the terminal are left out. A title that its line does not close is text, so that
-//! it hides nothing.
+//! It carries out those that move the cursor or erase something. It drops colours, titles, links, images
+//! and questions to the terminal. A title that its line does not close counts as text, so it cannot hide
+//! anything.
 
 use super::screen::{EraseRange, Screen};
 

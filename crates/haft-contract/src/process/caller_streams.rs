@@ -1,8 +1,8 @@
-//! The standard streams of a command that its caller brings along, instead of pipes that haft reads.
+//! Standard streams of a command that its caller provides, instead of pipes that haft reads.
 //!
-//! Files, pipes and sockets go to the command as they are, so every byte, the end of a pipe and a position in a file are
-//! what they are without haft. A terminal never does: a program could type into it. The command gets another terminal,
-//! whose other end the caller connects with its own.
+//! Files, pipes and sockets go to the command unchanged: every byte, the end of a pipe and a position in a file are the
+//! same as without haft. A terminal never does: a program could type into it. The command gets another terminal, and the
+//! caller connects its other end with its own terminal.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::signals::PendingSignals;
 #[derive(Clone)]
 pub struct CallerStreams(Arc<CallerSide>);
 
-/// What the caller of a command brings along.
+/// The caller's side of a command: its streams, signals, time limit and environment.
 pub struct CallerSide {
     /// Its input, output and errors. One that is missing is the terminal.
     pub descriptors: [Option<OwnedFd>; 3],
@@ -58,7 +58,7 @@ pub enum StreamNews {
 }
 
 impl CallerStreams {
-    /// Takes what the caller of a command brings along.
+    /// Makes the streams from the caller's side of a command.
     pub fn new(side: CallerSide) -> Self {
         Self(Arc::new(side))
     }
@@ -113,7 +113,7 @@ impl Eq for CallerStreams {}
 
 impl fmt::Debug for CallerStreams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The environment is nobody's concern.
+        // Debug output must not show the environment.
         f.debug_struct("CallerStreams").field("terminals", &self.terminals()).finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! What to run, and with what around it.
+//! A command to run, and the surroundings in which it runs.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What a command changed, and what became of it.
+//! The changes of a command, and their fate.
 
 use crate::change_summary::{ChangeSummary, ChangedPath};
 use crate::diff::Diff;
@@ -37,7 +37,7 @@ impl Conflict {
         the copy; or run the command again";
 }
 
-/// A file that a command and somebody else changed, and whose two versions could not be merged.
+/// A file that a command and another writer changed, and whose two versions could not be merged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// The file. It has their version.

@@ -72,7 +72,7 @@ async fn the_function_is_still_there() {
     assert_eq!(add(1, 2).await.expect("the sum is small"), 3);
 }
 
-/// Greets somebody.
+/// Greets a person.
 #[haft_contract::tool]
 async fn greet(
     /// Who. Default: the world.

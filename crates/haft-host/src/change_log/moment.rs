@@ -1,4 +1,4 @@
-//! A moment as a person names it: so long ago, or a date.
+//! Reads a moment as a person writes it: a time span before now, or a date.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

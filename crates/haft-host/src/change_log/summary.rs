@@ -1,6 +1,6 @@
-//! What a change set did to files, in one line that fits a terminal: counts, then the paths that matter most.
+//! Summarises a change set in one line that fits a terminal: counts, then the most important paths.
 //!
-//! Not here: which paths those are (`haft_contract::change_summary`).
+//! Not here: how haft chooses these paths (`haft_contract::change_summary`).
 
 use haft_contract::change_summary::{ChangeSummary, EntryKind, FolderChange, KindCounts, SummaryEntry};
 use haft_workspace::history::ChangeSet;

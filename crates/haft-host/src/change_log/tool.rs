@@ -1,6 +1,6 @@
 //! The log of changes as a tool, for clients that show their model no resources.
 //!
-//! It is made before the workspace is opened, like every tool of a program, and told afterwards whose log it shows.
+//! haft creates it before it opens the workspace, as every tool of a program, and later tells it which log to show.
 
 use std::sync::{Arc, OnceLock, Weak};
 

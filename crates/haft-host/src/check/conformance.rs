@@ -1,7 +1,7 @@
-//! `haft check --run`: a tool is run, with its examples and with calls that no tool expects.
+//! Runs a tool with its examples and with calls that no tool expects (`haft check --run`).
 //!
-//! What it changes is thrown away: programs and functions work over a layer, haft's own tools only plan. Not here: what
-//! is checked (`haft_runtime::conformance`), whether code may be run at all (`trials`).
+//! Its changes are discarded: programs and functions work over a layer, and haft's own tools only plan. Not here: the checks
+//! (`haft_runtime::conformance`), and whether haft may run the code at all (`trials`).
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -75,7 +75,7 @@ impl DefinitionBench<'_> {
             hurried: &hurried,
         };
         let findings = conformance::tried(subject).await;
-        // The name it has here is nobody's business.
+        // The findings must not show the temporary name that the tool has here.
         let findings = findings.into_iter().map(|finding| renamed(finding, (name, &definition.name))).collect();
         Ok(ToolTrialReport { file: self.trial.file.clone(), tool: definition.name.clone(), findings })
     }
@@ -101,7 +101,7 @@ impl DefinitionBench<'_> {
     }
 }
 
-/// Says that nothing can be run, where what a tool changes could not be thrown away.
+/// Reports that nothing can run if haft could not discard the changes of the tool.
 pub(super) fn cannot_be_run(trial: &DefinitionTrial, host: &Host) -> bool {
     let reached = host.runtime.doors().processes.confinement().reached;
     if reached == ConfinementLevel::Full {

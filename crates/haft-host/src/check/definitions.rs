@@ -1,6 +1,6 @@
-//! What is wrong with definitions and lists of tools, each with the files that it names.
+//! Finds mistakes in definitions and in lists of tools, together with the files that they name.
 //!
-//! Whether a program or a Python module is there and does what it should is tried afterwards (`trials`).
+//! Not here: whether a program or a Python module exists and does what it should (`trials`).
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Which files of a folder are checked: those that haft would load from it.
+//! Finds the files of a folder to check: those that haft would load from it.
 
 use std::path::{Path, PathBuf};
 

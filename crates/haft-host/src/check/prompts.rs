@@ -1,4 +1,4 @@
-//! What is wrong with a prompt file, by itself and beside the tool that it is about.
+//! Finds mistakes in a prompt file, by itself and compared with its tool.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

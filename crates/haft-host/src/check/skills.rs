@@ -1,4 +1,4 @@
-//! What is wrong with a skill: its `SKILL.md`, and the files beside it.
+//! Finds mistakes in a skill: in its `SKILL.md`, and in the files beside it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
-//! Tries what definitions are bound to: whether it is there, whether it takes the arguments, whether its examples hold.
+//! Tries what definitions are bound to: does it exist, does it accept the arguments, do its examples hold?
 //!
-//! Nothing of it is kept: it runs in the sandbox, over a layer that is thrown away. Code of a project that nobody
-//! trusts is not run.
+//! It runs in the sandbox, over a layer that haft discards afterwards. haft does not run code of a project that the user
+//! does not trust.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl Checking {
         }
         let mut settings = Settings::read(options.profile())?;
         settings.environment.secrets.extend(trials.iter().flat_map(|trial| trial.presets.secrets.iter().cloned()));
-        // Each call is tried for itself; nobody is to be told to do something else.
+        // Each call is tried by itself, so no result should advise the model to change its approach.
         settings.limits.failures_in_a_row = usize::MAX;
         let folder = options.folder().to_owned();
         let store = TrustStore::new(&settings.environment.state_folder);
@@ -88,12 +88,12 @@ impl DefinitionTrial {
         !matches!(self.definition.binding, Some(Binding::Builtin(_)) | None)
     }
 
-    /// Says whether other machines would be asked; what they do stays, so whoever only checks does not.
+    /// Says whether a trial would call other machines. A check does not do that, because their changes stay.
     fn asks_others(&self) -> bool {
         matches!(self.definition.binding, Some(Binding::Http(_)))
     }
 
-    /// Says what becomes of changes while it is tried. A tool of haft writes at once, so it must not.
+    /// Says how changes are handled during a trial. haft's own tools write directly, so they only plan.
     pub(super) fn mode(&self) -> Mode {
         if self.runs_code() { Mode::Try } else { Mode::Plan }
     }
@@ -130,7 +130,7 @@ async fn tried(
     if problems.iter().any(|problem| !problem.is_warning) {
         return (problems, None);
     }
-    // A name of its own, so that it is in nobody's way.
+    // A unique name avoids conflicts with other tools.
     let name = format!("{}-{number}", trial.definition.name.chars().take(50).collect::<String>());
     let bench = DefinitionBench { host, bindings, home, trial };
     match trying {

@@ -79,7 +79,7 @@ struct ToolSourceFiles<'a> {
 }
 
 impl ToolDescriptions {
-    /// Reads the user's own folder, and what a project brings along and is trusted.
+    /// Reads the user's own folder, and the trusted files of the project.
     pub fn in_folders(config: &Path, workspace: &Path, loaded: ProjectFiles) -> Self {
         let mut found = Self { workspace: workspace.to_owned(), ..Self::default() };
         let own = found.own(config);

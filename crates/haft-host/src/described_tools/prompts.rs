@@ -1,7 +1,7 @@
-//! Gives tools the words of prompt files.
+//! Applies prompt files to tools.
 //!
-//! A prompt file of a built-in tool uses the names of haft or of one dialect. haft applies it where the tool has these
-//! names; elsewhere it says so, and the tool keeps its own words.
+//! A prompt file of a built-in tool uses the names of haft or of one dialect. haft applies it if the tool has these names.
+//! Otherwise haft reports it, and the tool keeps its own description.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Finds skills and gives them to the tool that loads them.
 //!
-//! The user's own count as they are. Those of a project count while they are what the user trusts, and their files come
-//! from the copy that `haft trust` made.
+//! haft accepts the user's own skills as they are. It accepts a project's skill only with the content that the user trusts,
+//! and takes its files from the copy that `haft trust` made.
 //!
-//! Not here: what a `SKILL.md` says (`haft_tools::definition`), the tool (`haft_tools::skill`).
+//! Not here: the format of `SKILL.md` (`haft_tools::definition`), and the tool (`haft_tools::skill`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A tool of a project is called only while its files are what was trusted.
+//! Calls a project's tool only while its files are those that the user trusted.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ impl ToolInvocation for WatchedCall {
 
     fn run<'a>(self: Box<Self>, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            // Somebody may have been asked meanwhile.
+            // The files may have changed while a person answered a question.
             self.trust_gated.check()?;
             let note =
                 self.trust_gated.held.named_helpers_changed().map(|changed| format!("[{changed}. {LOOK_AT_HELPERS}]"));

@@ -1,4 +1,4 @@
-//! A conversation with the caller of a command, as streams: a question is written, and the answer is read.
+//! Talks with the caller of a command through streams: it writes a question and reads the answer.
 
 use std::io::{self, Read, Write};
 
@@ -23,7 +23,7 @@ impl Read for Typed<'_> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         if self.line.is_empty() {
             let is_asked = self.dialogue.say.send(ToClient::Read).is_ok();
-            // Whoever is gone answers nothing.
+            // A caller that has gone cannot answer.
             let line = if is_asked { self.dialogue.typed.recv().ok().flatten() } else { None };
             let Some(line) = line else { return Ok(0) };
             self.line = line.into_bytes();

@@ -1,4 +1,4 @@
-//! A command, read and judged: everything that is said of it, before it is shown to a person or a program.
+//! Reads and judges a command, and collects everything to show about it to a person or a program.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What is said of a command, as a record for programs.
+//! Writes the explanation of a command as a record for programs.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

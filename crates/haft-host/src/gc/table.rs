@@ -1,4 +1,4 @@
-//! What is kept for each workspace, as a table, or as lines for a narrow terminal.
+//! Shows what haft keeps for each workspace, as a table, or as lines for a narrow terminal.
 
 use haft_workspace::state::{StateKind, WorkspaceUsage};
 

@@ -223,8 +223,8 @@ impl AgentCallJudge {
         }
     }
 
-    /// Answers an ordinary question where the user's yes beforehand covers it. What leaves the machine, and what nobody
-    /// knows, needs the yes to everything.
+    /// Answers an ordinary question if the user's advance yes covers it. Effects beyond this machine, and unknown effects,
+    /// need the yes to everything.
     fn answered(&self, ruling: Ruling, needed: AdvanceYes) -> Ruling {
         match self.yes {
             Some(given) if ruling.is_ordinary_question() && given >= needed => said_yes(ruling, given),

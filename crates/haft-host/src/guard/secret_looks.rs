@@ -41,7 +41,7 @@ impl<'w> SecretLooks<'w> {
         *self.objects.borrow_mut().entry(word.to_owned()).or_insert_with(look)
     }
 
-    /// Returns secrets among untracked files that somebody has stashed.
+    /// Returns secrets among untracked files in a git stash.
     pub(super) fn stashed(&self) -> &[StashedSecret] {
         self.stashed.get_or_init(|| self.workspace.stashed_secrets())
     }

@@ -1,4 +1,4 @@
-//! Reads JSON in which no key stands twice: another reader may take the other one.
+//! Reads JSON and rejects duplicate keys, because another reader may use the other value.
 
 use std::fmt;
 

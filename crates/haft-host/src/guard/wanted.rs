@@ -1,7 +1,7 @@
 //! Translates a call of an agent's tool into haft's terms.
 //!
-//! A tool is known by its exact name; of its arguments those are looked at that say what is touched. What is not known is
-//! said to be so, and never taken for harmless.
+//! haft knows a tool by its exact name, and reads only the arguments that say what the call touches. It reports an unknown
+//! call as unknown, and never treats it as harmless.
 
 use serde_json::{Map, Value};
 

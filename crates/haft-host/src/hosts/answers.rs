@@ -1,6 +1,6 @@
-//! Reads the addresses of registries out of what tools print and out of the files of their settings.
+//! Reads addresses of registries from the output of tools and from their settings files.
 //!
-//! Without a sandbox no tool is asked.
+//! Without a sandbox haft does not run these tools.
 
 use haft_config::network::HostPattern;
 

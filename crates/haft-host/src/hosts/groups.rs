@@ -1,6 +1,6 @@
-//! The groups of hosts that settings name, each host with where it comes from.
+//! The groups of hosts that settings name. Each host has its source.
 //!
-//! `github` and `docs` are lists (`groups.txt`). `registries` is found out when it is needed, and known from then on.
+//! `github` and `docs` are lists (`groups.txt`). haft finds `registries` when it needs them, and then remembers them.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! Adds hosts to the lists of the user's `config.toml`: for `haft network allow`, and for an answer that holds always.
+//! Adds hosts to the lists of the user's `config.toml`, for `haft network allow` and for answers that hold always.
 
 use std::path::{Path, PathBuf};
 

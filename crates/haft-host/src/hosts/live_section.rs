@@ -1,4 +1,4 @@
-//! `[network]` of the settings as the file says it now: what `haft network allow` adds counts in a session that runs.
+//! Reads `[network]` again when the settings file changes: a running session uses what `haft network allow` adds.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! Finds the hosts of the registries that the user's own tools use, and remembers them.
 //!
-//! haft has no list of registries. What is found stays in the state folder with the stamps of the settings files and of
-//! the programs; when one of them is another, the tools are asked again. No settings of a project are looked at.
+//! haft has no list of registries. It keeps the hosts in the state folder, with the stamps of the settings files and of the
+//! programs. If a stamp changes, haft asks the tools again. It never reads settings of a project.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

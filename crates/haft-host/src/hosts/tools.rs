@@ -1,4 +1,4 @@
-//! The user's own tools, asked which registries they use: outside any project, without network, for a short time.
+//! Asks the user's own tools which registries they use: outside any project, without network, with a short time limit.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Which models each place has, as `haft models` lists them.
+//! Asks each provider or server for its models, as `haft models` lists them.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ impl AskedPlace {
             Self { place, models }
         });
         let places: Vec<Self> = join_all(asked).await;
-        // Nobody on a usual port of this machine is no news.
+        // An unused usual port of this machine is not worth reporting.
         let is_there = |asked: &Self| asked.models.is_ok() || !asked.place.is_local() || asked.place.key.is_some();
         places.into_iter().filter(is_there).collect()
     }

@@ -1,8 +1,8 @@
-//! Which model: what was said about it, else what can be found, and never a guess.
+//! Chooses the model: from what the user said, else from what haft can find. It never guesses.
 //!
-//! Flags go before the environment, that before the session that is taken up, that before `config.toml`. Where no address
-//! is said, it is found: a provider whose key is set, then a server on this machine. A key of a provider goes to that
-//! provider's own host and to nobody else, and so does the key that the file names (`whose`).
+//! Flags have priority over the environment, then the resumed session, then `config.toml`. Without an address haft uses a
+//! provider whose key is set, then a server on this machine. It sends a provider's key only to that provider's own host, and
+//! the key in the file only to the owner that the file means (`key_owner`).
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -307,7 +307,7 @@ impl Choice {
         }
     }
 
-    /// Looks at all usual ports of this machine at once; returns who answers with a list of models.
+    /// Asks all usual ports of this machine side by side. Returns the servers that answer with a list of models.
     async fn found_locally(&self) -> Vec<(EndpointCandidate, Vec<String>)> {
         let asked = EndpointCandidate::all_local().into_iter().map(|place| async {
             let models = self.models_of(&place).await.ok()?;
@@ -316,7 +316,7 @@ impl Choice {
         join_all(asked).await.into_iter().flatten().collect()
     }
 
-    /// Asks a place which models it has, once: whoever hangs is not waited for twice.
+    /// Asks a place for its models only once, because a place that hangs must not delay the caller twice.
     pub async fn models_of(&self, place: &EndpointCandidate) -> Models {
         let asked = || self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let id = (place.base_url.clone(), place.from());
@@ -361,7 +361,7 @@ impl EndpointCandidate {
         self.key.as_ref().map_or_else(|| self.because.clone(), |key| format!("key: {}", key.from))
     }
 
-    /// Asks which models it has. Whoever is on this machine answers at once, or is not there.
+    /// Asks which models it has. A server on this machine answers immediately, or does not run.
     async fn models(&self) -> Models {
         let mut endpoint = self.endpoint(String::new());
         let (connect, total) =
@@ -389,8 +389,7 @@ impl EndpointCandidate {
     }
 }
 
-/// Returns the proxy that the environment names for an address. One that nobody can go through is told here, before
-/// anything is begun.
+/// Returns the proxy that the environment names for an address. Reports an unusable proxy here, before any work starts.
 pub fn way_to(base_url: &str) -> anyhow::Result<Option<String>> {
     let Some(proxy) = proxy_for(base_url)? else { return Ok(None) };
     if let Err(why) = HttpClient::check_proxy(&proxy.address) {

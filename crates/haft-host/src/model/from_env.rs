@@ -1,4 +1,4 @@
-//! The model that the environment and the user's settings name, as `haft run` finds it.
+//! Finds the model that the environment and the user's settings name, as `haft run` does.
 
 use haft_config::settings::Settings;
 use haft_model::client::{Endpoint, ModelConnection};

@@ -1,7 +1,7 @@
-//! Whose a model is, so that the key of a file goes to whom that file means and to nobody else.
+//! Sends an API key only to the provider or the address that it was configured for.
 //!
-//! Flags, the environment and a session may name another model than `config.toml` does, or another address. Then the key
-//! that stands in the file is not for it, nor is the server, whatever else of the file still counts.
+//! Flags, the environment and a session may name another model or another address than `config.toml`. Then the key and the
+//! server of the file do not apply; other settings of the file may still count.
 
 use haft_config::model::ModelSection;
 use haft_config::model::server::ServerName;
@@ -15,7 +15,7 @@ use super::providers::{ModelProvider, PROVIDERS};
 enum EndpointOwner<'a> {
     /// A provider, at its own host.
     Provider(&'static str),
-    /// Whoever answers at this address.
+    /// The server at this address.
     At(&'a str),
     /// Not said.
     Nobody,

@@ -1,4 +1,4 @@
-//! The providers that are found by their keys, and the servers that are found by their ports: data.
+//! Lists the providers that haft finds by their keys, and the local servers that it finds by their ports.
 
 use haft_config::environment::NotText;
 use haft_config::keys::{ApiKey, ApiKeys};
@@ -10,7 +10,7 @@ pub struct ModelProvider {
     pub name: &'static str,
     /// Where its key is, the first that is set.
     pub variables: &'static [&'static str],
-    /// The form that it is spoken to in where nobody says otherwise.
+    /// The form of its requests by default.
     pub wire: Wire,
     pub base_url: &'static str,
     /// How the names of its models begin.
@@ -77,7 +77,7 @@ pub const PROVIDERS: [ModelProvider; 8] = [
     },
 ];
 
-/// Servers on this machine, on the ports that they have where nobody says otherwise. All speak Chat.
+/// Servers on this machine, on their default ports. All speak Chat.
 pub const LOCAL: [(&str, &str); 4] = [
     ("Ollama", "http://127.0.0.1:11434/v1"),
     ("LM Studio", "http://127.0.0.1:1234/v1"),

@@ -1,7 +1,7 @@
-//! How the chosen model is used, and what it costs: what the flags say, else what `config.toml` says of this model.
+//! Sets how haft uses the chosen model, and what the model costs: from flags, else from `config.toml`.
 //!
-//! What `[model]` says counts for the model that it names, and for any where it names none: another one that a flag
-//! names may think otherwise and take less. A price counts for the model under whose name it stands.
+//! `[model]` applies to the model that it names, or to any model if it names none. Another model that a flag names may have
+//! other effort levels and a smaller window. A price applies to the model under whose name it is listed.
 
 use anyhow::{Context, bail};
 use haft_agent::price::Price;
@@ -98,7 +98,7 @@ impl Tuning {
     }
 }
 
-/// What nobody says about the cache costs as much as if there were none: then the sum is never too small by that.
+/// Without a price for the cache haft uses the price without a cache, so the sum is never too low for that reason.
 fn price_of(said: &PriceSection) -> Price {
     Price {
         input: said.input.billionths,

@@ -1,4 +1,4 @@
-//! How a person names the model: with flags of haft, or only with variables where another program asks.
+//! Says how a person names the model: with haft's flags, or only with variables if another program uses haft.
 
 /// The names of the options for the model, as messages use them.
 #[derive(Clone, Copy, Debug)]

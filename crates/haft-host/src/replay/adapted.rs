@@ -1,4 +1,4 @@
-//! Makes what was said then mean the copy: paths of the workspace, and names of outputs that were too long to show.
+//! Adapts recorded texts to the copy: paths of the workspace, and names of outputs that were too long to show.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,7 +1,7 @@
-//! Answers questions in a replay as they were answered in the session, as far as a call stays in the copy.
+//! Answers questions in a replay as in the recorded session, as far as a call stays in the copy.
 //!
-//! What was allowed then is allowed again: nothing that is done to a copy is lost. What reaches beyond it, to other files
-//! or other machines, would be done for good, so nobody says yes to that; unless a rule does, it is refused.
+//! haft allows again what the session allowed, because changes to a copy do no harm. An effect on other files or other
+//! machines would be permanent, so haft refuses it unless a rule allows it.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};

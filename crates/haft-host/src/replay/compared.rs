@@ -1,4 +1,4 @@
-//! Compares what came of a call then with what comes of it now.
+//! Compares the recorded result of a call with its result in the replay.
 
 use haft_contract::diff::Diff;
 use haft_contract::encoding::decode;

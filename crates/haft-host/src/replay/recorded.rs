@@ -1,4 +1,4 @@
-//! What a session did, as its records tell it: who said what, and what came of each call.
+//! Reads a session from its records: the messages, and the result of each call.
 
 use std::collections::HashMap;
 use std::iter;

@@ -1,4 +1,4 @@
-//! How the calls of a replay compare, as records for programs, and how many came to what.
+//! Reports how the calls of a replay compare, as records for programs, and counts the outcomes.
 
 use haft_contract::diff::Diff;
 use haft_contract::grouped::GroupedNumber;

@@ -103,7 +103,7 @@ pub struct SessionReplay {
     /// What was changed in the workspace itself.
     history: WorkspaceHistory,
     from: Option<PathBuf>,
-    /// The keys to models, which nobody is to see here either.
+    /// The keys to models, which must stay hidden here too.
     keys: Vec<String>,
 }
 

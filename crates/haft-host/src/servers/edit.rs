@@ -47,7 +47,7 @@ pub fn add_to_file(scope: ServerScope, addition: &Addition) -> anyhow::Result<Se
     let env = variables(&addition.variables)?;
     let section = ServerSection { command, url, env, hosts, ..ServerSection::default() };
     let own = scope.settings.mcp.servers.get(&addition.name);
-    // Whoever types the same line again means the same server.
+    // A person who types the same line again means the same server.
     let is_there = own.is_some_and(|own| {
         own.words() == section.words() && own.url == section.url && own.env == section.env && own.hosts == section.hosts
     });

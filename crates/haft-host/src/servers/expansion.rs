@@ -1,7 +1,7 @@
-//! Variables in the files of other programs, expanded as each program does it.
+//! Expands variables in the files of other programs as each program does it.
 //!
-//! They are expanded after the file was read, and never by a shell. A variable that is not set is an error: an empty text
-//! in its place would mean something else.
+//! haft expands them after it has read the file, and never with a shell. A variable that is not set is an error, because an
+//! empty text in its place would have another meaning.
 
 use std::path::Path;
 

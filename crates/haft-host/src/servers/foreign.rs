@@ -1,7 +1,7 @@
-//! Servers in the files of other programs, read as those programs read them.
+//! Reads servers from the files of other programs as those programs do.
 //!
-//! A program's file is a row of a table: where it lies, how it writes variables, and where in it the servers are. An entry
-//! that haft cannot use keeps its name and the reason; it never costs another entry.
+//! A table has one row for each file: its path, its form of variables, and the keys that hold servers. An entry that haft
+//! cannot use keeps its name and the reason; it does not affect other entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -343,7 +343,7 @@ fn bounded(seconds: f64) -> Option<Duration> {
 fn timeout_of(entry: &Map<String, Value>) -> Option<Duration> {
     let number = |key: &str| entry.get(key).and_then(Value::as_f64).filter(|number| *number > 0.0);
     let seconds = number("tool_timeout_sec").or_else(|| {
-        // Nobody means a limit of more than an hour and a half in seconds, or of less than that in milliseconds.
+        // A limit in seconds is not above an hour and a half; a limit in milliseconds is not below that number.
         number("timeout").map(|number| if number > 5_400.0 { number / 1_000.0 } else { number })
     });
     seconds.and_then(bounded)

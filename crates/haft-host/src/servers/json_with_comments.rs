@@ -1,4 +1,4 @@
-//! JSON as people write it in settings: with comments and trailing commas.
+//! Reads JSON as people write it in settings: with comments and trailing commas.
 
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
-//! What keeps an agent from running haft's hook although its settings name it.
+//! Finds what keeps an agent from running haft's hook although its settings name the hook.
 //!
-//! Claude Code runs no hooks at all where one of its settings files switches them off, and passes over a file as a whole that
-//! does not fit its schema. A project can bring such a file. So haft reads the same files, and does not claim coverage then.
+//! Claude Code runs no hooks if one of its settings files disables them. It ignores a whole file that does not fit its
+//! schema. A project can contain such a file. So haft reads the same files, and then does not claim coverage.
 //!
 //! Not here: whether the hook itself works, which `haft setup` tries.
 

@@ -1,7 +1,7 @@
-//! What was said and done, for spans that shall have it: bounded, and without secrets.
+//! Adds what was said and done to spans, if the user wants it: bounded, and without secrets.
 //!
-//! Each span has what came up in it and not the whole conversation again: the prompt and the answer stand at the run,
-//! each reply at its step, arguments and result at their call.
+//! Each span has only its own content, not the whole conversation: the run has the prompt and the answer, each step its
+//! reply, and each call its arguments and result.
 
 use haft_model::conversation::{ModelToolCall, Reply, ReplyPart};
 use haft_runtime::redact::Redactor;

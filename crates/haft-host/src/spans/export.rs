@@ -1,4 +1,4 @@
-//! The way of spans to their collector: in the background, in batches, and what was lost on it.
+//! Sends spans to their collector in the background, in batches, and remembers why some were lost.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -97,7 +97,7 @@ impl SpanLossReason {
     }
 }
 
-/// Keeps in mind that a batch did not arrive; the library would tell nobody.
+/// Remembers that a batch did not arrive, because the library does not report it.
 #[derive(Debug)]
 struct TrustGated {
     exporter: opentelemetry_otlp::SpanExporter,

@@ -1,7 +1,7 @@
 //! The names of the OpenTelemetry conventions for generative AI, and haft's own beside them.
 //!
-//! The conventions are still marked as in development, so the names stand here and in no other place. Taken from the
-//! published packages opentelemetry-semantic-conventions 0.66b2 and opentelemetry-util-genai 1.3b0.
+//! The conventions are still marked as in development, so only this file contains the names. They come from the published
+//! packages opentelemetry-semantic-conventions 0.66b2 and opentelemetry-util-genai 1.3b0.
 
 use haft_model::client::Endpoint;
 use haft_model::conversation::StopReason;
@@ -45,7 +45,7 @@ pub(super) const STEPS: &str = "haft.steps";
 /// How often the provider was asked again.
 pub(super) const AGAIN: &str = "haft.again";
 pub(super) const STATUS: &str = "haft.status";
-/// What was answered where somebody was asked.
+/// The answer to the question about a call.
 pub(super) const VERDICT: &str = "haft.verdict";
 pub(super) const RULE: &str = "haft.rule";
 pub(super) const EXIT_CODE: &str = "haft.exit_code";

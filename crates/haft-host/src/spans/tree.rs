@@ -1,4 +1,4 @@
-//! The spans of one run: the run, beneath it each question to the model and each call of a tool.
+//! Builds the spans of one run: the run, and below it each request to the model and each call of a tool.
 
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ const LONGEST_NAME: usize = 200;
 /// The session, the verdicts and the content filter that all spans of a run share.
 pub(super) struct RunSpanContext {
     pub(super) session: String,
-    /// What was answered where somebody was asked.
+    /// The answers to questions about calls.
     pub(super) verdicts: Subscription,
     pub(super) content: SpanContentFilter,
 }
@@ -41,7 +41,7 @@ pub(super) struct SpanTree {
     calls: Vec<(String, Span)>,
     /// What providers have counted.
     usage: Usage,
-    /// The calls that somebody was asked about, with the answer.
+    /// The calls that a person was asked about, with the answer.
     answered: Vec<(String, &'static str)>,
     is_ended: bool,
 }
@@ -215,7 +215,7 @@ impl SpanTree {
         self.tracer.build_with_context(builder, &context)
     }
 
-    /// Returns what was answered where somebody was asked about a call.
+    /// Returns the answer to the question about a call, if there was one.
     fn verdict_on(&mut self, id: &str) -> Option<&'static str> {
         while let Some(event) = self.about.verdicts.try_next() {
             if let CallEventContent::ApprovalGiven { verdict, .. } = &event.what {

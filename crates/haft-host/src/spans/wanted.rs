@@ -1,4 +1,4 @@
-//! Whether spans are wanted, and where to: the standard variables of OpenTelemetry.
+//! Reads from OpenTelemetry's standard variables whether to export spans, and where to send them.
 //!
 //! `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*` and the headers are read by the
 //! library itself.

@@ -1,4 +1,4 @@
-//! The lines between `---` at the beginning of a Markdown file: keys with texts.
+//! Reads the lines between `---` at the beginning of a Markdown file: keys with texts.
 //!
 //! They look like YAML, but many files in use are not: `argument-hint: [number] [priority]` is none. So each key has the
 //! text of its line, without quotes; a list of several lines counts as one text with commas.

@@ -1,4 +1,4 @@
-//! A question as a form: what would be done, why it is asked, and the answers there are.
+//! Shows a question as a form: the planned effects, the reason for the question, and the possible answers.
 
 use std::borrow::Cow;
 

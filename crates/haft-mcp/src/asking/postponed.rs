@@ -1,4 +1,4 @@
-//! Questions that came up while a call ran, for a client that can be asked only before a call runs.
+//! Keeps questions from a running call, for a client that can ask a person only before a call runs.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

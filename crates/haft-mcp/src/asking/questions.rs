@@ -1,6 +1,6 @@
-//! Questions of a model as a form: a field for each, in the types that the protocol has.
+//! Shows a model's questions as a form: a field for each, in the types of the protocol.
 //!
-//! Clients up to 2025-06-18 have no list of several answers, so there each option is a field of its own.
+//! Clients up to 2025-06-18 cannot select several answers in a list, so each option is a separate field there.
 
 use haft_contract::user_questions::{AnswerForm, AnswerOption, Asker, UserAnswer, UserQuestion, UserReply};
 use haft_runtime::approval::Questionnaire;

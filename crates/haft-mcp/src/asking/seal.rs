@@ -1,8 +1,8 @@
-//! The state that a client carries between a question and its answer: signed, short-lived, good for one call once.
+//! Signs the state that a client carries between a question and its answer. It is short-lived and valid for one call, once.
 //!
-//! A client may send back anything. What opens was closed with our key, for exactly this call, not long ago, and was not
-//! opened here before; everything else is refused or asked again. Servers behind a balancer share the key, so that the
-//! answer may come to another one than the one that asked; each of them opens it at most once.
+//! A client may send back anything. haft accepts only a state that has a signature with haft's key, belongs to exactly this
+//! call, is recent, and was not used here before. It refuses all others or asks again. Servers behind a balancer share the
+//! key, because another server may receive the answer. Each server accepts a state at most once.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

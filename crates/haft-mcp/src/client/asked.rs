@@ -1,7 +1,7 @@
-//! What a server asks while a call runs, taken to the user: forms, addresses to visit, questions for the user's model.
+//! Passes a server's requests during a call to the user: forms, addresses to visit, questions for the user's model.
 //!
-//! The user sees which server asks, and nothing is sent without a yes. Where no user can be asked, the answer is no, and
-//! the result of the call says so. A server that asks on and on hears no without the user being bothered.
+//! The user sees which server asks, and haft sends nothing without a yes. If haft cannot ask a user, the answer is no, and
+//! the result of the call says so. haft declines further requests of a server that asks too often, without asking the user.
 
 #![expect(deprecated, reason = "sampling goes away with the servers that ask for it")]
 
@@ -56,7 +56,7 @@ impl<'a> InputResponder<'a> {
                     true => self.declined(&format!("it asked more than {MOST_QUESTIONS} times in one call")),
                     false => self.elicited(*params, cx).await,
                 };
-                // Nobody waits any more if the server gave up.
+                // The server may have stopped waiting for the answer.
                 let _ = reply.send(answer);
             }
             ServerQuestion::Sample(params, reply) => self.sample(&params, reply, cx).await,

@@ -1,4 +1,4 @@
-//! One call of a server while its caller listens: progress is shown, questions are answered, a stop is passed on.
+//! Runs one call of a server for a waiting caller: shows progress, answers questions and passes on a stop.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
-//! The calls that run on a connection, and what they hear of their server.
+//! The calls that run on a connection, and what their server sends them.
 //!
-//! Each has a way for progress, somebody who answers what the server asks meanwhile, and a clock of the server's silence.
+//! Each call has a channel for progress, a channel for the server's questions, and a clock of the server's silence.
 //!
-//! The protocol does not say for which call a server asks. The call that began last is taken; a question while no call runs
-//! has nobody to answer it.
+//! The protocol does not say for which call a server asks. haft assumes the call that began last. If no call runs,
+//! haft cannot answer the question.
 
 #![expect(deprecated, reason = "sampling goes away with the servers that ask for it")]
 
@@ -66,7 +66,7 @@ impl RunningCalls {
             None => progress.progress.to_string(),
         };
         let words: String = progress.message.iter().flat_map(|words| words.chars()).take(LONGEST_PROGRESS).collect();
-        // Whoever does not keep up misses some of it.
+        // A slow caller misses some of the progress.
         let _ = call.ears.progress.try_send(format!("{part} {words}\n"));
     }
 

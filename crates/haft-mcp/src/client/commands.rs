@@ -1,6 +1,6 @@
-//! The commands of a person about servers: `haft mcp list`, `add`, `remove`, `login`, `logout` and `doctor`, without a screen.
+//! Runs the commands about servers, without a screen: `haft mcp list`, `add`, `remove`, `login`, `logout` and `doctor`.
 //!
-//! The program around them shows lines and asks; nothing here decides for a person.
+//! The program around them shows lines and asks. This module makes no decision for a person.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,7 +21,7 @@ pub trait Console {
     ///
     /// # Errors
     ///
-    /// Fails if nobody reads it any more.
+    /// Fails if the reader has closed the output.
     fn say(&self, line: &str) -> io::Result<()>;
 
     /// Shows a remark beside the answer.
@@ -37,14 +37,14 @@ pub trait Console {
     /// Returns whether the answer is for a program.
     fn is_for_programs(&self) -> bool;
 
-    /// Asks for a yes; nothing if nobody is there.
+    /// Asks for a yes; returns nothing if no person can answer.
     ///
     /// # Errors
     ///
     /// Fails if the question cannot be shown, or the answer cannot be read.
     fn asks(&self, question: &str) -> io::Result<Option<bool>>;
 
-    /// Returns whether somebody is there who can be asked.
+    /// Returns whether a person can answer questions.
     fn is_attended(&self) -> bool;
 
     /// Reads a line that the person types or pastes; nothing at the end of input.
@@ -65,7 +65,7 @@ pub enum McpCommandOutcome {
     Done,
     /// It did not work.
     Failed,
-    /// Somebody would have to say yes, or said no.
+    /// It needs a yes from a person, or the person said no.
     Refused,
 }
 
@@ -73,7 +73,7 @@ pub enum McpCommandOutcome {
 ///
 /// # Errors
 ///
-/// Fails if nobody reads the answer any more.
+/// Fails if the reader has closed the output.
 pub fn list(scope: &ServerScope, console: &dyn Console) -> io::Result<McpCommandOutcome> {
     let (servers, problems) = listed(scope);
     if console.is_for_programs() {
@@ -111,7 +111,7 @@ fn record(server: &ListedServer) -> Value {
 ///
 /// # Errors
 ///
-/// Fails if nobody reads the answer any more, or the question cannot be shown.
+/// Fails if the reader has closed the output, or haft cannot show the question.
 pub fn add(scope: ServerScope, addition: &Addition, console: &dyn Console) -> io::Result<McpCommandOutcome> {
     if scope.only_plans() {
         return refused(console, PLANS);
@@ -132,7 +132,7 @@ pub fn add(scope: ServerScope, addition: &Addition, console: &dyn Console) -> io
     for line in chosen.described() {
         console.talk(&line);
     }
-    // Whoever typed the command line has seen it.
+    // A person who typed the command line has seen it.
     if chosen.consent() != Consent::Given && !is_typed {
         let question = match chosen.consent() {
             Consent::Changed => "This is not what you agreed to. Use it as it is now?",
@@ -208,7 +208,7 @@ fn pinned(
 ///
 /// # Errors
 ///
-/// Fails if nobody reads the answer any more.
+/// Fails if the reader has closed the output.
 pub fn remove(scope: ServerScope, name: &str, console: &dyn Console) -> io::Result<McpCommandOutcome> {
     if scope.only_plans() {
         return refused(console, PLANS);
@@ -234,7 +234,7 @@ pub fn remove(scope: ServerScope, name: &str, console: &dyn Console) -> io::Resu
 ///
 /// # Errors
 ///
-/// Fails if nobody reads the answer any more.
+/// Fails if the reader has closed the output.
 pub fn doctor(scope: ServerScope, name: &str, console: &dyn Console) -> io::Result<McpCommandOutcome> {
     let chosen = match ChosenServer::find(scope, name) {
         Ok(chosen) => chosen,
@@ -283,7 +283,7 @@ pub enum WayBack {
 }
 
 impl From<bool> for WayBack {
-    /// Returns the way of somebody who asked to paste, or did not.
+    /// Returns [`WayBack::Pasted`] if the person asked to paste, else [`WayBack::Port`].
     fn from(pastes: bool) -> Self {
         if pastes { WayBack::Pasted } else { WayBack::Port }
     }
@@ -293,7 +293,7 @@ impl From<bool> for WayBack {
 ///
 /// # Errors
 ///
-/// Fails if nobody reads the answer any more, or the question cannot be shown.
+/// Fails if the reader has closed the output, or haft cannot show the question.
 pub fn login(scope: ServerScope, name: &str, (way, console): (WayBack, &dyn Console)) -> io::Result<McpCommandOutcome> {
     if scope.only_plans() {
         return refused(console, PLANS);
@@ -340,7 +340,7 @@ pub fn login(scope: ServerScope, name: &str, (way, console): (WayBack, &dyn Cons
 ///
 /// # Errors
 ///
-/// Fails if nobody reads the answer any more.
+/// Fails if the reader has closed the output.
 pub fn prompt(
     scope: ServerScope,
     name: &str,
@@ -408,7 +408,7 @@ fn show_prompts(prompts: &[ListedPrompt], (name, console): (&str, &dyn Console))
 ///
 /// # Errors
 ///
-/// Fails if nobody reads the answer any more.
+/// Fails if the reader has closed the output.
 pub fn logout(scope: ServerScope, name: &str, console: &dyn Console) -> io::Result<McpCommandOutcome> {
     if scope.only_plans() {
         return refused(console, PLANS);

@@ -1,7 +1,7 @@
 //! One connection to a server: from the start to the list of its tools, and its calls.
 //!
-//! Which era a server belongs to is asked once and remembered. A server that ends or stays silent because of the question
-//! is started again and greeted as servers before 2026-07-28 expect.
+//! haft asks a server once for its era, and remembers the answer. If the question makes a server end or stay silent, haft
+//! starts it again and greets it as servers before 2026-07-28 expect.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
-//! The form that a server wants filled in, as questions for the user, and their answers as what the server gets.
+//! Shows a server's form as questions for the user, and converts the answers to the form that the server expects.
 //!
-//! Each field is one question, and the last asks whether the answers are to be sent: nothing leaves without that yes. An
-//! empty answer takes the default of the field.
+//! Each field is one question. The last question asks whether to send the answers: haft sends nothing without that yes. An
+//! empty answer uses the default of the field.
 
 use haft_contract::user_questions::{AnswerForm, AnswerOption, Asker, MOST_OPTIONS, UserAnswer, UserQuestion};
 use haft_contract::visible::visible;

@@ -1,6 +1,6 @@
-//! What a server may ask of haft, and where what it says goes.
+//! Answers the requests of a server, and passes on its notifications.
 //!
-//! A server learns the workspace as its one root. Its questions go to the call that runs.
+//! A server learns the workspace as its one root. Its questions go to the running call.
 
 #![expect(deprecated, reason = "roots, sampling and logs go away with the servers that have a handshake")]
 

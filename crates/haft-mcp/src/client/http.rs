@@ -1,7 +1,7 @@
-//! A server that runs elsewhere: each message is a request, and what comes back are lines like those of a pipe.
+//! Talks to a remote server over HTTP: each message is a request, and replies are lines like those of a pipe.
 //!
-//! An answer is one JSON message, or a stream of events. What goes wrong on the way becomes the error of the request that
-//! it happened to, so that no call waits for an answer that cannot come.
+//! An answer is one JSON message, or a stream of events. A transport failure becomes the error of the request that it
+//! affects, so no call waits for an answer that cannot come.
 //!
 //! Not here: keys and logins (`oauth`).
 

@@ -1,4 +1,4 @@
-//! What keeps a server alive: the process that haft started, or nothing for a server that runs elsewhere.
+//! Watches and stops the process of a server that haft started; a remote server has no process here.
 
 use haft_host::servers::process::ServerProcess;
 

@@ -61,7 +61,7 @@ pub struct ListedServer {
     pub error: Option<String>,
 }
 
-/// A server that somebody wants to use or examine.
+/// A server that the user wants to use or examine.
 pub struct ChosenServer {
     scope: Arc<ServerScope>,
     server: ConfiguredServer,

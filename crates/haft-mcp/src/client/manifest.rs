@@ -1,7 +1,7 @@
-//! What a server says of its tools: everything that the user agreed to, and that a model is shown.
+//! The manifest of a server: its tools as the user agreed to them and as a model sees them.
 //!
-//! haft keeps the manifest of each server that the user has allowed. Tools come from there, so a server need not run to be
-//! listed, and what it says later changes nothing until the user agrees again.
+//! haft keeps the manifest of each server that the user has allowed. It lists the tools from there without starting the
+//! server. Later changes by the server have no effect until the user agrees again.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! The name under which a model sees a tool of a server: `server__tool`, always.
 //!
-//! A name is made from the server's and the tool's alone, so it stays the same whatever else is configured, and no server
-//! can take the name of another tool: haft's own have no `__`. A name that does not say exactly which server and tool are
-//! meant ends in a hash of both.
+//! Only the names of the server and the tool determine it, so it does not depend on other configuration. No server can take
+//! the name of another tool: haft's own names have no `__`. A name that does not identify exactly one server and tool ends
+//! in a hash of both.
 
 /// Longest name that every provider takes.
 const LONGEST: usize = 64;

@@ -1,10 +1,10 @@
 //! The user's login to a server with an address (OAuth 2.1), as the requests to that server use it.
 //!
-//! A key is renewed before it ends, and once more when the server refuses it; never twice at the same time, whichever
-//! processes of the user talk to the server. What a renewal cannot do needs the user: the request then fails with the
-//! command that logs in. Keys are in a file for the user alone, in the header of requests to their server, and nowhere else.
+//! haft renews a key before it expires, and once more if the server refuses it. Two processes of the user never renew it at
+//! the same time. If a renewal needs the user, the request fails and names the login command. Keys are only in a file that
+//! the user alone can read, and in the header of requests to their server.
 //!
-//! Not here: asking the user in the middle of a call; `haft mcp login` does, when the user wants it.
+//! Not here: asking the user during a call. `haft mcp login` asks when the user wants it.
 
 mod authorization;
 mod callback;

@@ -1,7 +1,7 @@
-//! The two ways of messages between haft and a server, in bounded memory; nothing that a server sends can hang a call.
+//! The transport between haft and a server, in bounded memory; nothing that a server sends can hang a call.
 //!
-//! The transport drops what nobody waits for, answers for a server that sends what cannot be read, and turns silence after
-//! the question for the era into the answer of a server that does not know the question.
+//! It drops messages that no request waits for, and replaces unreadable answers with errors. If a server does not answer the
+//! question for the era, the transport answers as a server that does not know the question.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -121,7 +121,7 @@ impl ServerPipes {
         }
     }
 
-    /// A storm of these costs nothing: what says the same is noted once, and what nobody hears is dropped.
+    /// A flood of these costs nothing: haft notes equal ones once, and drops those without a receiver.
     fn notification(&mut self, method: &str, text: &[u8]) -> Option<ServerJsonRpcMessage> {
         match method {
             "notifications/tools/list_changed" => {
@@ -234,7 +234,7 @@ impl Transport<RoleClient> for ServerPipes {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    // What the server still answers is for nobody.
+                    // haft ignores a later answer from the server.
                     self.traffic.forget(id);
                 }
             }

@@ -1,6 +1,6 @@
-//! Prompts of servers, for a person: which there are, and the text of one.
+//! Lists the prompts of servers for a person, and reads one.
 //!
-//! A prompt is text of strangers. It is shown to the person, who decides what becomes of it; a model gets it only then.
+//! A prompt is untrusted text. haft shows it to the person, who decides whether a model gets it.
 
 use std::collections::BTreeMap;
 
@@ -178,7 +178,7 @@ fn patience() -> Patience {
     Patience { idle: TO_LIST, total: TO_LIST }
 }
 
-/// Nobody hears what the server says, and nobody answers what it asks.
+/// Returns channels without receivers: they drop the server's messages and questions.
 fn nobody() -> CallEars {
     let ((progress, _), (questions, _)) = (mpsc::channel(1), mpsc::channel(1));
     CallEars { progress, questions }

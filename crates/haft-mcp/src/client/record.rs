@@ -1,4 +1,4 @@
-//! What haft remembers of a server between runs: the command line that the user agreed to, and its tools as they were then.
+//! Remembers a server between runs: the command line that the user agreed to, and its tools at that time.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! The requests of a call, with the answers that the server wants first.
+//! Sends the requests of a call, and the answers that the server wants first.
 //!
-//! A request ends when the server answers, is silent for too long, the call has taken too long, or the user stops it. The
-//! server is told of each end but its own.
+//! A request ends when the server answers or is silent for too long, when the call takes too long, or when the user stops
+//! it. haft tells the server about each end that the server did not cause.
 
 use std::sync::Arc;
 use std::time::Duration;

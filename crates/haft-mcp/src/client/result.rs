@@ -1,6 +1,6 @@
-//! A result of a server as a result of haft: text that nothing hides in, images as images, and no bytes as text.
+//! Converts a server's result to haft's form: visible text, images as images, and no bytes as text.
 //!
-//! What is too long is cut and kept by the same stage as every other result.
+//! The same stage as for every other result cuts and keeps long text.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use bytes::Bytes;

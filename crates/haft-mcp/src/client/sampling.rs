@@ -1,4 +1,4 @@
-//! How often a server may ask the user's model in a session: as often as the user's file says, else never.
+//! Limits how often a server may ask the user's model in a session: the user's file sets the limit, else it is zero.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

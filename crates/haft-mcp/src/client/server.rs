@@ -1,7 +1,7 @@
-//! One configured server: it starts with its first call, and starts again when it has ended.
+//! Runs one configured server: starts it with its first call, and restarts it after it has ended.
 //!
-//! Calls go only to a server whose tools are those that the user agreed to. A server that ends again and again is started
-//! ever less often; it is never given up.
+//! haft calls a server only if its tools are those that the user agreed to. It waits longer before each restart of a server
+//! that ends again and again, but never gives up.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The tools of all configured servers, from what haft remembers of each: nothing is started to list them.
+//! Lists the tools of all configured servers from haft's memory, without starting a server.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! A tool of a server as a tool of haft: the same steps, rules, questions and limits as for any other.
+//! Wraps a server's tool as a tool of haft, with the same steps, rules, questions and limits as any other.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! What passes between haft and a server, as both the transport and its users see it.
+//! Tracks the traffic between haft and a server, for the transport and for its users.
 //!
-//! It knows which requests have no answer yet, whether the list of tools changed, and what came that is no message.
+//! It knows which requests have no answer yet, whether the list of tools changed, and which lines were not messages.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

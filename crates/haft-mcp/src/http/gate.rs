@@ -1,9 +1,9 @@
-//! Who may ask: decided by the head of a request, before its body is read.
+//! Decides from the head of a request whether to accept it, before reading the body.
 //!
-//! A page in the user's browser can send requests to this machine, under any name that leads here. So the name that a
-//! request calls the server by (`Host`), and the page that it comes from (`Origin`), are compared exactly with those that
-//! the server has itself; a request without `Host` is a stranger's. A page cannot know the token: with the right token
-//! the server may be called by another name, as a proxy in front of several servers does. Pages of other servers stay out.
+//! A page in the user's browser can send requests to this machine, under any name that leads here. So haft compares the name
+//! of the server (`Host`) and the origin of the page (`Origin`) exactly with its own. It refuses a request without `Host`.
+//! A page cannot know the token. With the right token a request may use another server name, for example through a shared
+//! proxy. haft still refuses pages of other servers.
 
 use std::net::SocketAddr;
 

@@ -1,7 +1,7 @@
-//! The sessions of clients with a handshake, of which there are never too many.
+//! Limits the number of sessions of clients with a handshake.
 //!
-//! A client may leave without a word, and another may begin session after session. Past the limit the session that was used
-//! longest ago ends; its client gets the status 404 and begins a new one, as the protocol says.
+//! A client may leave silently, and another may open many sessions. Above the limit haft ends the session that was unused
+//! for longest. Its client gets the status 404 and opens a new one, as the protocol says.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Where a request says which session it belongs to.
 const HEADER_SESSION_ID: &str = "Mcp-Session-Id";
-/// Most sessions at once.
+/// Most sessions at the same time.
 const MOST_SESSIONS: usize = 64;
 /// How long a session lives without a message.
 const IDLE: Duration = Duration::from_secs(30 * 60);

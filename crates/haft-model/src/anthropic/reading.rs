@@ -44,7 +44,7 @@ struct PartialBlock {
     name: String,
 }
 
-/// Counts as the provider gives them: what it read anew, and what it had kept.
+/// Token counts from the provider: input that it read fresh, and input that it had in its cache.
 #[derive(Clone, Copy, Default)]
 struct Tokens {
     fresh: u64,

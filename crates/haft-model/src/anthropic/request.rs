@@ -11,13 +11,13 @@ use crate::offered_names::OfferedNames;
 use crate::provider::ModelRequest;
 use crate::wire::Wire;
 
-/// How long a reply may be where nobody says: a limit has to be named, and a model takes no larger one than its own.
+/// The default length of a reply: a request must name a limit, and a model takes no larger one than its own.
 const MOST_TOKENS: u32 = 32_000;
 /// The same for families of models that take less.
 const MOST_TOKENS_OF: [(&str, u32); 4] =
     [("claude-3-7", 32_000), ("claude-3-5", 8_192), ("claude-3", 4_096), ("claude-2", 4_096)];
 
-/// Said where somebody said nothing: an empty text is refused.
+/// Replaces an empty text, which the provider refuses.
 const NOTHING: &str = "(empty)";
 
 #[derive(Serialize)]

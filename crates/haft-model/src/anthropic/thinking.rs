@@ -1,8 +1,8 @@
-//! Says to a model of Anthropic's form how much it shall think.
+//! Tells a model of Anthropic's format how much to think.
 //!
-//! From version 4.6 on a model decides by itself when to think, and is told how hard; before that it gets a number of
-//! tokens, which is part of the length of the reply. Other models behind this form think by themselves, and take the
-//! word alone: DeepSeek's guide has no other way.
+//! From version 4.6 on a model decides by itself when to think, and the request says how hard. Earlier versions get a
+//! number of tokens, which is part of the length of the reply. Other models behind this format think by themselves and
+//! take only the word: DeepSeek's guide has no other way.
 
 use serde::Serialize;
 

@@ -1,8 +1,8 @@
-//! Puts the calls of a stream together from their pieces.
+//! Assembles the calls of a stream from their pieces.
 //!
-//! A piece says by its index to which call it belongs. Servers that send whole calls leave the index out or say 0 for all
-//! of them, some repeat the name or the id with every piece, and some make up a new id for each; so a piece begins another
-//! call only when it has a name and something else speaks for it.
+//! The index of a piece says to which call it belongs. Servers that send whole calls omit the index or always send 0,
+//! some repeat the name or the id with every piece, and some make up a new id for each. So a piece begins another call
+//! only if it has a name and another sign of a new call.
 
 use serde_json::Value;
 use serde_json::json;

@@ -1,13 +1,13 @@
-//! Images of results. A result has only text in this form, so they stand in what the user says next.
+//! Sends images of results. A result has only text in this format, so the images go into the next message of the user.
 //!
-//! Where nobody but the model may speak behind results they stand in the result itself: its published types have them
-//! there.
+//! If only the model may speak after results, the images go into the result itself: the server's published types have
+//! them there.
 
 use serde_json::{Value, json};
 
 use crate::conversation::{Image, ToolAnswer};
 
-/// Images of results that nobody was shown yet, each behind a text that says where they are from.
+/// Images of results that the model has not seen yet, each after a text that names their source.
 #[derive(Debug, Default)]
 pub(super) struct Unshown(Vec<Value>);
 

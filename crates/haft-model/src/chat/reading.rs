@@ -1,6 +1,6 @@
-//! Reads the stream of a reply, chunk by chunk, from any server that speaks this form.
+//! Reads the stream of a reply, chunk by chunk, from any server with this format.
 //!
-//! A server that answers with the whole reply at once is read the same way: its message is one big piece.
+//! If a server sends the whole reply in one piece, this reads its message as one big chunk.
 
 use std::time::Duration;
 

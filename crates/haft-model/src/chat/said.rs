@@ -1,8 +1,8 @@
-//! What a reply says beside its calls: text, a refusal, and what was thought.
+//! Reads what a reply says beside its calls: text, a refusal, and thoughts.
 //!
-//! What was thought comes in a member that depends on the server, sometimes in two at once, and goes back in the one in
-//! which it came: DeepSeek refuses a conversation with calls without it, and OpenRouter passes it on to providers that do.
-//! What was thought in the text itself (`thought_aloud`) stays in the text that goes back.
+//! Thoughts arrive in a member that depends on the server, sometimes in two members together, and go back in the same
+//! member. DeepSeek refuses a conversation with calls without it, and OpenRouter passes it on to such providers.
+//! Thoughts inside the text itself (`thought_aloud`) stay in the text that goes back.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};

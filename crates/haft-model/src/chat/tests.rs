@@ -1,4 +1,4 @@
-//! Streams of this form and what comes of them, and what a request looks like for whom.
+//! Tests the results of streams in this format, and the requests to each server.
 
 use std::collections::HashSet;
 

@@ -1,10 +1,10 @@
-//! Tells what a model thinks aloud at the beginning of its text from what it says.
+//! Separates the thoughts at the beginning of a model's text from its answer.
 //!
-//! Servers that do not know the form of a model pass on `<think>…</think>` as text. It counts as thought only where the
-//! text begins with it; a tag further on is something that the model writes about. What goes back to the server is the
-//! text as it came.
+//! Servers that do not know the format of a model pass on `<think>…</think>` as text. It counts as thought only at the
+//! beginning of the text; a later tag is something that the model writes about. The text goes back to the server
+//! unchanged.
 //!
-//! Not here: thoughts that came in a member of their own (`said`).
+//! Not here: thoughts in a separate member (`said`).
 
 const BEGIN: &str = "<think>";
 const END: &str = "</think>";

@@ -1,4 +1,4 @@
-//! Where a request goes: the base address that people write, and the path of the form.
+//! Builds the address of a request from the configured base address and the path of the format.
 
 use haft_net::Address;
 

@@ -1,4 +1,4 @@
-//! How long a provider wants to be left alone, where it says so in the body of a refusal.
+//! Reads from the body of a refusal how long a provider wants haft to wait.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Whether to ask again, and after which pause.
+//! Decides whether to retry, and after which pause.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -12,11 +12,11 @@ use crate::provider::{ModelError, ModelErrorKind};
 
 /// The longest pause where the provider names none.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// How often an address is tried at which nobody answers: most likely it is wrong, or the server is not started.
+/// How often haft tries an address that does not answer: probably it is wrong, or the server is not started.
 const TRIES_OF_A_SILENT_ADDRESS: u32 = 3;
 /// The most characters of a failure that are told: some providers answer with a page, or with the whole request.
 const LONGEST_WORDS: usize = 700;
-/// How often a provider may fall silent before it is given up: whoever waits has waited long each time.
+/// How often a provider may fall silent before haft gives up: each silence is a long wait.
 const MOST_SILENCES: u32 = 2;
 /// The most characters that are said about a reply that broke off.
 const LONGEST_CLAUSE: usize = 200;
@@ -161,8 +161,8 @@ fn back_off(tried: u32, first: Duration) -> Duration {
     whole.mul_f64(0.5 + chance / 2.0)
 }
 
-/// Returns how long the provider wants to be left alone, by the headers of its answer. A moment that is over says nothing:
-/// its clock or ours is wrong, and to ask at once would be what it does not want.
+/// Returns how long the provider wants to be left alone, by the headers of its answer. A moment in the past says
+/// nothing: its clock or ours is wrong, and the provider does not want an immediate retry.
 pub(super) fn asked_in(headers: &Headers, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.text(name).map(str::trim);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
@@ -210,7 +210,7 @@ mod tests {
     use super::{AttemptCount, LONGEST_WORDS, ReplyFailure, asked_in};
     use crate::provider::{ModelError, ModelErrorKind};
 
-    /// Returns the pause of somebody who has tried so often, all of them in vain like this.
+    /// Returns the pause after this many tries that all failed like this.
     fn pause(failure: &ReplyFailure, tried: u32, times: &Times) -> Result<Duration, ModelError> {
         AttemptCount { times: tried - 1, silences: 0 }.pause_after(failure, times)
     }

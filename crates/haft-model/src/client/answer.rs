@@ -1,4 +1,4 @@
-//! Reads an answer while it comes, within bounds of time and length.
+//! Reads an answer as it arrives, within limits of time and length.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
@@ -32,7 +32,7 @@ const LAST_BYTES: Duration = Duration::from_millis(20);
 /// How what is packed by gzip begins, for servers that do so without a word.
 const GZIP: &[u8] = b"\x1f\x8b";
 
-/// A time that nobody waits for.
+/// A time longer than any real wait.
 const FOR_EVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 /// What ends a wait.
@@ -47,7 +47,7 @@ impl<'a> Bounds<'a> {
     /// Sets the bounds of a reply that is asked for now.
     pub(super) fn new(times: &Times, stop: &'a CancellationToken) -> Bounds<'a> {
         let now = Instant::now();
-        // Whoever allows more than the clock can count means for ever.
+        // A limit beyond the range of the clock means for ever.
         let ends = now.checked_add(times.total).unwrap_or(now + FOR_EVER);
         Bounds { stop, idle: times.idle, total: times.total, ends }
     }
@@ -230,7 +230,7 @@ fn too_long(what: &str, most: usize) -> ReplyFailure {
     broken(format!("The provider's {what} has more than {} MiB.", most / 1024 / 1024))
 }
 
-/// Says that somebody else answers. That is tried again as an address at which nobody answers is.
+/// Reports that another server answers. haft retries this like an address without an answer.
 fn web_page(body: &[u8]) -> ReplyFailure {
     let body = String::from_utf8_lossy(body);
     let title = body.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));

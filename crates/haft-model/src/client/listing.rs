@@ -1,6 +1,6 @@
-//! Asks a provider which models it has.
+//! Asks a provider for the list of its models.
 //!
-//! Not tried again: whoever wants a list is looking around, and the next look is cheap.
+//! It does not retry: a user who wants a list is looking around, and the next request is cheap.
 
 use bytes::BytesMut;
 use serde_json::Value;

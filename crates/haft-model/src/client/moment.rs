@@ -1,4 +1,4 @@
-//! Moments and spans as headers write them.
+//! Parses moments and spans in headers.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,8 +1,8 @@
-//! What is known of whether a model sees.
+//! Remembers whether a model accepts images.
 //!
-//! Nobody publishes which models do, and of local servers it depends on how they were started. So images are sent, and
-//! who refuses them is asked again without: for good where no image is taken at all, else without those that came last,
-//! because the ones before them were taken. Each refusal leaves out more, so it comes to an end.
+//! Providers do not publish this, and for a local server it depends on how it was started. So haft sends images, and
+//! repeats a refused request without them: without all from then on if the model takes none, else without the newest
+//! ones, because the model accepted the earlier ones. Each refusal removes more images, so this ends.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,9 +18,9 @@ const TURNED_OFF: &str = "images are turned off";
 const TAKES_NONE: &str = "this model accepts none";
 const REFUSED: &str = "refused by the provider";
 
-/// What those say who take no image at all, in small letters. The words of llama.cpp, OpenRouter and DeepSeek were found
-/// in reports of their users; the others are what such servers may say. Whoever says something else about images loses
-/// only those that came last.
+/// What servers say that take no image at all, in small letters. The words of llama.cpp, OpenRouter and DeepSeek come
+/// from reports of their users; the others are what such servers may say. After any other words about images, haft
+/// leaves out only the newest ones.
 const BLIND: [&str; 17] = [
     "mmproj",
     "image input",

@@ -1,4 +1,4 @@
-//! Sends the requests of a connection, and says why one got no answer.
+//! Sends the requests of a connection, and reports why one got no answer.
 
 use bytes::Bytes;
 use haft_contract::net::Method;

@@ -1,4 +1,4 @@
-//! Reads the stream of a reply: each event is an answer with the parts that are new.
+//! Reads the stream of a reply: each event is an answer with the new parts.
 
 use std::time::Duration;
 
@@ -158,7 +158,7 @@ impl GeminiReading {
         }
         if part.raw("functionCall").is_some() {
             let call = part.object("functionCall").unwrap_or_default();
-            // Nobody can answer a call without a name, and one without an answer is refused.
+            // A call without a name cannot be answered, and the provider refuses a call without an answer.
             let Some(name) = call.text("name").filter(|name| !name.is_empty()) else { return Ok(()) };
             self.call(&name, &call, heard)?;
             if !is_taken_back(&name) {

@@ -1,4 +1,4 @@
-//! Streams of this form and what comes of them, and what a request looks like.
+//! Tests the results of streams in this format, and its requests.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -15,7 +15,7 @@ use super::modern::SchemaDocument;
 /// Keywords whose schemas speak about the same value as the schema they stand in.
 const SAME_VALUE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 
-/// Refuses loops of references that never reach a type, and chains nobody needs.
+/// Refuses loops of references that never reach a type, and needlessly long chains.
 pub(super) fn refuse_loops(document: &SchemaDocument) -> Result<(), SchemaRefusal> {
     let edges: Vec<HashSet<usize>> =
         document.defs.iter().map(|def| references(document, &def.schema, Follow::SameValue)).collect();

@@ -1,6 +1,6 @@
 //! Writes one element of each provider's tools list, and the list around it.
 //!
-//! Not here: what is inside the schema; that is settled before.
+//! Not here: the content of the schema, which is complete before.
 
 use serde_json::{Map, Value, json};
 

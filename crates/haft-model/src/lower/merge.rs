@@ -5,8 +5,8 @@
 //! admits less, except where the parts contradict each other: then nothing is valid, and that is
 //! refused.
 //!
-//! Nested schemas are not merged here but left as an `allOf` of their own. Whoever comes to that place
-//! merges it then, so recursive definitions cost nothing until they are reached.
+//! Nested schemas are not merged here but left as a separate `allOf`. The code that reaches such a place merges it
+//! then, so recursive definitions cost nothing until they are reached.
 
 use serde_json::{Map, Value, json};
 

@@ -1,9 +1,8 @@
 //! Reads a schema of any common draft into one form: 2020-12, local references, definitions apart.
 //!
-//! The rest of lowering then knows one dialect. Draft-07 tuples, `definitions`, `dependencies` and
-//! boolean `exclusiveMinimum` are rewritten; every reference becomes `#/$defs/NAME`, wherever it
-//! pointed; definitions nobody refers to are gone. What is not a schema at all is refused here, with
-//! the place and the reason.
+//! The rest of lowering then knows one dialect. Draft-07 tuples, `definitions`, `dependencies` and boolean
+//! `exclusiveMinimum` are rewritten; every reference becomes `#/$defs/NAME`, wherever it pointed; unused definitions
+//! are removed. A value that is not a schema is refused here, with the place and the reason.
 //!
 //! Not here: merging, inlining, any provider's wish.
 

@@ -1,10 +1,10 @@
 //! Gives every tool a name that all providers accept.
 //!
-//! The narrowest rule of all providers is used for each of them, so that a session can change its
-//! provider and the names in its history stay true. A name depends on the tool's own name alone;
-//! only where two would be equal a hash of the own name tells them apart.
+//! Each name follows the narrowest rule of all providers, so a session can change its provider and the names in its
+//! history stay valid. A name depends only on the tool's own name; a hash of the own name distinguishes tools whose
+//! names would be equal.
 //!
-//! Names of arguments that a provider does not accept are made safe in the same way.
+//! Names of arguments that a provider does not accept become safe in the same way.
 
 use std::collections::HashSet;
 

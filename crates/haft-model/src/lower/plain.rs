@@ -1,6 +1,6 @@
-//! Lowers for providers that take JSON Schema 2020-12 nearly as it is: OpenAI, Anthropic, MCP.
+//! Lowers for providers that take JSON Schema 2020-12 nearly unchanged: OpenAI, Anthropic, MCP.
 //!
-//! What they insist on is small and mostly at the root. Not here: strict mode of OpenAI.
+//! Their few requirements concern mostly the root. Not here: strict mode of OpenAI.
 
 use std::collections::{BTreeMap, BTreeSet};
 

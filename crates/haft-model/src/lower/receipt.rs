@@ -1,8 +1,7 @@
 //! Keeps the receipt: which keyword was lost where, and what the description says instead.
 //!
-//! A lost `minLength` still matters to a model that wants its call to be accepted, so keywords that
-//! read well are written into the description. Everything that did not arrive as a keyword is on
-//! the receipt either way.
+//! A lost `minLength` still matters to a model that wants its call to be accepted, so haft writes readable keywords
+//! into the description. The receipt lists everything that did not arrive as a keyword.
 
 use std::collections::HashSet;
 

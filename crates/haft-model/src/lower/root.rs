@@ -1,9 +1,8 @@
 //! Makes the root of every schema one plain object.
 //!
-//! A tool's arguments are an object and every provider wants to read that at the root; most refuse
-//! the whole request for a union there. Alternatives are merged into one object with the properties
-//! of all, and words say which belong together. The tool's own schema still insists on it when the
-//! tool is called.
+//! A tool's arguments are an object, and every provider wants an object at the root; most refuse the whole request for
+//! a union there. haft merges alternatives into one object with the properties of all, and words say which belong
+//! together. The tool's own schema still checks that when the tool is called.
 
 use std::collections::HashSet;
 

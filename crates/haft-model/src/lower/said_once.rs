@@ -1,7 +1,7 @@
-//! Says once what a schema says of a property: a type that occurs again would bring its words again.
+//! Removes repeated descriptions of a property: a type that occurs again would repeat its words.
 //!
-//! For a provider every byte is sent with every request. The tool's own schema keeps them, where each property has its
-//! words whatever else is read of it.
+//! haft sends every byte of a schema with every request. The tool's own schema keeps the words at each property,
+//! because a reader may see only one part of it.
 
 use std::collections::HashSet;
 

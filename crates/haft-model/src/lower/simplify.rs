@@ -1,10 +1,10 @@
 //! Reads one place of a schema as one of a few simple forms.
 //!
-//! JSON Schema says the same thing in many ways: `allOf` of a reference, a `oneOf` of constants, a
-//! list of types, keywords beside `$ref`. Providers with a narrow dialect need one way. This is the
-//! step before theirs: it looks at one schema, not at the schemas inside it.
+//! JSON Schema says the same thing in many ways: `allOf` of a reference, a `oneOf` of constants, a list of types,
+//! keywords beside `$ref`. Providers with a narrow dialect need one way. This step comes before theirs and looks at one
+//! schema, not at the schemas inside it.
 //!
-//! Not here: what a provider makes of each form (`strict`, `gemini`).
+//! Not here: the form that a provider gets (`strict`, `gemini`).
 
 mod kinds;
 

@@ -1,4 +1,4 @@
-//! A place in a schema while it is walked.
+//! A position in a schema during a walk.
 
 use super::SchemaRefusal;
 use super::bounds::DEEPEST;

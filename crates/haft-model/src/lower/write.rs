@@ -1,4 +1,4 @@
-//! Writes a simple form back as a schema, for the providers that need one way to say a thing.
+//! Writes a simple form back as a schema, for the providers that need one way to express it.
 //!
 //! Not here: reading a schema as a simple form (`simplify`).
 

@@ -369,7 +369,7 @@ impl Making {
         }
     }
 
-    /// Writes the call anew, without arguments where it was cut, and with a name where it wrote none that is taken back.
+    /// Writes the call again, without arguments if it was cut, and with a valid name if the provider would refuse its own.
     fn written(&self, id: Option<&str>) -> Box<RawValue> {
         let arguments = if self.is_cut { "{}" } else { &self.arguments };
         let mut item = json!({ "type": "function_call", "call_id": self.id, "name": safe_name(&self.name), "arguments": arguments });

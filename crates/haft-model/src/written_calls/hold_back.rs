@@ -1,7 +1,7 @@
-//! Keeps calls that a model writes into its text from being shown as text while they come.
+//! Withholds calls that a model writes into its text, so they are not shown as text while they arrive.
 //!
-//! Text is told up to the first line that begins with a marker, or may yet turn out to, also inside of a fence; the rest
-//! is told when the reply has ended, as far as it was no call. JSON without a marker is told as it comes: nearly always it is part of an answer.
+//! haft shows text up to the first line that begins, or may begin, with a marker, also inside a fence. The rest, without
+//! calls, follows at the end of the reply. JSON without a marker is shown as it arrives: it is mostly part of an answer.
 
 use super::markers::{self, Begins};
 use crate::provider::{ReplyEvent, ReplyListener};

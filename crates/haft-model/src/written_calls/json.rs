@@ -1,4 +1,4 @@
-//! Calls written as JSON: an object with a name and arguments, or a list of such.
+//! Reads calls written as JSON: an object with a name and arguments, or a list of such objects.
 
 use serde_json::value::RawValue;
 

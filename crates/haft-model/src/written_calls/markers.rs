@@ -1,4 +1,4 @@
-//! Calls behind a marker that nothing but a call has.
+//! Reads calls after a marker that only calls have.
 
 use serde_json::{Map, Value};
 
@@ -87,7 +87,7 @@ fn json_until(body: &str, end: &str, names: &OfferedNames) -> Option<CallMatch> 
     let written = body.get(..length)?.trim_end();
     let mut call = half(written, names)?;
     if let (ReplySegment::Call { arguments, is_cut, .. }, Some(_)) = (&mut call, ends_at) {
-        // It was ended on purpose: what is wrong with it is told to the model by whoever reads arguments.
+        // The model ended it on purpose: the code that reads arguments tells the model what is wrong with it.
         *is_cut = false;
         if arguments.ends_with('}') && closes_too_much(arguments) {
             arguments.pop();

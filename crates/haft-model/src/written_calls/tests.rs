@@ -1,4 +1,4 @@
-//! What becomes a call, and what stays text.
+//! Tests which text becomes a call, and which stays text.
 
 use proptest::prelude::*;
 
@@ -111,7 +111,7 @@ fn what_is_half_written_is_cut() {
             "<tool_use><tool_name>bash</tool_name><parameter name=\"command\">ls</parameter>",
             "cut bash {\"command\":\"ls\"}",
         ),
-        // Nobody knows what was called.
+        // The name of the called tool is unknown.
         ("<tool_call>{\"name\": \"ba", "text"),
         ("<tool_use><tool_name>ba", "text"),
         // Only brackets are missing.

@@ -1,7 +1,7 @@
-//! Calls in the XML of NexAU: `<tool_use>`, and several of them in `<use_parallel_tool_calls>`.
+//! Reads calls in the XML of NexAU: `<tool_use>`, and several of them in `<use_parallel_tool_calls>`.
 //!
-//! What models write is seldom XML that a parser takes: values hold code with `<` and `&`. So a value is what stands
-//! between its tags, with the five names for characters put back.
+//! Models seldom write XML that a parser accepts: values hold code with `<` and `&`. So a value is the text between its
+//! tags, with the five named characters replaced.
 
 use serde_json::{Map, Value};
 

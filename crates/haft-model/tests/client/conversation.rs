@@ -107,7 +107,7 @@ pub fn tools(wire: Wire) -> LoweredList {
     lower_all(&offered, provider)
 }
 
-/// Asks once, with nobody who stops it.
+/// Asks once, without a stop.
 pub async fn ask(endpoint: Endpoint, messages: &[Message]) -> Outcome {
     ask_until(&ModelConnection::new(endpoint, HttpClient::new()), messages, &CancellationToken::new(), |_| {}).await
 }

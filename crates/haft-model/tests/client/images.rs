@@ -1,4 +1,4 @@
-//! Images in results: how each form sends them, and what happens where nobody sees.
+//! Images in results: how each form sends them, and what happens when a model cannot see them.
 
 use haft_model::client::{Endpoint, ModelConnection};
 use haft_model::conversation::{

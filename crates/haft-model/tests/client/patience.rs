@@ -1,4 +1,4 @@
-//! How long is waited, that it ends at once when it is told to, and what goes over the line.
+//! How long haft waits, that a stop ends a wait immediately, and what goes over the line.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ async fn silence_and_slowness_have_words_of_their_own() {
     let outcome = ask(endpoint.clone(), &[said("Hello?")]).await;
     let error = outcome.error();
     assert!(error.starts_with("TimedOut: The provider sent nothing for 0.03 s. haft tried 2 times."), "{error}");
-    // Only once more, although whoever fails otherwise is tried six times.
+    // Only once more, although other failures are tried six times.
     assert_eq!(outcome.pauses(), ["0ns: The provider sent nothing for 0.03 s."]);
     assert_eq!(silent.asked().len(), 2);
 
@@ -88,7 +88,7 @@ async fn a_reply_whose_end_is_known_is_not_waited_for_although_the_line_stays_op
         let server = Server::start([Answered::cut(&stream, Ends::Never)]).await;
         let began = tokio::time::Instant::now();
         let mut endpoint = endpoint(wire, &server);
-        // The clock jumps while nobody has anything to do, and a socket may be late.
+        // The paused clock jumps while all tasks are idle, and a socket may be late.
         endpoint.times = Times { connect: Duration::from_secs(3600), ..endpoint.times };
         let reply = ask(endpoint, &[said("Hello?")]).await.reply.expect("it is whole");
         assert!(reply.stop == StopReason::Finished && reply.text().starts_with("Hello world"), "{wire:?} {reply:?}");

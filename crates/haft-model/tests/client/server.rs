@@ -167,7 +167,7 @@ async fn request(stream: &mut TcpStream, read: &mut Vec<u8>, line: usize) -> Opt
                 return Some(Asked { first_line, headers, body, line });
             }
         }
-        // Whoever begins with a greeting of TLS is answered like anybody else.
+        // A client that begins with a greeting of TLS is answered like any other.
         if read.first() == Some(&0x16) {
             read.clear();
             return Some(Asked { first_line: "TLS".to_owned(), headers: Vec::new(), body: String::new(), line });

@@ -1,4 +1,4 @@
-//! One connection between a client and a holder: lines of JSON, and descriptors with them.
+//! A connection between a client and a holder: it carries lines of JSON with descriptors.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut};

@@ -1,4 +1,4 @@
-//! Both ends of a connection.
+//! Tests both ends of a connection.
 
 use std::os::fd::AsFd;
 

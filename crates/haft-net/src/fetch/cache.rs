@@ -1,4 +1,4 @@
-//! Answers that may be used again, in the memory of this process: nothing of them is written to a disk.
+//! Caches answers in the memory of this process; it writes none of them to a disk.
 //!
 //! A session reads a long document in several calls, and asks for the same page again after it has tried something. Without
 //! a cache each call would be another request, and the pages of one document could be of different versions.

@@ -1,4 +1,4 @@
-//! Decompresses a body as it comes, and stops at its limit: a small answer that becomes a huge document is never held.
+//! Decompresses a body as it arrives and stops at its limit, so a small answer cannot fill the memory.
 
 use std::io::{self, Write};
 

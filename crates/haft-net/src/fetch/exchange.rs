@@ -1,4 +1,4 @@
-//! One request and its answer over a connection, read piece by piece within its limits.
+//! Sends one request over a connection and reads the answer piece by piece, within its limits.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

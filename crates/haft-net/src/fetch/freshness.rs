@@ -1,4 +1,4 @@
-//! How long an answer may be used again, by its headers (RFC 9111, for a private cache).
+//! Computes from the headers how long the cache may use an answer (RFC 9111, for a private cache).
 
 use std::time::{Duration, SystemTime};
 

@@ -1,4 +1,4 @@
-//! Dates of HTTP headers, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+//! Parses dates of HTTP headers, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
 
 use std::time::{Duration, SystemTime};
 

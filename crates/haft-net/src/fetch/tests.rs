@@ -1,5 +1,5 @@
-//! Documents of servers on the loopback, which stand for hosts of the world: names, look-ups and dialled addresses are
-//! those of a scene, and no other machine is reached.
+//! Fetches documents from servers on the loopback, which stand for public hosts. A scene supplies names, look-ups and
+//! dialled addresses, and the tests reach no other machine.
 
 mod limits;
 mod places;

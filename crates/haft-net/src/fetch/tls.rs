@@ -1,4 +1,4 @@
-//! Encrypts the connection of a hop, and checks whose it is.
+//! Encrypts the connection of a hop, and checks the certificate of its host.
 
 use std::sync::{Arc, OnceLock};
 

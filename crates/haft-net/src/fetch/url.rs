@@ -1,8 +1,8 @@
-//! Reads addresses of documents: what is dialled, shown and judged is what is read here.
+//! Parses addresses of documents; haft dials, shows and judges the same parsed address.
 //!
 //! An address follows the rules of browsers (WHATWG): `0x7f.1`, `2130706433` and full-width digits are addresses, and names
-//! with letters of other scripts become punycode, in which no letter looks like another. Control characters and blanks are
-//! refused instead of removed, as browsers do: they only serve to hide something.
+//! with letters of other scripts become punycode, in which no letter looks like another. Browsers remove control
+//! characters and blanks. haft refuses them, because they only serve to hide something.
 
 use std::net::IpAddr;
 

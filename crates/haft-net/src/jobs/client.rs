@@ -87,7 +87,7 @@ async fn exchange(path: &Path, ask: &Ask) -> Result<(JobAnswer, Option<OwnedFd>)
     }
 }
 
-/// How long an answer may take. A wait is as long as the question says; everything else is answered at once.
+/// How long an answer may take. The question says how long a wait may be; the holder answers all others immediately.
 fn longest(ask: &Ask) -> Duration {
     match ask {
         Ask::List {} | Ask::Port { .. } | Ask::Signal { .. } | Ask::Output { waits: false, .. } => TO_ANSWER,

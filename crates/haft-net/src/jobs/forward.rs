@@ -93,7 +93,7 @@ impl Forward {
             };
             let (holder, port, tell) = (self.holder.clone(), self.port, tell.clone());
             tokio::spawn(async move {
-                // The connection ends after the reason is told, so that nobody acts on its end before.
+                // Tell the reason before the connection ends, so no client acts on the end first.
                 if let Err(why) = pass_on(&mut outside, &holder, port).await {
                     let _ = tell.try_send(why);
                 }

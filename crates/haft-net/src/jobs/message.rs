@@ -1,4 +1,4 @@
-//! What a client and the holder of jobs say to each other, and how it travels.
+//! Defines the messages between a client and the holder of jobs, and how they travel.
 
 use std::io;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Serves the jobs of a session, on a thread of its own: no call of the session waits for a client.
+//! Serves the jobs of a session on a separate thread, so no call of the session waits for a client.
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -41,7 +41,7 @@ pub fn serve(path: &Path, jobs: Weak<dyn Jobs>) -> io::Result<ServedJobs> {
     let work = move || {
         runtime.block_on(async {
             tokio::select! {
-                // Whoever has the other end drops it.
+                // The owner of the other end drops it to stop the service.
                 _ = ended => {}
                 () = accept(listener, jobs) => {}
             }
@@ -62,7 +62,7 @@ async fn accept(listener: std::os::unix::net::UnixListener, jobs: Weak<dyn Jobs>
         };
         let jobs = Weak::clone(&jobs);
         tokio::spawn(async move {
-            // A client that is gone, or that says nothing, is nobody's concern.
+            // An error means that the client is gone or silent, and needs no report.
             let _ = attend(&client, jobs).await;
             drop(place);
         });

@@ -1,4 +1,4 @@
-//! Both ends of the socket, each against a peer that is none of ours.
+//! Tests both ends of the socket, each against a peer that is not haft.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};

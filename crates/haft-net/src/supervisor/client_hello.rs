@@ -1,6 +1,6 @@
 //! Reads the name of the host (SNI) from the first message of a TLS client.
 //!
-//! The reader is strict: where two servers could read different names from the same bytes, there is none. A message may
+//! The reader is strict: if two servers could read different names from the same bytes, it returns no name. A message may
 //! be spread over records, and a record over segments. An encrypted second name (ECH) does not matter here: the name
 //! that everyone can read must be the right one.
 

@@ -1,7 +1,7 @@
-//! One connection of a command: from its first bytes over the decision to its end.
+//! Handles one connection of a command, from its first bytes through the decision to its end.
 //!
-//! The connection is known by the name that has the address that was dialled. Its first bytes must name the same host.
-//! Then it is held, and nothing more is read, until it is decided about. Only then the host is looked up and dialled.
+//! The dialled address gives the name of the connection. The first bytes must name the same host. Then the supervisor
+//! holds the connection and reads no more until there is a decision. Only then does it look up and dial the host.
 
 use std::sync::Arc;
 use std::time::Duration;

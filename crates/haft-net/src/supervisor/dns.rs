@@ -1,7 +1,7 @@
-//! Reads a question of the domain name system and writes its answer.
+//! Parses a DNS question and writes its answer.
 //!
-//! Only what a resolver library asks its server: one question in a message, without compression. The answer repeats the
-//! question byte by byte, because some clients vary its capitals and compare them.
+//! It reads only what a resolver library asks its server: one question in a message, without compression. The answer
+//! repeats the question byte by byte, because some clients vary its capitals and compare them.
 
 use std::net::Ipv4Addr;
 

@@ -1,4 +1,4 @@
-//! Reads a request to an HTTP proxy: for a tunnel, or for an answer that the proxy fetches.
+//! Parses a request to an HTTP proxy: for a tunnel, or for an answer that the proxy fetches.
 //!
 //! A forwarded request gets the form that servers expect, without the key of the proxy. It asks the server to close the
 //! connection, because the next request of the client may be for another host.

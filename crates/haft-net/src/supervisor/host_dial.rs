@@ -1,4 +1,4 @@
-//! Reaches other machines from the host: by its own look-up of names, directly or through a company's proxy.
+//! Connects the host to other machines: it looks names up itself, and dials directly or through a company's proxy.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -1,4 +1,4 @@
-//! Host names in the one form in which the supervisor compares them: lower case, punycode, without the final dot.
+//! Normalizes host names before the supervisor compares them: lower case, punycode, without the final dot.
 
 /// Most characters of a name.
 const LONGEST_NAME: usize = 253;

@@ -1,4 +1,4 @@
-//! Who decides about connections, and what is decided.
+//! Defines the judge that decides about connections, and its decisions.
 //!
 //! Not here: rules, grants and questions. The supervisor knows none of them; it asks.
 
@@ -13,8 +13,8 @@ pub trait ConnectionJudge: Send + Sync {
     /// exist.
     fn may_look_up(&self, host: &str) -> bool;
 
-    /// Returns, without waiting, whether the command that runs was refused a host already. Its name does not exist for the
-    /// command any more: clients that would try again and again after a refused connection fail at once.
+    /// Returns, without waiting, whether the running command was already refused a host. The name then no longer exists for
+    /// the command, so clients that would retry after a refused connection fail immediately.
     fn was_refused(&self, host: &str) -> bool {
         let _ = host;
         false

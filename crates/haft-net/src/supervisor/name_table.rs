@@ -1,7 +1,7 @@
-//! Gives each name that a session looks up an address of a block that is never routed.
+//! Gives each name that a session looks up an address from a block that is never routed.
 //!
-//! An address belongs to its name until the session ends. It is never given to a second name: a program may keep an
-//! address for as long as it likes, and its connection would then be taken for one to the other host.
+//! An address belongs to its name until the session ends. No second name ever gets it: a program may keep an address for
+//! as long as it likes, and the supervisor would then take its connection for one to the other host.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;

@@ -1,4 +1,4 @@
-//! Reads from the first bytes of a connection which host it means.
+//! Finds out from the first bytes of a connection which host it means.
 
 use super::client_hello::{self, ClientHello};
 use super::request_head::{self, RequestHead};

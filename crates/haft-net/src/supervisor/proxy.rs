@@ -5,7 +5,7 @@
 //! host, the judge decides about it, and the ledger counts its bytes.
 //!
 //! This is weaker than a network namespace: only programs that use the proxy reach a host. The kernel blocks all other
-//! ports, but it does not block this port of other machines.
+//! ports, but it does not block this port on other machines.
 //!
 //! Other users of the machine reach the loopback too. So a client must know a key, which commands find in the address
 //! of the proxy.

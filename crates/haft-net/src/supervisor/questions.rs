@@ -1,7 +1,7 @@
-//! Asks the judge about connections: one question for all that want the same.
+//! Asks the judge about connections, with one question for all connections that want the same.
 //!
-//! A question goes on when its clients give up. Then the answer is kept for the next connection of the same kind,
-//! because clients give up after 15 to 30 s and people take longer.
+//! A question stays open when its clients give up, and its answer waits for the next connection of the same kind. Clients
+//! give up after 15 to 30 s, and people take longer.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

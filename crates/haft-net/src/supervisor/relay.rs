@@ -1,7 +1,7 @@
 //! Passes bytes between a command and a host until both have ended.
 //!
-//! A direction holds a buffer only while there is something in it, so connections that are idle cost none. Nothing is
-//! read while the other side does not take what was read before.
+//! A direction has a buffer only while it holds bytes, so idle connections need none. The relay reads nothing more while
+//! the other side does not accept earlier bytes.
 
 use std::io;
 

@@ -1,8 +1,8 @@
 //! Reads the name of the host from the first request of an HTTP/1 client.
 //!
-//! The reader is strict: exactly one `Host`, and the same host in a target that has one. Only the first request of a
-//! connection is read. The supervisor passes later ones on unread; they reach the same server, which was dialled by the
-//! name that was granted, as requests inside TLS do.
+//! The reader is strict: it wants exactly one `Host`, and the same host in a target that has one. It reads only the first
+//! request of a connection. The supervisor passes later requests on unread; like requests inside TLS, they reach the
+//! server that it dialled by the granted name.
 
 use super::host_name::as_compared;
 

@@ -1,7 +1,7 @@
-//! Answers the questions for names that commands ask on port 53 of their network namespace.
+//! Answers the name questions that commands send to port 53 of their network namespace.
 //!
-//! Nothing is asked of other resolvers: a name that no rule denies gets an address of the block, and whether it exists
-//! is found out when its connection is allowed. So no data leaves through names.
+//! The resolver asks no other resolver, so no data leaves through names. It gives every name an address of the block,
+//! unless a rule denies the name. haft finds out whether the name exists when it allows the connection.
 
 use std::io;
 use std::net::Ipv4Addr;

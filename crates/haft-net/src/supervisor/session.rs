@@ -1,4 +1,4 @@
-//! What the tasks of a supervisor share: the names, the numbers, the questions and the way out.
+//! The state that the tasks of a supervisor share: names, numbers, questions and the dialler.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Reads the request of a SOCKS 5 client (RFC 1928, with the name and key of RFC 1929) to connect to a host.
+//! Parses a SOCKS 5 request to connect to a host (RFC 1928, with the name and key of RFC 1929).
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -1,4 +1,4 @@
-//! The supervisor with a real network namespace: clients inside, servers on the loopback outside.
+//! Tests the supervisor with a real network namespace: clients inside, servers on the loopback outside.
 
 mod decisions;
 mod first_bytes;

@@ -1,7 +1,7 @@
-//! What the commands of a session reached: connections and bytes for each host and port, and names that were refused.
+//! Records which hosts the commands of a session reached: connections and bytes per host and port, and refused names.
 //!
-//! The numbers are those of the session. [`NetworkTraffic::since`] gives the part of a call. Connections say nothing about the
-//! process that made them, so the traffic of calls that overlap is given to each of them.
+//! The numbers are those of the session. [`NetworkTraffic::since`] gives the part of a call. A connection does not show
+//! which process made it, so each of several overlapping calls gets the traffic of all of them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! A grant covers what its words say: every scope against every sort of effect.
+//! Tests that a grant covers what its words say: every scope against every sort of effect.
 
 use std::sync::Arc;
 

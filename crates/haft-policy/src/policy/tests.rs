@@ -1,4 +1,4 @@
-//! What the rules decide, and what grants and modes make of it.
+//! Tests the decisions of the rules, and how grants and modes change them.
 
 use super::*;
 use crate::rule::Pattern;

@@ -1,4 +1,4 @@
-//! Which rule a person is shown for which question. Commands are read as they are in the scene of the examples.
+//! Tests which rule haft shows for which question. It reads commands in the scene of the examples.
 
 use super::*;
 use crate::decision::Class;

@@ -1,4 +1,4 @@
-//! What a rule says of the arguments of a call: of any tool, by their names, also of tools that haft does not know.
+//! Conditions of a rule on the arguments of a call, by name: for any tool, also for tools that haft does not know.
 //!
 //! A rule that asks or denies reads widely: one value that fits is enough, and capitals do not matter. One that allows
 //! reads narrowly: every value must fit as it is written.

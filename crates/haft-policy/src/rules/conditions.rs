@@ -1,4 +1,4 @@
-//! What a written rule is about: several conditions, all of which must hold.
+//! Conditions of a written rule, all of which must hold.
 
 use std::fmt;
 
@@ -48,7 +48,7 @@ impl Conditions {
         best(&self.tools, |name| Fit::exactly_if(name.is(tool))).min(self.fit_of_effect(effect))
     }
 
-    /// Returns whether the arguments of a call fit. Where nobody knows them, what is said of them does not.
+    /// Returns whether the arguments of a call fit. Conditions on unknown arguments never fit.
     pub fn fits_arguments(&self, arguments: Option<&Value>) -> bool {
         self.arguments.iter().all(|pattern| arguments.is_some_and(|arguments| pattern.fits(arguments)))
     }

@@ -75,14 +75,14 @@ pub struct RuleCheckContext<'a> {
     pub reader: ExampleReader<'a>,
 }
 
-/// A fault of a rule draft, and how to mend it.
+/// A fault of a rule draft, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleProblem {
     /// The key it is about; none for the rule as a whole.
     pub key: Option<&'static str>,
     /// What is wrong.
     pub problem: String,
-    /// How to mend it.
+    /// How to fix it.
     pub fix: String,
 }
 

@@ -1,9 +1,9 @@
-//! Patterns of paths as ignore files have them.
+//! Patterns of paths, as in ignore files.
 //!
-//! A name without a slash is meant at any depth, with one it begins at the root of the workspace (or, for what lies
-//! outside, at `/`), and what lies in a folder that fits does too.
+//! A name without a slash matches at any depth. A name with a slash begins at the root of the workspace (or, for paths
+//! outside, at `/`). If a folder matches, everything in it matches too.
 //!
-//! Not here: exclamation marks. A rule says what it is about; another rule says the rest.
+//! Not here: exclamation marks. One rule names its subject; another rule covers the rest.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -51,7 +51,7 @@ enum PathScope {
 }
 
 impl PathPattern {
-    /// Reads a pattern; `~/` is the home. Returns what is wrong with it, and how to mend it.
+    /// Reads a pattern; `~/` is the home. On failure, returns the problem and how to fix it.
     pub fn new(text: &str, roots: &Roots) -> Result<Self, (String, String)> {
         check_text(text)?;
         let wrong = |problem: &str, fix: &str| Err((problem.to_owned(), fix.to_owned()));

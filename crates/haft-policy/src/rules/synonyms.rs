@@ -1,7 +1,7 @@
 //! Other names of programs and subcommands, for rules that ask or deny.
 //!
 //! A rule about `npm install` means `npm i` too. The table of programs groups subcommands that do the same sort of thing
-//! (`cargo build` and `cargo test`), so which of them are one and the same stands in a list of its own.
+//! (`cargo build` and `cargo test`), so this module has a separate list of subcommands that are the same.
 
 use super::fit::Fit;
 use super::names::NamePattern;

@@ -1,4 +1,4 @@
-//! Written rules as the judge meets them.
+//! Tests written rules as the judge uses them.
 
 mod lattice;
 

@@ -1,4 +1,4 @@
-//! Which program a part of a command runs, with which subcommand and which flags.
+//! Finds the program that a part of a command runs, with its subcommand and its flags.
 
 use super::fit::Fit;
 use super::names::{GAP, NamePattern};

@@ -1,10 +1,10 @@
-//! Checks arguments against the schema of a tool and says what is wrong in words for a model.
+//! Checks arguments against the schema of a tool and explains each error to the model.
 //!
-//! The verdict is that of the `jsonschema` crate. Its messages speak of keywords ("not valid under any of
-//! the schemas"), so each error is translated: which place, what belongs there, what came, what to do.
-//! `check/report.rs` does that, `check/wanted.rs` says what a schema wants, `check/union.rs` picks the
-//! branch of a union worth speaking of, `check/unknown.rs` says where a key belongs, `check/narrow.rs` keeps the cost of it bounded,
-//! `check/plain.rs` accepts without the crate what fits a plain schema.
+//! The `jsonschema` crate gives the verdict. Its messages speak of keywords ("not valid under any of the schemas"), so
+//! haft translates each error: the place, the expected value, the received value, the next step. `check/report.rs`
+//! does that. `check/wanted.rs` describes what a schema wants, `check/union.rs` picks the branch of a union to report,
+//! `check/unknown.rs` says where a key belongs, and `check/narrow.rs` limits the cost. `check/plain.rs` accepts
+//! values of plain schemas without the crate.
 //!
 //! Not here: changing a value (`fit.rs`), fetching a schema from elsewhere: a reference to another
 //! document is an error when the checker is made.
@@ -30,7 +30,7 @@ use super::outline::Outline;
 use plain::Plain;
 use report::FaultReport;
 
-/// Most faults of one answer: enough to mend a call at once, few enough to be read.
+/// Most faults in one answer: enough to correct a call in one step, few enough to read.
 const MOST_FAULTS: usize = 8;
 /// Most errors looked at, so that a list of a million wrong items costs no more than its check.
 const MOST_ERRORS: usize = 64;
@@ -43,7 +43,7 @@ const LONGEST_WORDS: usize = 400;
 #[derive(Debug)]
 pub struct Checker {
     schema: Value,
-    /// Made at once, unless the schema is plain.
+    /// Built immediately, unless the schema is plain.
     validator: OnceLock<Result<Validator, String>>,
     /// Accepts most values without it.
     plain: Option<Plain>,

@@ -1,7 +1,7 @@
-//! Corrects arguments as far as their faults say how, so that a model is shown its own call as one that fits.
+//! Corrects arguments as far as their faults allow, to show a model its own call in a form that fits.
 //!
-//! What is wrong goes, what is missing comes from an example, and everything else is the model's own. Nothing of it is
-//! ever run.
+//! It removes wrong values, takes missing values from an example, and keeps everything else from the model. haft never
+//! runs the corrected call.
 
 use serde_json::{Map, Value};
 

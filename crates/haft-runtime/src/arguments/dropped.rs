@@ -1,6 +1,6 @@
-//! Leaves out arguments that a tool does not have, where the profile is lenient, and says so.
+//! Leaves out arguments that a tool does not have, where the profile is lenient, and reports them.
 //!
-//! Never in silence: a model that misspelt a name believes that it was heard.
+//! It never does so silently: a model that misspells a name believes that the tool received it.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::fault::{key_path, shown};
 
 /// Takes out the keys of an object that its schema does not list; returns a sentence for each.
 ///
-/// A schema that says more about keys than a list of them is left alone: nobody can tell which one is too many.
+/// Leaves the object alone if its schema has other rules about keys: then no list says which key is too many.
 #[must_use]
 pub fn drop_unknown(value: &mut Value, schema: &Value) -> Vec<String> {
     const SAYS_MORE: [&str; 7] =

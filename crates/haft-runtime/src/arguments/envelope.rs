@@ -1,7 +1,7 @@
-//! Takes arguments out of an object that only wraps them: `{"arguments": {"path": "a"}}`.
+//! Unwraps arguments from an object that only wraps them: `{"arguments": {"path": "a"}}`.
 //!
-//! Models copy the form in which calls travel, or the name of the tool. Nothing is lost when such a wrapper goes, as long
-//! as it says nothing else: a name beside it must be the tool's own, and no argument may be given inside and outside.
+//! Models copy the form in which calls are sent, or the name of the tool. haft removes such a wrapper only if nothing is
+//! lost: a name beside the arguments must be the tool's own, and no argument may appear both inside and outside.
 
 use haft_contract::closest::folded;
 use serde_json::{Map, Value};

@@ -1,9 +1,9 @@
 //! Makes the smallest arguments a schema admits, to show a model what a right call looks like.
 //!
-//! An example is worth a page of rules, but only if it is valid, so the result keeps the limits it knows
+//! An example is worth a page of rules, but only if it is valid. So the result keeps the limits that this module knows,
 //! and prefers what the author of the schema wrote (`const`, `examples`, `default`, `enum`).
 //!
-//! Not here: texts that match a `pattern`. Without an example of the author such a text is a placeholder.
+//! Not here: texts that match a `pattern`. Without an example from the author, such a text is a placeholder.
 
 use std::cell::Cell;
 
@@ -101,7 +101,7 @@ impl<'s> Sketch<'s> {
     }
 
     fn list(&self, layers: &[&'s Map<String, Value>], depth: usize) -> Option<Value> {
-        // A list of thousands helps nobody; whoever requires one wrote an example, or gets a short list.
+        // A list of thousands is no help. A schema that requires one has an example, or gets a short list.
         let least = limit(layers, "minItems").unwrap_or(0.0).clamp(0.0, 16.0);
         let mut items = Vec::new();
         #[allow(clippy::cast_precision_loss)] // at most 16

@@ -1,8 +1,8 @@
-//! What is wrong with arguments, in words a model can act on.
+//! Describes what is wrong with arguments, in words a model can act on.
 //!
-//! Every refusal of this module is a [`Fault`], whether the text broke or a value does not fit, so that
-//! the runtime writes one kind of answer. Also here: how a place (`$.edits[1].old_text`) and a value are
-//! written in few characters. A value can be megabytes long; no text made here grows with it.
+//! Every refusal of this module is a [`Fault`], for broken text and for values that do not fit. So the runtime writes
+//! only one kind of answer. This file also writes a place (`$.edits[1].old_text`) and a value in few characters. A value
+//! can be megabytes long, but no text made here grows with it.
 
 use std::fmt;
 use std::io::{self, Write};

@@ -1,10 +1,10 @@
 //! Fits arguments to a schema where exactly one loss-free reading exists: `"5"` for a whole number.
 //!
-//! Keys come first (`fit/keys.rs`), because a value can only be read by the schema of its property; then
-//! values (`fit/coerce.rs`), from the outside in. Each change is told in a line that begins with its path.
-//! Whatever has no reading, or two, is left alone for the check to complain about.
+//! Keys come first (`fit/keys.rs`), because the schema of its property decides how to read a value. Then come values
+//! (`fit/coerce.rs`), from the outside in. One line reports each change and begins with its path. A value with no
+//! reading, or with two, stays unchanged, and the check complains about it.
 //!
-//! Not here: a verdict. A value that was fitted may still be wrong.
+//! Not here: a verdict. A fitted value may still be wrong.
 
 mod coerce;
 mod keys;

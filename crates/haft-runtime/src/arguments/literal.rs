@@ -1,9 +1,9 @@
-//! Reads a list or an object that was sent as text inside a string.
+//! Reads a list or an object that a model sent as text inside a string.
 //!
-//! JSON first; then as Python writes it, with single quotes, `True`, tuples and trailing commas. A text that begins like a
-//! list or an object and has no single reading is broken, and is never taken for one plain item of a list.
+//! It tries JSON first, then the Python form with single quotes, `True`, tuples and trailing commas. A text that begins
+//! like a list or an object but has no single reading is broken. It never counts as one plain item of a list.
 //!
-//! Not here: the text of a whole call (`repair.rs`), where brackets may be closed: a value that was cut off stays cut off.
+//! Not here: the text of a whole call (`repair.rs`), which may close brackets. Here a value that was cut off stays cut off.
 
 use serde_json::Value;
 

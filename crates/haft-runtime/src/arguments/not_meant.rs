@@ -1,8 +1,8 @@
-//! Leaves out arguments whose value says that they are not meant: `""`, `[]`, `{}`, `limit: 0`.
+//! Leaves out arguments whose value shows that the model does not mean them: `""`, `[]`, `{}`, `limit: 0`.
 //!
-//! Many models send every argument that they know, with an empty value for those that they do not mean. An empty value
-//! is left out only where it cannot be meant: the schema of an optional argument does not admit it (`fit`), the tool
-//! has no such argument, or it pages through an answer. What the schema admits stays: `content: ""` is an empty file.
+//! Many models send every argument they know, and give an empty value to those they do not mean. haft leaves an empty
+//! value out only where it cannot be meant: the schema of an optional argument does not admit it (`fit`), the tool
+//! has no such argument, or it pages through an answer. An admitted value stays: `content: ""` is an empty file.
 //!
 //! Not here: empty paths, which name nothing (`stages/prepare/places`).
 

@@ -1,11 +1,11 @@
 //! Reads a JSON Schema just far enough to know which values it may admit.
 //!
-//! Fitting a value asks "does this part fit as it is?" for parts of a schema, often, and for schemas of
-//! strangers. Compiling each part would take milliseconds. This answers in microseconds and errs on one
-//! side only: it never turns away a value that the schema admits, so that a valid value is left alone.
-//! Keywords it does not know (`pattern`, `format`, `not`, `if`) admit everything.
+//! Fitting a value often asks "does this part fit unchanged?" for parts of a schema, and schemas may come from
+//! strangers. Compiling each part would take milliseconds. This module answers in microseconds and errs on one side
+//! only: it never refuses a value that the schema admits, so a valid value stays unchanged. It lets the keywords it
+//! does not know (`pattern`, `format`, `not`, `if`) admit everything.
 //!
-//! Not here: the verdict and its message. That is `check.rs`, which knows every keyword.
+//! Not here: the verdict and its message. `check.rs` gives both and knows every keyword.
 
 mod bounds;
 

@@ -1,9 +1,9 @@
-//! Mends JSON text that is broken but has exactly one sensible reading.
+//! Repairs JSON text that is broken but has exactly one sensible reading.
 //!
-//! Runs only after strict reading failed. It takes one pass, so a long text costs what reading it costs,
-//! and it never goes back to try another guess: the first place without a single reading ends it with a
-//! fault. This file finds the object in the text around it; `repair/object.rs` reads it,
-//! `repair/string.rs` and `repair/number.rs` read the parts where most meaning can be lost.
+//! Runs only after strict reading failed. It makes one pass, so repairing a long text costs as much as reading it. It
+//! never goes back to try another guess: the first place without a single reading ends it with a fault. This file finds
+//! the object in the text around it. `repair/object.rs` reads the object, and `repair/string.rs` and
+//! `repair/number.rs` read the parts where the most meaning can be lost.
 //!
 //! Not here: completing a text that was cut off inside a string, choosing between two objects, removing a
 //! backslash. Those change what the call says.

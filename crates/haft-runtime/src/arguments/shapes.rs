@@ -1,6 +1,6 @@
-//! Reads arguments in other shapes than the schema has, as the tool lists them (`haft_contract::shape`).
+//! Reads arguments in shapes other than the schema's, as the tool lists them (`haft_contract::shape`).
 //!
-//! Only where the call does not fit as it is. A shape is left alone when what it means is given too and says otherwise.
+//! Runs only where the call does not fit unchanged. It skips a shape that contradicts an argument the model also gave.
 
 use haft_contract::closest::folded;
 use haft_contract::grouped::GroupedNumber;

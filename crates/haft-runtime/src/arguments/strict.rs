@@ -1,10 +1,9 @@
-//! Reads JSON as the standard says and as nobody can misread it.
+//! Reads JSON strictly by the standard, and refuses text that has two readings.
 //!
-//! `serde_json` alone takes the last of two equal keys and rounds whole numbers that are too long. Both
-//! change what a call means, so they are found here, while reading, without a second pass: this runs for
-//! every call.
+//! `serde_json` alone takes the last of two equal keys and rounds whole numbers that are too long. Both change what a
+//! call means. This module finds them while it reads, without a second pass, because it runs for every call.
 //!
-//! Not here: any mercy. What does not parse goes to `repair.rs`.
+//! Not here: any tolerance. Text that does not parse goes to `repair.rs`.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The whole way of one call's arguments: the shared cases, and what must hold for every input.
+//! Tests the whole path of a call's arguments: the shared cases, and the properties that hold for every input.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ const CASES: &str = include_str!("../../../../tests/cases/args.jsonl");
 
 /// What became of a text: the outcomes as the cases name them, the arguments, all words of the faults.
 ///
-/// A key that was renamed is told like a coercion and is a repair of the call; what was mended in both ways is both.
+/// A renamed key is reported like a coercion and is a repair of the call. Arguments repaired in both ways count as both.
 fn outcome(text: &str, schema: &Value) -> (Vec<&'static str>, Value, String) {
     let words = |faults: &[Fault]| faults.iter().map(Fault::to_string).collect::<Vec<_>>().join("\n");
     let read = match read_text(text) {

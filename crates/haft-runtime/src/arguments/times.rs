@@ -1,7 +1,7 @@
-//! Times that models give in another unit, or in words that are no number.
+//! Reads times that models give in another unit, or in words that are no number.
 //!
-//! A wrong time is never worth a failed call: the tool has a default, and what became of the value is told. Everything
-//! else that is wrong with arguments stays wrong.
+//! A wrong time is never worth a failed call: the tool has a default, and haft reports what it did with the value. All
+//! other errors in arguments stay errors.
 
 use serde_json::{Number, Value};
 

@@ -1,8 +1,8 @@
 //! Reads `key=value` words of a command line by the schema of a tool.
 //!
-//! A person types no quotes and no types, so every value begins as text and is read as what its property
-//! wants. That is no repair and is not told. What does not read stays text, and the check says what was
-//! expected.
+//! A person types no quotes and no types. So every value begins as text, and haft reads it as its property wants. That
+//! is no repair, and haft does not report it. Text that has no such reading stays text, and the check names the
+//! expected value.
 //!
 //! Not here: splitting words at `=`, nested keys, renaming keys.
 

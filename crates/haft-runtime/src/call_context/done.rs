@@ -1,4 +1,4 @@
-//! What a call did, as the doors noted it under its permit.
+//! Reports what a call did, as the doors noted it under its permit.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
-//! Finds the tool that a model means by a name that no tool has.
+//! Finds the tool that a model means when it uses a name that no tool has.
 //!
-//! Models write `Bash` for `bash`, put the name of an API before a tool's, or call what other agents have. The names that
-//! other agents use are listed by each tool (`Tool::OTHER_NAMES`); a name that two tools could have means neither.
+//! Models write `Bash` for `bash`, put the name of an API before a tool's, or call the tools of other agents. Each tool
+//! lists its names in other agents (`Tool::OTHER_NAMES`). A name that two tools could have means neither.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Calls do not disturb each other: those at once, and the one after another that failed.
+//! Checks that calls do not disturb each other: calls side by side, and a call after one that failed.
 
 use haft_contract::kinds::ErrorKind;
 use haft_contract::result::{Status, ToolResult};
@@ -8,10 +8,10 @@ use super::bench::{ConformanceBench, Good, is_same, shown};
 use super::wrong_arguments::with;
 use super::{Check, Finding};
 
-/// How many calls are made at once.
+/// How many calls run side by side.
 const AT_ONCE: usize = 8;
 
-/// Makes calls at once, each with the answer that it has alone.
+/// Makes calls side by side and expects from each the answer that it gives alone.
 pub(super) async fn parallel(bench: &ConformanceBench<'_>, good: &Good) -> Finding {
     let alone = alone(bench, good).await;
     let calls: Vec<&(Value, ToolResult)> = alone.iter().cycle().take(AT_ONCE).collect();

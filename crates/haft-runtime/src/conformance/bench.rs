@@ -1,4 +1,4 @@
-//! Where a tool is called while it is tried: one session for each call, and everything that was answered is kept.
+//! Calls the checked tool, each time in a new session, and keeps all answers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

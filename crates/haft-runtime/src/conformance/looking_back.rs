@@ -1,4 +1,4 @@
-//! What all the answers together show: how long they are, what was changed, what kept running, what they hold.
+//! Checks all answers together: their length, the changes they made, processes that kept running, their content.
 
 use std::sync::Arc;
 

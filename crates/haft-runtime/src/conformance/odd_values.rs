@@ -1,4 +1,4 @@
-//! Values that fit the schema and that nobody expects: they are answered, or refused in words.
+//! Checks that a tool answers unexpected values that fit its schema, or refuses them in words.
 
 use haft_contract::error::Next;
 use haft_contract::kinds::ErrorKind;

@@ -1,4 +1,4 @@
-//! A call ends when its time is up, and when it is told to.
+//! Checks that a call ends when its time is up, and when the caller stops it.
 
 use std::time::Duration;
 

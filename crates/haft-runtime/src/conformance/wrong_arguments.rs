@@ -1,4 +1,4 @@
-//! Arguments that do not fit are refused, with words, before the tool sees them.
+//! Checks that arguments that do not fit are refused, with words, before the tool receives them.
 
 use haft_contract::kinds::ErrorKind;
 use haft_contract::result::{Did, ToolResult};
@@ -59,7 +59,7 @@ fn wrong(schema: &Value, right: &Map<String, Value>) -> Vec<Value> {
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     for (name, property) in properties {
         let kind = property.get("type").and_then(Value::as_str);
-        // No reading of these is free of loss, so none of them is a slip that could be mended.
+        // Every reading of these loses something, so none of them is a slip that haft could repair.
         let odd = if kind == Some("object") { json!([[1, 2]]) } else { json!({ "of another": ["type"] }) };
         calls.push(with(right, name, odd));
     }
@@ -76,7 +76,7 @@ pub(super) fn with(right: &Map<String, Value>, name: &str, value: Value) -> Valu
 /// Says what is wrong where wrong arguments were taken, or refused without words.
 fn not_refused(result: &ToolResult) -> Option<String> {
     match &result.error {
-        // What was mended without loss was no mistake.
+        // Arguments that haft repaired without loss were no mistake.
         None if !result.repairs.is_empty() || !result.warnings.is_empty() => None,
         None => Some("does not fit the schema and is called all the same".to_owned()),
         Some(error) if error.kind != ErrorKind::BadArguments => {

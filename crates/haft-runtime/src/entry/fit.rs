@@ -1,4 +1,4 @@
-//! Fits arguments to what an entry shows: what a call does with them before anything else, and by itself.
+//! Fits arguments to the shown form of an entry: as the first step of a call, and alone.
 
 use haft_contract::call::RawArguments;
 use haft_contract::dialect::Coercion;
@@ -16,7 +16,7 @@ use crate::stages::prepare::{advised, checker, describe};
 pub struct FittedArguments {
     /// The arguments, with defaults that are given beforehand and without what is fixed.
     pub arguments: Value,
-    /// What was mended or coerced, one line each, as the model would read it.
+    /// Repairs and coercions, one line each, as the model would read them.
     pub repairs: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
-//! What the command of a hook answers on its output: the fields that hooks of coding agents use.
+//! Reads the answer that the command of a hook prints: the fields that hooks of coding agents use.
 //!
-//! An answer that cannot be understood is an error and never a yes. Whoever allows says nothing: only rules and people
-//! allow.
+//! An answer that haft cannot understand is an error and never a yes. haft ignores an answer that allows the call: only
+//! rules and people allow.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,10 +1,10 @@
-//! Hooks that are commands: a script is told of the call on its input, and answers by its status and output.
+//! Runs hooks that are commands: a script reads the call on its input and answers with its status and output.
 //!
-//! The form is that of the hooks of coding agents, so that scripts which exist work here too. They run in the sandbox
-//! over the workspace, and what they change there is thrown away and told: a hook judges, it does not act. Each run has
-//! a permit of its own, so nothing of it counts as done by the call.
+//! The form is the one that coding agents use for hooks, so existing scripts work here too. They run in the sandbox over
+//! the workspace. haft discards their changes there and reports them: a hook judges, it does not act. Each run has its
+//! own permit, so nothing it does counts as done by the call.
 //!
-//! Not here: where they are written down (`haft-config`), whether a project's count (`haft_workspace::project`).
+//! Not here: where hooks are configured (`haft-config`), whether a project's hooks count (`haft_workspace::project`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -113,7 +113,7 @@ impl CommandHook {
         }
     }
 
-    /// Runs it only for tools whose native name this finds. Whoever means whole names anchors it.
+    /// Runs it only for tools whose native name this matches. To match whole names, anchor the expression.
     pub fn for_tools(mut self, tools: Regex) -> Self {
         self.tools = Some(tools);
         self

@@ -1,4 +1,4 @@
-//! What a hook has beside the call: where it is, a way to warn, and commands whose changes are thrown away.
+//! Gives a hook more than the call: its place, a way to warn, and commands whose changes are discarded.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -77,7 +77,7 @@ impl<'a> HookContext<'a> {
         self.cx.note(|notes| notes.warnings.push(format!("The hook \"{}\" {words}", self.hook)));
     }
 
-    /// Runs a command in the sandbox over the workspace; what it changes is shown and thrown away.
+    /// Runs a command in the sandbox over the workspace; haft shows what it changes and then discards it.
     ///
     /// It has a permit of its own, for this one command: what the hook does is nothing that the call did.
     pub async fn run(

@@ -1,4 +1,4 @@
-//! What the command of a hook reads: one JSON object with the fields that such scripts know.
+//! Writes the input for the command of a hook: one JSON object with the fields that such scripts know.
 
 use std::path::Path;
 

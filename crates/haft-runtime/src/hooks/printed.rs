@@ -1,4 +1,4 @@
-//! Keeps what the command of a hook prints, as much of it as anybody will read.
+//! Keeps what the command of a hook prints, up to the length that a reader needs.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The end of what a job has printed: plain text without secrets, bounded whatever comes.
+//! Keeps the end of a job's output as plain text without secrets. Its size is always bounded.
 
 use haft_contract::job::JobOutput;
 use haft_contract::plain_text::PlainText;

@@ -1,4 +1,4 @@
-//! The command of a question with the parts marked that need the yes.
+//! Marks the parts of a command that need the yes of a question.
 
 use haft_contract::effect::{CommandLine, Effect};
 use haft_policy::decision::Class;

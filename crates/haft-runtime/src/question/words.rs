@@ -1,4 +1,4 @@
-//! What a call would do, in words: what belongs together is said together.
+//! Describes the effects of a call in words, and groups those that belong together.
 
 use haft_contract::effect::{Change, CommandLine, Effect, StepEffect};
 use haft_contract::path::{Extent, Target, one_line};

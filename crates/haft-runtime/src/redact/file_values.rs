@@ -1,12 +1,12 @@
-//! Finds the secret texts in a file whose name says that it is secret.
+//! Finds the secret texts in a file whose name marks it as secret.
 //!
-//! Files of many kinds are read in one way: a line is a name and a value, or it is a value as a whole, as in a key. Values
-//! that go on in the next lines are found besides: a line that was misread as the beginning of one costs nothing.
-//! A value that is plainly none (a number, `true`, `localhost`) is left alone; one that may well be an ordinary word is
-//! hidden only together with its name, or no output could be read any more.
+//! It reads files of many kinds in one way: a line is a name and a value, or it is a value as a whole, as in a key. It
+//! also finds values that continue in the next lines. Misreading a line as the beginning of one costs nothing.
+//! It skips a value that is plainly no secret (a number, `true`, `localhost`). It hides a possible ordinary word only
+//! together with its name; otherwise no output would be readable.
 //!
-//! Comments are read as a file of their own: what is commented out is a value like any other. A comment that only mentions
-//! a name (`# password: ask Ann`) is prose, of which nothing is hidden but what looks random.
+//! It reads comments as a separate file: a value in a comment is a value like any other. A comment that only mentions
+//! a name (`# password: ask Ann`) is prose, in which it hides only text that looks random.
 //!
 //! Not here: finding the files (`haft-workspace`), tokens that are known by their shape (`shapes`).
 

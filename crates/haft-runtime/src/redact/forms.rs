@@ -1,6 +1,6 @@
-//! The forms in which programs write a text.
+//! Lists the forms in which programs write a text.
 //!
-//! In JSON, as a name with odd characters is shown, and for a shell, a page or an address.
+//! These are JSON, the form for names with odd characters, and the forms for a shell, a page and an address.
 
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
-//! The short fragments of the texts that are known, by which parts of them are noticed quickly.
+//! Finds parts of known texts quickly, by short fragments.
 //!
-//! Whatever of a text is on both sides of the end of a line has a fragment there. Most lines end in nothing that is a part of
-//! a secret, and then the text need not be searched once more for each way in which it may have been wrapped.
+//! A known text that crosses the end of a line has a fragment there. Most line ends hold no part of a secret. For those,
+//! haft need not search the text again for each way in which a program may have wrapped it.
 //!
-//! A part of a text that is long enough has a fragment at one of every few places, wherever it was cut.
+//! A long enough part of a text has a fragment at one of every few places, wherever the text was cut.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,9 +1,9 @@
-//! The table of texts that are known to be secret, and where they occur in a text.
+//! Holds the table of known secret texts and finds where they occur in a text.
 //!
-//! Letters count without regard to case. Of a long text the middle is enough, so that a value without its first or last
-//! letters is found too; whatever of the value stands around the middle belongs to it. Of one that looks random, as a line
-//! of a key does, any part that is long enough is. A long text is also found across
-//! the ends of lines, as programs wrap it; whether it may be there at all is one look at each end (`fragments`).
+//! Letters count without regard to case. For a long text the middle is enough, so haft also finds a value without its
+//! first or last letters. The match then includes the rest of the value around the middle. For a text that looks
+//! random, such as a line of a key, any long enough part is enough. haft also finds a long text across line ends, as
+//! programs wrap it; one look at each line end shows whether it may be there at all (`fragments`).
 //!
 //! Not here: which texts are secret (`file_values`), in which forms they are written (`forms`).
 
@@ -300,7 +300,7 @@ fn automaton<'s>(texts: impl IntoIterator<Item = &'s String>) -> AhoCorasick {
     let built = AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostLongest)
         .ascii_case_insensitive(true)
-        // Made anew whenever a file changes, so it has to be made quickly.
+        // Rebuilt whenever a file changes, so building it must be quick.
         .kind(Some(AhoCorasickKind::ContiguousNFA))
         .build(texts);
     built.expect("some thousand short values fit an automaton")

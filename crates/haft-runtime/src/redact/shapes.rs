@@ -1,10 +1,10 @@
-//! What secrets look like: tokens of well-known kinds, values behind a telling name, passwords in addresses.
+//! Recognizes secrets by shape: tokens of well-known kinds, values behind a telling name, passwords in addresses.
 //!
-//! Three sorts, because each has its own cheap test whether a text can hold one at all: most texts cannot, and then no
-//! expression is even compiled.
+//! There are three kinds, because each has its own cheap test whether a text can hold one at all. Most texts cannot, and
+//! then haft does not even compile an expression.
 //!
-//! Not here: values that are known to be secret (`redact`). A short or plain word behind a name stays as it is, or
-//! source code could not be read any more.
+//! Not here: values that are known to be secret (`redact`). A short or plain word behind a name stays unchanged;
+//! otherwise source code would not be readable.
 
 mod private_keys;
 

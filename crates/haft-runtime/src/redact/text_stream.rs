@@ -1,6 +1,6 @@
-//! Hides known secrets in a text that is shown while it is written, with as little delay as possible.
+//! Hides known secrets in a text that is shown while it arrives, with as little delay as possible.
 //!
-//! Only what may be the beginning of a secret is held back, so that words appear as they come.
+//! It holds back only a possible beginning of a secret, so words appear as they arrive.
 
 use super::Redactor;
 

@@ -1,4 +1,4 @@
-//! A text without the ends of its lines, as it was before a program wrapped it.
+//! Removes the line ends of a text, to get the text from before a program wrapped it.
 //!
 //! Not here: finding secrets in it (`known`).
 

@@ -1,10 +1,10 @@
 //! Reads the versions of secret files that git keeps: in commits, logs of references, stashes, indexes, tags.
 //!
-//! Git reads them itself, in the sandbox: first the names of everything that was ever committed, then the content of what
-//! is secret by its name. The names are remembered for later processes, never the content. When references change, git
-//! lists only what is new since. Most repositories have nothing of that kind; then nothing is read.
+//! Git reads them itself, in the sandbox: first all names that were ever committed, then the content of files with a
+//! secret name. haft remembers the names for later processes, never the content. When references change, git lists only
+//! the new part. Most repositories have no such files; then haft reads nothing.
 //!
-//! What it lists also says which protected names came in through git: a checkout would write them (`guarded`).
+//! The list also shows which protected names came in through git: a checkout would write them (`guarded`).
 //!
 //! Not here: finding the repositories and what changed in them (`haft-workspace`), what git prints (`listing`).
 
@@ -39,7 +39,7 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 const MOST_VERSIONS: usize = 2_000;
 /// Most repositories of one workspace.
 const MOST_REPOSITORIES: usize = 16;
-/// Most references that are remembered; with more, everything is listed anew.
+/// Most references that are remembered; with more, git lists everything again.
 const MOST_TIPS: usize = 5_000;
 /// Most tags on trees that are read.
 const MOST_TREES: usize = 50;

@@ -1,9 +1,9 @@
-//! Gets permission: the rules first, then, where they ask, somebody.
+//! Gets permission: from the rules first, then from the approver where the rules ask.
 //!
-//! Permission is a value: [`AuthorizedCall`] can be made nowhere else, and owns the exact call and
-//! plan that were shown.
+//! Permission is a value: only this module can make an [`AuthorizedCall`], which owns the exact call and plan that
+//! were shown.
 //!
-//! Not here: how the question is put (`question`).
+//! Not here: building the question (`question`).
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -41,9 +41,9 @@ pub(crate) struct AuthorizedCall {
 /// What a permission rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RestsOn {
-    /// The rules, or the word of somebody who was told that there is no layer, whatever comes of the command's layer.
+    /// The rules, or a yes from an approver who knew that there is no layer, whatever happens to the command's layer.
     Word,
-    /// What the command changes can be taken back: so nobody was asked, or whoever said yes was told so.
+    /// The command's changes can be taken back: so haft asked no question, or the question said so.
     Layer,
 }
 
@@ -135,7 +135,7 @@ impl AuthorizationContext<'_> {
         })
     }
 
-    /// Returns whether a command needs nobody's word: what somebody granted is such a word.
+    /// Returns whether the rules alone allow a command, without a yes or a grant from a person.
     fn is_allowed_by_words(&self, planned: &LinedUpCall) -> bool {
         let mode = self.cx.session.mode();
         let situation = match &self.around {
@@ -147,7 +147,7 @@ impl AuthorizationContext<'_> {
         ruling.decision == Decision::Allow
     }
 
-    /// Notes which hosts of the plan need somebody's word: whoever gives it does not make what is sent there harmless.
+    /// Notes which hosts of the plan need a yes from a person: a yes does not make the data sent there harmless.
     fn note_not_granted(&self, planned: &LinedUpCall) {
         let grants = self.cx.session.grants();
         let arguments = Some(&planned.called.arguments);
@@ -181,7 +181,7 @@ impl AuthorizationContext<'_> {
         self.around.as_ref().map(CommandContainment::containment).unwrap_or_default()
     }
 
-    /// Lets a call run that nobody was asked about. What would have been asked without a layer needs one.
+    /// Lets a call run without a question. If haft would have asked without a layer, the call needs a layer.
     fn unasked(&self, planned: LinedUpCall) -> AuthorizedCall {
         let is_same_without = || self.judge_where(&planned, Containment::WithoutLayer).decision == Decision::Allow;
         let needs_none = self.around.is_none() || self.contained() >= Containment::WithoutLayer || is_same_without();
@@ -192,7 +192,7 @@ impl AuthorizationContext<'_> {
         AuthorizedCall { planned, rests_on, standing, old_changes: OldChanges::Stay }
     }
 
-    /// Lets a call run that somebody said yes to. What was said about undo must hold.
+    /// Lets a call run after a yes. What the question promised about undo must hold.
     fn agreed(&self, planned: LinedUpCall) -> AuthorizedCall {
         let was_promised = self.around.as_ref().is_some_and(CommandContainment::can_be_undone);
         let rests_on = if was_promised { RestsOn::Layer } else { RestsOn::Word };
@@ -236,7 +236,7 @@ pub(crate) fn denied(ruling: &Ruling) -> ToolError {
     ToolError::new(ErrorKind::Denied, what, Next::DoNotRetry(ruling.instead.clone())).by_rule(&ruling.rule)
 }
 
-/// Waits for something that a person decides. Whoever answers at once is no person.
+/// Waits for a person's decision. An answer that is ready immediately does not come from a person.
 async fn asking<T>(cx: &CallContext<'_>, answer: impl Future<Output = T>) -> T {
     tokio::pin!(answer);
     let at_once = std::future::poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await;
@@ -286,7 +286,7 @@ async fn ask(bench: &AuthorizationContext<'_>, planned: LinedUpCall) -> Result<A
         Verdict::NoAnswer { how } => return Err(unanswered(&how, &request)),
         Verdict::NotCovered => return Err(not_covered(&request)),
     }
-    // Somebody may have left for plan mode while the question stood.
+    // The user may have changed to plan mode while the question was open.
     let ruling = bench.judge(&planned);
     match ruling.decision {
         Decision::Deny => Err(denied(&ruling)),

@@ -1,7 +1,7 @@
 //! Decides about the connections that a command makes while it runs, as about any other effect of its call.
 //!
 //! The command waits at its connection meanwhile. Hosts that wait at the same time are one question. An answer "once"
-//! holds for this call; whoever refuses a host is not asked about it again in this call.
+//! holds for this call. If a person refuses a host, haft does not ask about it again in this call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -70,7 +70,7 @@ impl ConnectingCall<'_> {
         std::future::pending().await
     }
 
-    /// Decides where nobody has to be asked.
+    /// Decides where no question is needed.
     fn at_once(&self, (wanted, is_granted): (&ConnectionRequest, bool), said: &HostAnswers) -> Option<Decision> {
         let (mode, host) = (self.cx.session.mode(), Host(wanted.host.clone()));
         if mode == Mode::Plan {
@@ -97,7 +97,7 @@ impl ConnectingCall<'_> {
             return Some(allowed(wanted, true));
         }
         match ruling.decision {
-            // Whatever the settings allow, nobody has agreed to that.
+            // Even if the settings allow it, no person has agreed to that.
             decision::Decision::Allow | decision::Decision::Ask if last_taint.is_some() => None,
             // What has left the machine cannot be discarded, so it is asked about.
             decision::Decision::Allow | decision::Decision::Ask if mode == Mode::Try => None,

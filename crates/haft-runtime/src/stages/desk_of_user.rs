@@ -1,4 +1,4 @@
-//! Takes the questions of a running tool to the user: one questionnaire of a session at a time.
+//! Brings the questions of a running tool to the user: one questionnaire of a session at a time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! Does it, once: with a permit for what was planned, within its time, until it is told to stop.
+//! Executes a call once: with a permit for its plan, within its time, until the caller stops it.
 
 use std::convert::Infallible;
 use std::sync::Arc;

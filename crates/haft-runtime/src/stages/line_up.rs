@@ -1,9 +1,9 @@
-//! Plans in the order of the turn, so that a call sees what the calls before it have done.
+//! Plans calls in the order of the turn, so each call sees what the calls before it have done.
 //!
-//! A call notes which earlier ones are unfinished, plans, tells its effects to those behind, waits
-//! for the noted ones that conflict, and plans again until none stood in the way. Only then is it
-//! shown to anyone. A plan that fails behind an unfinished change waits for it and tries again, and
-//! one that fails because a file was not read waits for the reads before it.
+//! A call notes which earlier calls are unfinished, plans, and announces its effects to later calls. It waits for the
+//! noted calls that conflict, and plans again until none conflicts. Only then does haft show it to anyone. If a plan
+//! fails behind an unfinished change, the call waits for that change and tries again. If it fails because a file was
+//! not read, the call waits for the reads before it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Reads the arguments, mending what has exactly one sensible reading.
+//! Reads the arguments, and repairs text that has exactly one sensible reading.
 
 use std::sync::Arc;
 

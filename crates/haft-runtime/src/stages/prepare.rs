@@ -1,4 +1,4 @@
-//! Fits the arguments to the schema that was shown, then takes them inward and binds them.
+//! Fits the arguments to the shown schema, then takes them inward and binds them.
 
 mod places;
 

@@ -1,6 +1,6 @@
-//! Finds a kept result, for calls whose plan says that one may serve.
+//! Finds a kept result for a call whose plan allows reusing one.
 //!
-//! The session's own are looked at first, then those of the workspace on disk.
+//! It searches the session's own results first, then those of the workspace on disk.
 
 use std::time::Duration;
 

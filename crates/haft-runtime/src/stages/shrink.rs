@@ -1,7 +1,7 @@
-//! Turns every outcome into a bounded result: secrets hidden, too long kept whole elsewhere.
+//! Turns every outcome into a bounded result: it hides secrets and stores a text that is too long elsewhere.
 //!
-//! It stands outside the line of stages, so that refusals and failures pass through it too. Where a dialect is spoken,
-//! its words are put on the outcome here (`spoken`).
+//! It stands outside the line of stages, so refusals and failures pass through it too. If the session speaks a dialect,
+//! this stage adds the words of the dialect to the outcome (`spoken`).
 
 mod sealed;
 mod spoken;
@@ -202,7 +202,7 @@ fn hidden_text(cx: &CallContext<'_>, pieces: &[Content]) -> String {
     whole
 }
 
-/// What the model reads behind the output: the error, what was mended, what else it should know.
+/// Notes for the model behind the output: the error, the repairs, other facts it needs.
 fn notes_for_model(cx: &CallContext<'_>, result: &ToolResult, spoken: Option<&DialectCall<'_>>) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(error) = &result.error {

@@ -17,7 +17,7 @@ fn write(number: u32) -> Value {
     json!({ "path": "a.txt", "content": content(number), "write_mode": "overwrite" })
 }
 
-/// Lets somebody write versions until the journal is full, and answer questions by this script from then on.
+/// Writes versions until the journal is full; from then on this script answers questions.
 async fn full(answers: impl IntoIterator<Item = Verdict>) -> (Scene, ScriptedApprover) {
     let writes = std::iter::repeat_n(Verdict::AllowOnce, 8);
     let script = ScriptedApprover::of(writes.chain(answers));

@@ -1,10 +1,10 @@
-//! Moves new files of a cache from the layer of a session to haft's own folder for it.
+//! Moves new files of a cache from the layer of a session to haft's own folder for the cache.
 //!
-//! No process of the session is left, and nobody else can enter the two folders. What the commands have put there is
-//! still not trusted: every step goes by descriptor and follows no link.
+//! No process of the session is left, and no other user can enter the two folders. haft still does not trust what the
+//! commands put there: every step goes by descriptor and follows no link.
 //!
-//! A file that the user or haft has already stays as it is, since others may read it right now. So what is moved is one
-//! rename for each file; a kill in the middle leaves whole files.
+//! A file that the user or haft already has stays unchanged, because other processes may be reading it. So each new file
+//! moves by one rename, and a kill in the middle leaves whole files.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -51,7 +51,7 @@ impl Carrying<'_> {
         let mut is_more = false;
         for part in &self.cache.carried {
             let path = if part == "." { Path::new("") } else { Path::new(part) };
-            // Nothing is made for what nobody has written.
+            // Make no folder if no command wrote there.
             let Some(new) = find(new.as_fd(), path) else { continue };
             let own = self.own_folder(own)?;
             let users = rustix::fs::open(&self.cache.folder, folder_flags() & !OFlags::NOFOLLOW, Mode::empty()).ok();
@@ -68,7 +68,7 @@ impl Carrying<'_> {
         Ok(is_more)
     }
 
-    /// Opens haft's own folder for the tool, such that nobody removes it meanwhile.
+    /// Opens haft's own folder for the tool, and keeps other processes from removing it meanwhile.
     fn own_folder(&self, own: &Path) -> io::Result<OwnedFd> {
         drop(self.made(CWD, own.as_os_str())?);
         locked(own, FlockOperation::NonBlockingLockShared).ok_or_else(|| Errno::AGAIN.into())

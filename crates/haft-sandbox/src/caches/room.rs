@@ -1,4 +1,4 @@
-//! Keeps what haft keeps of tools' downloads within its room: the tool that was used least recently goes.
+//! Limits the room for downloads that haft keeps: it removes the folder of the least recently used tool first.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

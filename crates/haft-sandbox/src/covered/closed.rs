@@ -1,6 +1,6 @@
-//! Finds what the system's settings keep from others.
+//! Finds files that the system's settings keep from other users.
 //!
-//! Inside it is root who reads, so whatever others may not read is covered.
+//! Inside, root is the reader, so haft covers whatever other users may not read.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

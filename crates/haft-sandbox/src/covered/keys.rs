@@ -1,9 +1,9 @@
-//! Finds tokens and keys that lie in the folder of a toolchain.
+//! Finds tokens and keys in the folder of a toolchain.
 //!
-//! Package managers keep tokens beside their programs, and people put keys where they find room. Names of tokens are
-//! enough; a file that may as well be public (`*.pem` of a certificate) counts when a private key is in it.
+//! Package managers keep tokens beside their programs, and people put keys where they find room. For tokens the name is
+//! enough. A file that may also be public (`*.pem` of a certificate) counts if it contains a private key.
 //!
-//! Not here: what packages bring along. It is public, and builds read it, also keys for tests.
+//! Not here: files that packages contain. They are public, and builds read them, including keys for tests.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -102,7 +102,7 @@ fn holds_key(walk: &mut WalkRecord, path: &Path, name: &str) -> bool {
     may_be_key && has_private_key(path)
 }
 
-/// Returns whether a private key is in a file; also where it cannot be read, since nobody knows then.
+/// Returns whether a file contains a private key; true if it cannot be read, because its content is then unknown.
 fn has_private_key(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));

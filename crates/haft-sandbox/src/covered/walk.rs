@@ -1,8 +1,8 @@
 //! Remembers what a walk through folders found, for the next start.
 //!
-//! To find the keys in toolchains and the settings that are closed to others takes some thousand system calls. What a walk
-//! found holds as long as no folder of it has changed, and no file whose content decided. A file that was open to all and
-//! is closed later changes no folder; so haft walks again after a while.
+//! A search for keys in toolchains and for settings that are closed to other users takes some thousand system calls. Its
+//! result is valid until one of its folders changes, or a file whose content decided. A file that is closed later
+//! changes no folder, so haft walks again after a while.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

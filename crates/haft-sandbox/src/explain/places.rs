@@ -1,4 +1,4 @@
-//! Which place a line of output speaks of, and what that place is to a command.
+//! Finds the place that a line of output names, and what that place is to a command.
 
 use std::fmt;
 use std::ops::Deref;
@@ -40,7 +40,7 @@ const PRIVATE: [(&str, &str); 6] = [
     ("/home", HOME),
     ("/root", HOME),
 ];
-/// Folders that nobody would make a part of a workspace.
+/// Folders that are never part of a workspace.
 const SYSTEM: [&str; 11] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/boot", "/dev", "/proc", "/sys"];
 /// Caches in the home, and the variable that leads each elsewhere. Longer names stand first.

@@ -1,4 +1,4 @@
-//! Lines that programs really print, and what is said of them.
+//! Tests the explanations of lines that programs really print.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;

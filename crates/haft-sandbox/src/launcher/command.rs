@@ -1,4 +1,4 @@
-//! Starts the command: what happens between fork and exec.
+//! Starts the command: the steps between fork and exec.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
@@ -55,7 +55,7 @@ pub(super) fn start<E: WatcherConfinement>(orders: &Orders, hands: &Hands, enter
 
 /// Runs in the new process; what it returns is its status.
 extern "C" fn in_child<E: WatcherConfinement>(child: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: `start` gives a pointer to a `Child` of this type, which nobody else touches until this process is gone.
+    // SAFETY: `start` gives a pointer to a `Child` of this type. No other code touches it until this process is gone.
     #[allow(unsafe_code)]
     let child = unsafe { &mut *child.cast::<Child<'_, E>>() };
     child.why = Some(become_command(child));

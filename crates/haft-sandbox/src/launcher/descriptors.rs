@@ -1,6 +1,6 @@
 //! Closes descriptors that the program of a command must not have.
 //!
-//! One call does it where the kernel has it (5.9, and 5.11 for the flag); else each open descriptor is closed by itself.
+//! One call closes them all if the kernel has it (5.9, and 5.11 for the flag). Otherwise haft closes them one by one.
 
 use std::io;
 
@@ -22,7 +22,7 @@ pub(super) fn close_when_executed() -> io::Result<()> {
     Ok(())
 }
 
-/// Closes everything from one number to another. For a process that never returns to whoever owns those descriptors.
+/// Closes everything from one number to another. For a process that never returns to the owner of those descriptors.
 pub(super) fn close_between(first: u32, last: u32) -> io::Result<()> {
     // SAFETY: it takes numbers only.
     #[allow(unsafe_code)]

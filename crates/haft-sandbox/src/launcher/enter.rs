@@ -1,11 +1,10 @@
 //! Enters the sandbox: everything between reading the orders and starting the command.
 //!
-//! The launcher splits in two. The one outside has nothing more to do. The one inside is the first
-//! process of its namespaces and a child of haft itself; it builds the file system, gives up every
-//! right that it does not need, and then starts and watches the command. Where namespaces are not to
-//! be had, the launcher restricts itself by Landlock and seccomp alone.
+//! The launcher splits in two. The process outside has nothing more to do. The process inside is the first of its
+//! namespaces and a child of haft itself. It builds the file system, gives up every right that it does not need, and then
+//! starts and watches the command. Without namespaces, the launcher restricts itself by Landlock and seccomp alone.
 //!
-//! Whatever is missing refuses: there is no way through here that leaves a layer out without a word.
+//! If a layer is missing, the launcher refuses to run the command: it never leaves a layer out silently.
 //!
 //! Not here: reading orders, reporting, starting and watching the command (`launcher`).
 
@@ -195,7 +194,7 @@ const FOLDERS_CANNOT_BE_RENAMED: &str =
 
 /// Enters namespaces with a file system of their own. Call it while the process has one thread.
 ///
-/// For a worker the socket leads to whoever says which ground it is on.
+/// For a worker, haft uses the other end of the socket to say which ground the worker is on.
 pub(crate) fn fully(
     orders: &Orders,
     visible: &Visible,
@@ -348,8 +347,8 @@ struct BuiltSandbox {
     files: Option<FileRights>,
 }
 
-/// Restricts this process to these files, or returns them for the command: whoever keeps what the command changes needs
-/// more than the command.
+/// Restricts this process to these files, or returns them for the command: a watcher that keeps what the command changes
+/// needs more than the command.
 fn restrict(files: FileRights, orders: &Orders, notes: &mut Vec<String>) -> Result<Option<FileRights>, NotEntered> {
     let files = FileRights { given: orders.given, ..files };
     if orders.watched.is_empty() {
@@ -364,7 +363,7 @@ struct SandboxBuilder<'a> {
     orders: &'a Orders,
     visible: &'a Visible,
     places: &'a [RootPlace],
-    /// The sockets at which somebody listens outside.
+    /// The sockets at which processes listen outside.
     listening: &'a [PathBuf],
 }
 

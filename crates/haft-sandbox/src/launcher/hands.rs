@@ -1,4 +1,4 @@
-//! What a command is given beside its words: descriptors that it finds open.
+//! The open descriptors that a command gets, beside its words.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -17,7 +17,7 @@ const MESSAGES: RawFd = 3;
 pub(crate) struct Hands {
     /// What the command reads; without it there is nothing to be read.
     input: Option<OwnedFd>,
-    /// The standard streams that the caller of the command brings along, but for those that are the terminal.
+    /// The standard streams that the caller of the command passes, except those that are the terminal.
     streams: Option<[Option<OwnedFd>; 3]>,
     /// The terminal.
     pub(super) terminal: Option<Terminal>,

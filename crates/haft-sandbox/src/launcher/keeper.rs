@@ -1,10 +1,10 @@
-//! Kept the ground of a worker: puts it on a fresh one for each call, and takes it away again.
+//! Keeps the ground of a worker: puts the worker on a fresh one for each call, and removes it afterwards.
 //!
-//! A process beside the watcher, because who mounts needs rights that the watcher gives up: it acts for the command when
-//! it renames folders. This one does nothing for the command, only what haft asks over a socket of its own.
+//! It is a process beside the watcher. Mounting needs rights that the watcher gives up, because the watcher acts for the
+//! command when it renames folders. The keeper does nothing for the command, only what haft asks over a separate socket.
 //!
-//! When a ground is taken away, nothing may be left that could change it: whatever the call has started is ended, and a
-//! layer that the worker still holds open for writing is not let go of, so that the worker ends.
+//! When it removes a ground, nothing may be left that could change it. So it ends whatever the call has started. It does
+//! not release a layer that the worker still holds open for writing, so the worker ends.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -24,7 +24,7 @@ use crate::{running, wire};
 
 /// How long all that was killed may take to end.
 const TO_DIE: Duration = Duration::from_millis(700);
-/// How long it is until somebody is looked at again who cannot be waited for.
+/// How long the keeper waits before it looks again at a process that it cannot wait for.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// The processes and the grounds that a keeper looks after.
@@ -79,14 +79,14 @@ impl Keeper {
             if wire::send_all(&self.socket, &text).is_err() {
                 leave(0)
             }
-            // Nobody waits for this: what is shut cannot be changed, and is gone before the next order is read.
+            // No process waits for this: a shut ground cannot change, and is gone before the next order is read.
             if matches!(report, GroundReport::Left(_)) && self.take_away().is_err() {
                 leave(0)
             }
         }
     }
 
-    /// Closes what belongs to the watcher and to the worker: haft sees their ends only if nobody else holds them.
+    /// Closes what belongs to the watcher and to the worker: haft sees their ends only if no other process holds them.
     fn let_go_of_the_rest(&self) -> io::Result<()> {
         let null = nothing()?;
         rustix::stdio::dup2_stdout(&null)?;
@@ -139,7 +139,7 @@ impl Keeper {
             let others = self.others(worker);
             let living = others.iter().filter(|other| !other.has_ended).count();
             let count = *left_behind.get_or_insert(living);
-            // Whoever has ended may have threads that have not: a descriptor tells.
+            // A process that has ended may have threads that still run: a descriptor tells.
             let at_work: Vec<AtWork> = others.iter().filter_map(AtWork::of).collect();
             if at_work.is_empty() {
                 return Some(count);
@@ -150,7 +150,7 @@ impl Keeper {
             for process in &at_work {
                 process.wait(until.saturating_duration_since(Instant::now()));
             }
-            // Whoever was forked meanwhile is found in the next round.
+            // The next round finds processes that were forked meanwhile.
             if Instant::now() >= until {
                 return None;
             }
@@ -189,7 +189,7 @@ impl AtWork {
     fn wait(&self, most: Duration) {
         match &self.descriptor {
             Some(process) => drop(has_ended(process, most)),
-            // Whoever calls looks again.
+            // The caller looks again.
             None => drop(poll(&mut [], Timespec::try_from(most.min(LOOK_AGAIN)).ok().as_ref())),
         }
     }

@@ -1,4 +1,4 @@
-//! The launcher's end of the line to haft.
+//! Connects the launcher to haft: the launcher's end of the line.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

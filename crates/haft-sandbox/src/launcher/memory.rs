@@ -1,6 +1,6 @@
-//! How much memory the processes of a command use, as /proc says.
+//! Measures how much memory the processes of a command use, from /proc.
 //!
-//! It is looked at several times a second: whoever takes much within a moment is seen too late, so this is no promise.
+//! It looks several times a second. It sees a sudden use of much memory too late, so this is no promise.
 
 use std::fs;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Asks the watching process about system calls of the command (seccomp user notification).
 //!
-//! The command installs the filter right before its program is executed and hands over where the kernel asks. Whoever
-//! watches answers: the kernel goes on with the call, or the call returns what it is told.
+//! The command installs the filter right before its program starts, and hands over the descriptor for the questions. The
+//! watcher answers: the kernel continues the call, or the call returns the watcher's result.
 //!
 //! Not here: which calls, and what is answered (`enter::renames`, `first_touch`).
 
@@ -39,7 +39,7 @@ impl Handover {
 
     /// Lets the kernel ask about calls of this process and all that it starts. For the command.
     pub(super) fn install(&self) -> io::Result<()> {
-        // Without the second flag a signal makes the call begin anew while it is being answered.
+        // Without the second flag a signal restarts the call while the watcher is answering it.
         let both = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
         let one = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
         let listener = listen(&self.filter, both).or_else(|_| listen(&self.filter, one))?;
@@ -74,7 +74,7 @@ pub(super) enum SyscallReply {
 }
 
 impl SyscallListener {
-    /// Whether nobody is left who could be asked about. Who went on waiting would be woken all the time.
+    /// Whether no process is left to be asked about. A watcher that still waits would be woken all the time.
     pub(super) fn is_over(&self) -> bool {
         let mut polled = [PollFd::new(&self.0, PollFlags::IN)];
         matches!(poll(&mut polled, Some(&Timespec::default())), Ok(1..)) && polled[0].revents().contains(PollFlags::HUP)
@@ -108,7 +108,7 @@ impl SyscallListener {
             SyscallReply::Failed(error) => (-error.raw_os_error(), 0),
         };
         let mut response = libc::seccomp_notif_resp { id, val: 0, error, flags };
-        // It fails when the one who asked is gone; then nobody needs the answer.
+        // It fails when the process that asked is gone; then no process needs the answer.
         let _ = self.ask(libc::SECCOMP_IOCTL_NOTIF_SEND, std::ptr::from_mut(&mut response));
     }
 

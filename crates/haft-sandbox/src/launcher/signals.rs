@@ -1,4 +1,4 @@
-//! Signals of the watcher: it takes none but the one that says that a child has changed.
+//! Receives the watcher's only signal: a child has changed. It blocks all others.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -19,7 +19,7 @@ impl ChildSignals {
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: it was made just now and belongs to nobody else.
+        // SAFETY: it was made just now and has no other owner.
         #[allow(unsafe_code)]
         let descriptor = unsafe { OwnedFd::from_raw_fd(descriptor) };
         Ok(Self(descriptor))

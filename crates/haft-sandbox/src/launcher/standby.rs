@@ -1,7 +1,7 @@
-//! The launcher stands by: it waits for commands, and launches each in a copy of itself.
+//! Makes the launcher stand by: it waits for commands, and launches each in a copy of itself.
 //!
-//! Starting a program costs about as much as starting a shell; copying one that waits costs a tenth of it.
-//! A copy is a child of haft, not of the one that stands by, so haft waits for it and for nobody else.
+//! Starting a program costs about as much as starting a shell; copying a waiting process costs a tenth of it.
+//! A copy is a child of haft and not of the launcher that stands by, so only haft waits for it.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -24,7 +24,7 @@ pub(super) enum Copies {
 
 /// Waits for commands until haft is gone; returns in a copy for one of them, with the line of that one.
 pub(super) fn stand_by(haft: LauncherLine, copies: Copies) -> LauncherLine {
-    // The folder that haft was started in is nobody's concern here, and could not be unmounted.
+    // This process does not need the folder that haft was started in; while it is there, the folder cannot be unmounted.
     let _ = rustix::process::chdir("/");
     loop {
         let streams = match asked(&haft) {
@@ -65,8 +65,8 @@ fn asked(haft: &LauncherLine) -> io::Result<Option<StandbyRequest>> {
     })
 }
 
-/// Makes a socket for each protocol. A socket stays on the network on which it was made, whoever connects it; so nothing
-/// here waits for a server.
+/// Makes a socket for each protocol. A socket stays on the network on which it was made, even if another process connects
+/// it. So no code here waits for a server.
 fn lend_sockets(haft: &LauncherLine) {
     let made = [AddressFamily::INET, AddressFamily::INET6]
         .map(|family| socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None));

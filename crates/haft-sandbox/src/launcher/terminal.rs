@@ -1,4 +1,4 @@
-//! The terminal of a command: made inside the sandbox, so that programs find it by its name there.
+//! Makes the terminal of a command inside the sandbox, so programs find it there by its name.
 //!
 //! The watcher leads the session of the terminal. So the command has a parent in its session, and the kernel lets the
 //! user stop it with Ctrl-Z; a command that led the session itself could not be stopped.
@@ -30,7 +30,7 @@ impl Terminal {
             match line.awaited() {
                 LauncherInput::TerminalReady => break,
                 LauncherInput::Gone => return Ok(None),
-                // There is nobody yet who could get it.
+                // No process exists yet that could get it.
                 LauncherInput::Nothing | LauncherInput::AskToEnd | LauncherInput::Signal(_) => {}
             }
         }

@@ -1,8 +1,8 @@
-//! Watches over one command until nothing of it is left.
+//! Watches over one command until all its processes are gone.
 //!
-//! The watcher is pid 1 of a namespace, or, without one, the process that orphans come to (child
-//! subreaper). It ends when haft is gone, when haft asks, or when the command has ended; and the
-//! command's processes end with it, wherever they went.
+//! The watcher is pid 1 of a namespace. Without a namespace, it is the process that adopts orphans (child subreaper). It
+//! ends when haft is gone, when haft asks, or when the command has ended. All processes of the command end with it,
+//! wherever they went.
 
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -87,7 +87,7 @@ impl WatcherConfinement for Bare {
         Vec::new()
     }
 
-    /// Who had become somebody else by a set-id program could not be ended.
+    /// Prevents a change of user by a set-id program: the watcher could not end such a process.
     fn confine(&mut self) -> Result<(), NotStarted> {
         let failed =
             |error| NotStarted::Unconfined(format!("The command could not be kept from gaining rights: {error}."));
@@ -360,7 +360,7 @@ impl<E: WatcherConfinement> Watch<E> {
             for running in self.others() {
                 running.signal(Signal::KILL);
             }
-            // Whoever was forked while the others were killed comes to us, so there is a child until nobody is left.
+            // A process that was forked during the kill becomes our child, so we have a child until all are gone.
             if let Children::None = self.reap() {
                 return;
             }
@@ -412,7 +412,7 @@ fn timespec(duration: Duration) -> Timespec {
     Timespec::try_from(duration).unwrap_or_default()
 }
 
-/// Lets a child go on that has made this process its tracer: who watches debugs nobody. Returns whether it had.
+/// Lets a child continue that made this process its tracer: the watcher debugs no process. Returns whether it had.
 fn let_go(pid: Pid, status: WaitStatus) -> bool {
     // This one only says that it has become another program, and would end it.
     let signal = status.stopping_signal().filter(|signal| *signal != libc::SIGTRAP).unwrap_or(0);
@@ -424,7 +424,7 @@ fn let_go(pid: Pid, status: WaitStatus) -> bool {
 
 /// Sends a signal to every process of the namespace but this one.
 fn signal_everyone(signal: libc::c_int) {
-    // SAFETY: it takes numbers only. This process is pid 1 of a namespace, so it reaches nobody outside.
+    // SAFETY: it takes numbers only. This process is pid 1 of a namespace, so the signal reaches no process outside.
     #[allow(unsafe_code)]
     unsafe {
         libc::kill(-1, signal)

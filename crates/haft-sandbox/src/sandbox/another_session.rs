@@ -1,4 +1,4 @@
-//! A door to processes for another session of the same workspace, which shares nothing that commands leave behind.
+//! Opens a door to processes for another session of the same workspace; the sessions share no files that commands leave.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

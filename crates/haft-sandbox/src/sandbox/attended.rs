@@ -1,4 +1,4 @@
-//! Waits for a command while a thread attends to it: passes on what it prints, signals, and the wish to stop.
+//! Waits for a command while a thread attends to it: passes on its output, signals, and requests to stop.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use crate::attend::{Finish, NoFinish, Task, attend};
 use crate::wake::{AbandonWhenDropped, ThreadRequest, Wake};
 
-/// How many pieces of output wait for whoever listens; then the command waits.
+/// How many pieces of output wait for the reader; then the command waits.
 const PIECES: usize = 4;
 
 /// How much of a piece is dealt with before others on this thread come first.

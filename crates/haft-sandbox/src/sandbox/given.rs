@@ -1,4 +1,4 @@
-//! What a launcher is given with its orders: descriptors of the folders.
+//! Collects the descriptors of folders that a launcher gets with its orders.
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Which network a command has.
+//! Decides which network a command has.
 
 use std::ffi::OsString;
 

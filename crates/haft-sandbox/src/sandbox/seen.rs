@@ -1,4 +1,4 @@
-//! What a command sees: folders of the workspace and of the system, its home, and what is hidden.
+//! Decides what a command sees: folders of the workspace and of the system, its home, and what is hidden.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;

@@ -1,10 +1,10 @@
 //! A process that serves haft over its standard streams for as long as haft wants, such as an MCP server.
 //!
-//! It is no command of a session: it has a home of its own, its own few variables and the hosts that the user granted to
-//! it. It reads the workspace and what its command line names, and writes only below its home. haft keeps the end of what
-//! it writes to its errors. When the value is dropped, or haft ends in any way, all its processes end.
+//! It is no command of a session: it has a separate home, a few variables and the hosts that the user granted to it. It
+//! reads the workspace and what its command line names, and writes only below its home. haft keeps the end of its standard
+//! error. When the value is dropped, or haft ends in any way, all its processes end.
 //!
-//! Not here: what it says (`haft-mcp`), whether it may be started (`haft-host`).
+//! Not here: its messages (`haft-mcp`), whether it may be started (`haft-host`).
 
 use std::collections::VecDeque;
 use std::ffi::OsString;

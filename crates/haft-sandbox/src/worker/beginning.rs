@@ -1,4 +1,4 @@
-//! Starts a worker: until its program runs.
+//! Starts a worker and waits until its program runs.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -123,7 +123,7 @@ struct StartupReport {
 }
 
 impl StartupReport {
-    /// Takes a report. Several may come at once: a worker can have ended when its beginning is read.
+    /// Takes a report. Several may arrive together: a worker can have ended when its beginning is read.
     fn note(&mut self, report: LauncherReport) {
         match report {
             LauncherReport::Worker(pid) => self.number = Some(pid),

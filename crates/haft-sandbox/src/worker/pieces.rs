@@ -1,12 +1,12 @@
-//! What a worker prints, read as it comes.
+//! Reads what a worker prints, as it arrives.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
-/// How much is read at once: as much as a pipe holds.
+/// How much one `read` takes: as much as a pipe holds.
 const PIECE: usize = 64 * 1024;
-/// How much is read before something else is looked at. Whoever prints without end does not keep us.
+/// How much is read before other work comes first. So a worker that prints without end does not block haft.
 const MOST: usize = 1024 * 1024;
 
 /// One stream of a worker.

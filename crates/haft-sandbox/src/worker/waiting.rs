@@ -19,7 +19,7 @@ pub(super) fn is_there_soon(awaited: &[(BorrowedFd<'_>, PollFlags)], moment: Dur
     matches!(poll(&mut polled, Some(&moment)), Ok(1..))
 }
 
-/// Waits until one of these is ready, at most until then. Whoever drops it does not wait any more.
+/// Waits until one of these is ready, at most until then. Dropping the future ends the wait.
 pub(super) async fn wait(awaited: Vec<(io::Result<OwnedFd>, PollFlags)>, until: Option<Instant>) {
     let Ok(wake) = Wake::new().map(Arc::new) else { return tokio::time::sleep(AGAIN).await };
     let _abandon = AbandonWhenDropped(Arc::clone(&wake));
@@ -27,7 +27,7 @@ pub(super) async fn wait(awaited: Vec<(io::Result<OwnedFd>, PollFlags)>, until: 
         let mut polled = vec![PollFd::from_borrowed_fd(wake.as_fd(), PollFlags::IN)];
         let ready = awaited.iter().filter_map(|(one, what)| Some((one.as_ref().ok()?, *what)));
         polled.extend(ready.map(|(one, what)| PollFd::new(one, what)));
-        // Without descriptors to wait on, somebody looks again soon.
+        // If a descriptor is missing, wait only briefly: the caller then looks again.
         let is_whole = polled.len() > awaited.len();
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let left = if is_whole { left } else { Some(left.unwrap_or(AGAIN).min(AGAIN)) };

@@ -68,7 +68,7 @@ fn run() -> Result<ExitCode, String> {
     Ok(judge(&model))
 }
 
-/// Waits until somebody ends this program, from a terminal or from a test.
+/// Waits until a terminal or a test ends this program.
 fn wait_for_the_end() -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
     let runtime = runtime.map_err(|error| format!("cannot listen for signals: {error}"))?;

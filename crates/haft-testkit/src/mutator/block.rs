@@ -1,9 +1,9 @@
-//! A true edit: a block of lines of a real file, and what shall stand there.
+//! A true edit: a block of lines of a real file, and its replacement.
 //!
-//! Everything here is known to be true, because it is made from the file itself. The count of places
-//! is a brute-force one on purpose: it must not share a line with the engine that it judges.
+//! Everything here is true by construction, because it comes from the file itself. The count of places uses brute force
+//! on purpose: it must not share a line with the engine that it judges.
 //!
-//! Not here: what goes wrong on the way from a model (`damage`).
+//! Not here: the errors of a model (`damage`).
 
 use std::borrow::Cow;
 use std::ops::Range;

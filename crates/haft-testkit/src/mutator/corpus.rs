@@ -1,7 +1,7 @@
-//! The files that true edits are cut out of: our own tree, and what our dependencies brought to this machine.
+//! The files for true edits: our own tree, and the sources of our dependencies on this machine.
 //!
-//! They are found when a test runs, so that the tree holds no file of others. `tests/samples` has the languages that
-//! neither would have. The same tree and the same `Cargo.lock` give the same files in the same order.
+//! A test finds them when it runs, so the tree holds no foreign files. `tests/samples` has the languages that both
+//! lack. The same tree and the same `Cargo.lock` give the same files in the same order.
 //!
 //! Not here: packages of registries, which `tests/mutations/run` installs and names as a folder.
 

@@ -1,7 +1,7 @@
 //! The ways an edit goes wrong between the file and the call, one function each.
 //!
-//! Each takes a true edit and returns a case, or nothing where the edit does not suit it: no quotes to
-//! change, a block that occurs twice anyway. The caller then picks another.
+//! Each function takes a true edit and returns a case, or nothing if the edit is unsuitable: it has no quotes to
+//! change, or its block already occurs twice. The caller then picks another.
 
 mod numbers;
 mod places;

@@ -1,4 +1,4 @@
-//! A small random source that gives the same numbers for the same seed everywhere.
+//! A small random source that gives the same numbers for the same seed on every machine.
 
 /// Random numbers from a seed (SplitMix64).
 #[derive(Clone, Debug)]

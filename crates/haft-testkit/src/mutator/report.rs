@@ -1,4 +1,4 @@
-//! What became of the cases, per class, as a table.
+//! Reports the results of the cases, per class, as a table.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,6 +1,6 @@
-//! Makes an answer of a turn or of a fault: the bytes that come, and how it ends.
+//! Builds the answer of a turn or of a fault: its bytes, and how it ends.
 //!
-//! Not here: which of them is next (`state`), writing it to anyone (`serve`).
+//! Not here: which answer is next (`state`), sending it (`serve`).
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::tongue::{ScriptedEvent, Speech, signature, tongue};
 /// The bytes that answer a request, and how they are sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ScriptedAnswer {
-    /// All at once.
+    /// All together.
     Whole { status: u16, headers: Vec<(String, String)>, body: Vec<u8> },
     /// Chunk by chunk.
     Stream { chunks: Vec<Vec<u8>>, ending: AnswerEnding, pace: Pace },
@@ -26,7 +26,7 @@ pub(super) enum ScriptedAnswer {
 /// When the chunks of an answer come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// All at once.
+    /// All together.
     AtOnce,
     /// Each when it is released.
     Held,

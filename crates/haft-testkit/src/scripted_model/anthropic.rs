@@ -1,4 +1,4 @@
-//! Anthropic Messages, as its server speaks it.
+//! Anthropic Messages, as its server implements it.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A request as it came, and what it says in any form.
+//! A request as it arrived, and its content independent of the format.
 
 use std::time::Instant;
 
@@ -110,7 +110,7 @@ impl Conversation {
         results.next().unwrap_or_default()
     }
 
-    /// Adds what the model said, to what it said just before where nobody else spoke in between.
+    /// Adds what the model said, to its words just before if no other message is in between.
     pub(super) fn add_model(&mut self, text: &str, calls: Vec<ConversationCall>) {
         match self.said.last_mut() {
             Some(ConversationEntry::Model(said, made)) => {

@@ -1,6 +1,6 @@
-//! OpenAI Chat Completions, as its server and the many that speak like it do.
+//! OpenAI Chat Completions, as OpenAI's server and many similar ones implement it.
 //!
-//! Thinking comes as `reasoning_content`, which servers of open models send and the types of OpenAI do not have.
+//! Thinking arrives as `reasoning_content`, which servers of open models send and the types of OpenAI do not have.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What a request must have so that a turn is the reply to it.
+//! What a turn expects of the request that it answers.
 
 use serde::{Deserialize, Deserializer};
 

@@ -1,7 +1,7 @@
-//! What can go wrong between a model and whoever asks it, as data.
+//! What can go wrong between a model and its client, as data.
 //!
-//! What the model itself does wrong (malformed arguments, a tool that is not there, a call that is cut by the length)
-//! is no fault: it is said in the reply.
+//! Errors of the model itself (malformed arguments, a tool that does not exist, a call that is cut by the length) are
+//! no faults: the reply contains them.
 
 use std::collections::BTreeMap;
 
@@ -85,8 +85,8 @@ impl Fault {
 
     /// Returns one of each sort, as early in the answer as they have a place, for tests that try them all.
     ///
-    /// Without those that hang, because who meets them needs a time limit of its own, and without the slow reply, which
-    /// nobody asks for again.
+    /// Leaves out those that hang, because a client needs its own time limit for them, and the slow reply, which no
+    /// client requests again.
     pub fn one_of_each() -> Vec<Self> {
         vec![
             Self::limited(RetryAfter::Seconds(0)),

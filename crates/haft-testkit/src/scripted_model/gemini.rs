@@ -1,8 +1,8 @@
-//! Google Gemini, as its server speaks it.
+//! Google Gemini, as its server implements it.
 //!
-//! Calls come whole. One whose arguments are no object is what the provider calls a malformed function call, and one
-//! that is cut by the length does not come at all. A call has an id where the script gives one. The first call of a
-//! reply that thinks carries the signature.
+//! Calls arrive whole. The provider calls one whose arguments are no object a malformed function call, and omits one
+//! that is cut by the length. A call has an id if the script gives one. The first call of a reply that thinks carries
+//! the signature.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
-//! Whether a conversation is one that a provider would take.
+//! Checks whether a provider would accept a conversation.
 //!
-//! Providers refuse a whole request for one call without a result, and each says it in other words. Here it is
-//! refused in all forms alike, so that a history which is wrong for one of them is found with any.
+//! Providers refuse a whole request for one call without a result, each in its own words. Here all formats refuse it
+//! alike, so a test with any format finds a history that is wrong for one of them.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
-//! As much of HTTP/1.1 as the clients of models need, written by hand, because a library would not break the rules.
+//! The part of HTTP/1.1 that clients of models need, written by hand, because a library would not break the rules.
 //!
-//! An answer must be able to end in the middle of a chunk, in the headers or before them, which is just what a server
-//! library prevents.
+//! An answer must be able to end in the middle of a chunk, in the headers or before them, and a server library prevents
+//! exactly that.
 
 use std::io;
 

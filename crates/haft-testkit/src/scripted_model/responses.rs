@@ -1,6 +1,6 @@
-//! OpenAI Responses, as its server speaks it.
+//! OpenAI Responses, as its server implements it.
 //!
-//! Thinking is a reasoning item with a summary; its encrypted content is a signature of it and must come back so.
+//! Thinking is a reasoning item with a summary; its encrypted content signs it and must come back unchanged.
 
 use serde_json::{Value, json};
 

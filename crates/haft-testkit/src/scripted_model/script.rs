@@ -1,7 +1,7 @@
-//! What a scripted model says, as data: turns, what each expects, and what goes wrong before it.
+//! The replies of a scripted model, as data: turns, what each expects, and the faults before it.
 //!
-//! One script serves all forms: how a call or a thought looks in one of them is the matter of the file of that form.
-//! What a form cannot say is left out or said as its provider would say it, and its file says so.
+//! One script serves all formats: the file of a format defines how a call or a thought looks in it. What a format
+//! cannot express is left out or written as its provider would write it, and its file says so.
 //!
 //! Not here: what can go wrong (`fault`), what a request must have (`expect`).
 
@@ -17,7 +17,7 @@ use super::fault::Fault;
 pub struct ModelScript {
     /// One for each reply, in order.
     pub turns: Vec<ScriptedTurn>,
-    /// How many characters of text, thought or arguments come at once.
+    /// How many characters of text, thought or arguments each piece has.
     #[serde(default = "piece_chars")]
     pub piece_chars: usize,
 }

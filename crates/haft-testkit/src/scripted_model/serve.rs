@@ -1,4 +1,4 @@
-//! Listens, reads requests, and writes what the script says.
+//! Listens, reads requests, and sends the answers of the script.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,7 +40,7 @@ impl SharedScriptState {
 pub(super) async fn listen(listener: std::net::TcpListener, shared: Arc<SharedScriptState>) {
     let listener = tokio::net::TcpListener::from_std(listener).expect("it does not block, and this is a runtime");
     loop {
-        // Who could not be accepted has gone again or will come again.
+        // A client that could not be accepted is gone or will connect again.
         let Ok((stream, _)) = listener.accept().await else { continue };
         let shared = shared.clone();
         tokio::spawn(async move {
@@ -48,7 +48,7 @@ pub(super) async fn listen(listener: std::net::TcpListener, shared: Arc<SharedSc
             if let Err(error) = converse(&mut connection, &shared).await
                 && error.kind() == io::ErrorKind::InvalidData
             {
-                // The client may have gone; then nobody is there to read it.
+                // The client may be gone and not read this.
                 let _ = connection.answer(400, &[("connection", "close")], error.to_string().as_bytes()).await;
             }
         });

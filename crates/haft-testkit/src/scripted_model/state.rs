@@ -1,4 +1,4 @@
-//! How far a script is, what was asked so far, and what did not fit.
+//! The progress of a script, the requests so far, and the reasons why requests did not fit.
 
 use std::time::Instant;
 

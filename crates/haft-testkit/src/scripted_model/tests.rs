@@ -1,4 +1,4 @@
-//! The scripted model, asked by a client that reads bytes.
+//! Tests the scripted model with a client that reads bytes.
 
 #![expect(clippy::disallowed_types, reason = "the client of a server on loopback")]
 

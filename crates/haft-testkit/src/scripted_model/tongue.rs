@@ -1,7 +1,7 @@
-//! What a form of requests and replies must be able to say, and the order in which pieces of a reply come.
+//! The interface of a format of requests and replies, and the order in which pieces of a reply arrive.
 //!
-//! The forms here are written from the types of the official SDKs and share nothing with `haft-model`, which reads
-//! them: a mistake in one shall not be hidden by the same mistake in the other.
+//! The formats here follow the types of the official SDKs and share nothing with `haft-model`, which reads them: a
+//! mistake in one must not hide the same mistake in the other.
 
 use haft_model::wire::Wire;
 use serde_json::Value;

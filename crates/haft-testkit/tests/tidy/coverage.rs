@@ -1,6 +1,6 @@
 //! What `docs/coverage.md` claims: the tests and files that it names, and the sums of its rows.
 //!
-//! A test that was renamed or moved leaves its old name in the page, and the page then promises what nobody can look up.
+//! A renamed or moved test leaves its old name in the page, and readers of the page cannot find that test.
 
 use super::tree::{Offence, Source};
 

@@ -11,7 +11,7 @@ use crate::tree::{Offence, Source};
 
 const FIX: &str = "ask `haft_testkit::require::Need` whether the test can go on, so that a skip is reported";
 
-/// Returns the places where a test returns early, and nobody was asked whether it may.
+/// Returns the places where a test returns early without asking whether it may.
 pub fn silent_skips(files: &[Source]) -> Vec<Offence> {
     let rust = files.iter().filter(|source| source.is_rust() && source.path.starts_with("crates/"));
     rust.flat_map(|source| {

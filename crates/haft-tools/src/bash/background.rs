@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::jobs::{facts_of, job_data};
 
-/// How long the call looks whether the job ends at once.
+/// How long the call watches for a job that ends immediately.
 const LOOK: Duration = Duration::from_millis(400);
 /// Most bytes of its first lines that are shown.
 const MOST_SHOWN: usize = 4_000;
@@ -74,7 +74,7 @@ pub(crate) async fn start(
 ) -> Result<ToolOutput, ToolError> {
     let number = cx.start_job(NewJob { command, name }).await?;
     let jobs = cx.jobs();
-    // Whoever waits for its end is given up when the time is over; the job goes on.
+    // After the timeout the call stops waiting for the end; the job continues.
     let _ = tokio::time::timeout(LOOK, until_its_end(number, cx)).await;
     let facts = facts_of(number, cx)?;
     let output = jobs.output(number, 0, MOST_SHOWN).map(|output| output.text).unwrap_or_default();

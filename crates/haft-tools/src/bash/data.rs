@@ -1,4 +1,4 @@
-//! What came of a command, as data for programs; bounded like everything that a result holds.
+//! Presents the outcome of a command as data for programs, bounded like everything in a result.
 
 use haft_contract::change_summary::Importance;
 use haft_contract::prelude::*;

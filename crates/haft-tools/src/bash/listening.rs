@@ -1,7 +1,7 @@
-//! Listens to a command: both streams as plain text without secrets, bounded whatever comes.
+//! Captures both streams of a command as plain text without secrets. The size is always bounded.
 //!
-//! Of each stream the beginning and the end stay in memory; when more comes than a result can hold, the whole goes to
-//! disk. Beside that, lines are told while the command runs.
+//! The beginning and the end of each stream stay in memory. If more arrives than a result can hold, the whole stream goes
+//! to disk. The call also reports lines while the command runs.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

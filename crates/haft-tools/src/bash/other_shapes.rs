@@ -1,4 +1,4 @@
-//! Other shapes in which models write a command.
+//! Reads the other shapes in which models write a command.
 
 use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn words(value: &Value, _: &ArgumentLookup<'_>) -> Option<MeantArguments> {
     let words = texts(value)?;
     let line = match words[..] {
         [line] => line.to_owned(),
-        // A first word with blanks is a command line of its own: nobody can say how the others belong to it.
+        // A first word with blanks is already a command line, and it is unclear how the other words belong to it.
         [program, ..] if program.contains(char::is_whitespace) => return None,
         _ if words.iter().any(|word| OPERATORS.contains(word)) => return None,
         _ => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),

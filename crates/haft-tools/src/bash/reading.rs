@@ -1,6 +1,6 @@
-//! Reads a command before it runs: what its parts would do, with the paths it names located at the file door.
+//! Reads a command before it runs: what its parts would do, and which paths they name. The file door locates the paths.
 //!
-//! The tool plans with it and `haft rules explain` explains with it, so that what is explained is what is judged.
+//! The tool plans with it and `haft rules explain` explains with it, so haft explains exactly what it judges.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub fn read_command(command: &str, scene: &CommandScene, look: &dyn Look) -> Vec
     reader(scene, &AtTheDoor(look)).steps(command)
 }
 
-/// Returns whether a command runs text that somebody types into it at its terminal.
+/// Returns whether a command runs text that a person types into it at its terminal.
 pub fn runs_typed_text(command: &str, scene: &CommandScene, look: &dyn Look) -> bool {
     reader(scene, &AtTheDoor(look)).runs_typed_text(command)
 }
@@ -24,7 +24,7 @@ fn reader<'a>(scene: &'a CommandScene, locate: &'a AtTheDoor<'_>) -> CommandRead
     CommandReader { scene, locate, is_refused: EffectKind::refuses_step }
 }
 
-/// Where nobody has said which one is the home: a folder that is none of the workspace's.
+/// The home folder to assume if none is known: a folder outside the workspace.
 const SOME_HOME: &str = "/home/user";
 
 /// Says where a command that starts in this folder would run; nothing where the workspace has no real path.

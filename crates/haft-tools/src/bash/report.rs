@@ -1,7 +1,7 @@
-//! What is said of a command that was run: for the model, and as data.
+//! Describes a command that was run: for the model, and as data.
 //!
-//! First what it printed, then short lines in brackets: how it ended, what it changed, and whatever is not as one would
-//! expect. Nothing that was refused, left out or kept aside goes unsaid.
+//! First comes the output, then short lines in brackets: how the command ended, what it changed, and everything a reader
+//! would not expect. The report mentions everything that haft refused, left out or kept aside.
 
 use haft_contract::grouped::GroupedNumber;
 use haft_contract::path::one_line;

@@ -1,4 +1,4 @@
-//! How two streams share the room of one result.
+//! Divides the room of one result between two streams.
 
 use haft_contract::head_and_tail::{HeadAndTail, TruncatedText};
 use haft_contract::limits::Limits;

@@ -1,4 +1,4 @@
-//! What a model is shown of the two streams of a command.
+//! Prepares the two streams of a command for the model.
 
 use haft_contract::grouped::GroupedNumber;
 use haft_contract::head_and_tail::TruncatedText;

@@ -1,7 +1,7 @@
-//! Skims output of which nothing more can be kept but its end.
+//! Skims output when haft can keep only its end.
 //!
-//! A program that prints without end is read for as long as it runs. Once as much of it is on disk as may be, only
-//! the last bytes are of use to anybody, and the others are not worth the work of reading them as text.
+//! haft reads a program that prints without end for as long as the program runs. Once the disk limit is reached, only the
+//! last bytes are useful. The others are not worth reading as text.
 
 /// How much of the end is held back.
 const LAST: usize = 128 * 1024;

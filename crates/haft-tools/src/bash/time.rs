@@ -1,4 +1,4 @@
-//! How long a command may run: what the call says, within what the profile allows.
+//! Decides how long a command may run: as long as the call says, within the limits of the profile.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a tool answers, as a result: checked against what it promised, with errors taken for what they are.
+//! Turns the answer of a tool into a result: checks it against the promised schema, and recognizes errors.
 
 use haft_contract::grouped::GroupedNumber;
 use haft_contract::prelude::*;

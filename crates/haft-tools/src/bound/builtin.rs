@@ -1,4 +1,4 @@
-//! A built-in or registered tool under the words and the schema of a definition.
+//! Shows a built-in or registered tool under the words and the schema of a definition.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! What a call of a defined tool would do, as its definition declares it.
+//! Plans the effects of a defined tool, as its definition declares them.
 //!
-//! It is planned as the run of a command, with one step for each declared effect. What is declared is kept to: of what
-//! the tool changes, nothing else comes into the workspace. A tool that declares nothing is an unknown program.
+//! haft plans the call as the run of a command, with one step for each declared effect. It enforces the declaration: no
+//! other change of the tool comes into the workspace. A tool that declares nothing is an unknown program.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -157,7 +157,7 @@ pub(super) fn shown(value: &Value) -> String {
     };
     match text.char_indices().nth(LONGEST_VALUE) {
         None => text,
-        // Whoever agrees to this line agrees to this value and no other.
+        // A person who agrees to this line agrees to this value and no other.
         Some((end, _)) => {
             let hash = blake3::hash(text.as_bytes()).to_hex();
             let all = GroupedNumber(text.chars().count() as u64);

@@ -1,4 +1,4 @@
-//! Programs: the arguments are JSON on their input, the answer is on their output, their errors are the log.
+//! Runs programs: arguments as JSON on the input, the answer on the output, the log on the error stream.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ impl Home {
                 paths.extend(DEPENDENCIES.iter().map(|folder| self.workspace.join(folder)));
                 paths.extend(code.places.iter().map(|place| code.workspace.join(place)));
             }
-            // Nobody knows which files of the workspace are its code.
+            // It is unknown which files of the workspace are its code.
             (ToolOwner::Workspace, None) => return ReadScope::All,
         }
         ReadScope::Only(paths.into())

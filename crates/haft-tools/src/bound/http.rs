@@ -1,4 +1,4 @@
-//! Requests: the arguments go into the address, the headers and the body, each encoded for its place; the answer is the result.
+//! Sends requests: the arguments fill the address, headers and body, each encoded for its place; the answer is the result.
 
 mod answered;
 mod filled;

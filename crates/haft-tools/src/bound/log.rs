@@ -1,4 +1,4 @@
-//! What a tool prints beside its answer: told while it runs, and kept as its last lines for whoever looks into a failure.
+//! Reports what a tool prints beside its answer while it runs, and keeps the last lines to explain a failure.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! A defined tool that something outside does the work of: planned as its definition declares, then done.
+//! Plans a defined tool as its definition declares, then lets an external worker do the call.
 
 use std::sync::Arc;
 

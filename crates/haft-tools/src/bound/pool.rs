@@ -1,9 +1,9 @@
-//! Workers that wait for calls: at most four for each way in which one is started, in each place.
+//! Keeps workers that wait for calls: at most four per start profile and place.
 //!
-//! A call has a worker for itself. One that broke is gone with its call, and the next call starts another. Workers that
-//! nobody needed for five minutes are ended.
+//! Each call has one worker to itself. A worker that breaks ends with its call, and the next call starts another. haft
+//! ends a worker that was not used for five minutes.
 //!
-//! Not here: starting one and putting it on a ground (`RunContext::serve`), what is said to it (`python`).
+//! Not here: starting a worker and giving it a ground (`RunContext::serve`), talking to it (`python`).
 
 use std::collections::HashMap;
 use std::path::PathBuf;

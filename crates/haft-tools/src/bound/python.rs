@@ -1,7 +1,7 @@
-//! Python functions, served by workers that stay: the module is imported at the first call and kept.
+//! Runs Python functions in workers that stay: a worker imports the module at the first call and keeps it.
 //!
-//! The worker is a script that ships with haft and needs nothing but an interpreter. It talks over a line of its own, so
-//! that nothing the function prints can become an answer.
+//! The worker is a script that ships with haft and needs only an interpreter. It talks over a separate line, so text that
+//! the function prints can never become an answer.
 
 mod describe;
 mod interpreter;

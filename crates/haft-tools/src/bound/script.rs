@@ -1,7 +1,7 @@
-//! Scripts of a skill: a file beside its `SKILL.md`, run with words and with text on its input.
+//! Runs scripts of a skill: a file beside its `SKILL.md`, with words and with text on its input.
 //!
-//! They are planned, confined and undone as the program of a definition with these effects. Where the frontmatter declares
-//! none, nobody knows what a script does, and it is judged as an unknown program.
+//! haft plans, confines and undoes a script like the program of a definition with these effects. If the frontmatter
+//! declares no effects, they are unknown, and haft judges the script as an unknown program.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
-//! What a tool is bound to: a built-in tool, a program, a Python function, or a request.
+//! Defines what a tool is bound to: a built-in tool, a program, a Python function, or a request.
 //!
-//! Not here: whether it is there, and how it is called.
+//! Not here: whether the target exists, and how it is called.
 
 use super::fields::Problems;
 use super::http::{self, HttpCall};

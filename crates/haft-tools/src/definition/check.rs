@@ -1,4 +1,4 @@
-//! Reads a definition key by key, and finds everything that is wrong with it at once.
+//! Reads a definition key by key, and finds all errors in one pass.
 
 use haft_contract::manual::Example;
 use haft_contract::schema_rules::is_safe_name;

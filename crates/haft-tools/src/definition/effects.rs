@@ -1,4 +1,4 @@
-//! What a tool says that it touches: files that it reads or changes, hosts that it connects to.
+//! Reads the effects that a tool declares: files that it reads or changes, hosts that it connects to.
 
 use std::fmt;
 

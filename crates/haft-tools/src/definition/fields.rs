@@ -1,4 +1,4 @@
-//! Reads the entries of a map by their names, and notes everything that is wrong with them.
+//! Reads the entries of a map by their names, and notes every error in them.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Reads the form in which models are offered tools, `{type: function, function: {…}}`, as a definition.
 //!
-//! Code-Ally's tools and programs for providers describe tools like this. The keys of haft stand beside `function` or in
-//! it. The form without the inner object has the same keys.
+//! Code-Ally's tools and programs for providers describe tools like this. The keys of haft stand beside `function` or
+//! inside it. The form without the inner object has the same keys.
 
 use super::node::{DefinitionKey, DefinitionNode, DefinitionValue};
 use super::problem::DefinitionProblem;

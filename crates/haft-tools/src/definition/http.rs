@@ -1,7 +1,7 @@
-//! A request that does the work of a tool: method, address, headers, query and body, with arguments of the call in braces.
+//! Describes a tool's request: method, address, headers, query and body, with arguments of the call in braces.
 //!
-//! Scheme, host and port are written out: no argument can lead a call, or a key, to another machine. What stands in the
-//! path, the query or a header is encoded for its place when the call is made.
+//! The definition writes out scheme, host and port, so no argument can lead a call, or a key, to another machine. The call
+//! encodes each argument in the path, the query or a header for its place.
 
 use std::net::IpAddr;
 

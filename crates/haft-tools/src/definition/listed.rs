@@ -1,7 +1,7 @@
-//! `tools.yaml`: which tools there are, where their definitions lie, and what they are given beforehand.
+//! Reads `tools.yaml`: the list of tools, the places of their definitions, and their preset arguments.
 //!
-//! `tools` is a list whose entries have a `name`, or a map in which the key is the name that calls use and `name` is
-//! what people call the tool. The name in the list counts before that of the definition.
+//! `tools` is a list whose entries have a `name`, or a map. In a map the key is the name that calls use, and `name` is
+//! the name that people use. The name in the list overrides the name in the definition.
 
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
-//! A value of a definition that knows its line, read from YAML within limits or made from a JSON value.
+//! Holds a value of a definition with its line, read from YAML within limits or made from a JSON value.
 //!
-//! Everything that is wrong in a file is told with its line, so the tree keeps lines until the definition is read.
-//! Whoever hands over a file may be a stranger: text, depth, values and what aliases stand for are bounded, and what is
-//! beyond a bound is an error at once.
+//! Each error in a file is reported with its line, so the tree keeps lines until the definition is read. The author of
+//! a file may be a stranger. So this module bounds text, depth, values and the expansion of aliases, and immediately
+//! reports anything beyond a bound as an error.
 //!
 //! Words such as `yes`, `no` and `on` are text, as in YAML 1.2; only `true` and `false` are booleans.
 

@@ -1,7 +1,7 @@
-//! Puts values of the environment in the place of `${env.NAME}`.
+//! Replaces `${env.NAME}` with values of the environment.
 //!
-//! It is done after the YAML was read, so that no value can become a key, a list or an alias. What was put in is kept
-//! for the redactor.
+//! This happens after the YAML is read, so no value can become a key, a list or an alias. The redactor later gets the
+//! inserted values.
 
 use serde_json::Value;
 

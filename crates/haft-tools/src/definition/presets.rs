@@ -1,8 +1,8 @@
-//! Arguments that a list of tools gives beforehand (`extra_kwargs`).
+//! Reads the arguments that a list of tools presets (`extra_kwargs`).
 //!
-//! A plain value is a default: it is shown, and callers may say otherwise. `{fixed: VALUE}` is hidden, and nobody can.
-//! As soon as one comes from the environment all are fixed, because a model that may choose the host would be sent the
-//! key; only the definition can except some of them (`overridable`).
+//! A plain value is a default: haft shows it, and callers may override it. `{fixed: VALUE}` is hidden, and callers
+//! cannot override it. If one value comes from the environment, all are fixed: a model that may choose the host would
+//! receive the key. Only the definition can except some of them (`overridable`).
 
 use haft_contract::schema_rules::of_some_arguments;
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ use super::schema::{self, INJECTED};
 pub struct Presets {
     /// Shown, and callers may say otherwise.
     pub default: Map<String, Value>,
-    /// Hidden, and nobody can say otherwise.
+    /// Hidden, and callers cannot override it.
     pub fixed: Map<String, Value>,
     /// What came from the environment, to be hidden wherever it turns up.
     pub secrets: Vec<String>,

@@ -1,4 +1,4 @@
-//! What is wrong with a definition or a list of tools: where, what, and how to mend it.
+//! Describes a problem in a definition or a list of tools: the place, the error, and the fix.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct DefinitionProblem {
     pub line: Option<usize>,
     /// What is wrong.
     pub what: String,
-    /// How to mend it.
+    /// How to fix it.
     pub fix: String,
     /// Whether the tool works all the same.
     pub is_warning: bool,

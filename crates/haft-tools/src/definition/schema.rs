@@ -1,4 +1,4 @@
-//! The schemas of a definition: whether they can be used, and where they cannot.
+//! Checks the schemas of a definition: whether haft can use them, and which part prevents it.
 
 use haft_contract::schema_rules::{self, BrokenRule};
 use haft_contract::spec::Spec;

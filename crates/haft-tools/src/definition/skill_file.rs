@@ -1,8 +1,8 @@
-//! `SKILL.md`: instructions for a kind of task, in the form that people already have.
+//! Reads `SKILL.md`: instructions for a kind of task, in the form that people already use.
 //!
-//! The file begins with a frontmatter in YAML; the rest is Markdown, which a model reads when it needs the skill. Other
-//! programs have keys of their own, so an unknown key is a warning. haft adds `effects` and `timeout`, for the scripts
-//! beside the file: they mean what they mean in a definition.
+//! The file begins with a frontmatter in YAML. The rest is Markdown, which a model reads when it needs the skill. Other
+//! programs have other keys, so an unknown key is a warning. haft adds `effects` and `timeout` for the scripts beside the
+//! file: they mean the same as in a definition.
 //!
 //! Not here: finding skills and trusting them (the host), giving them to a model (`skill`).
 
@@ -61,7 +61,7 @@ pub struct SkillFile {
     pub license: Option<String>,
     /// Tools that other programs let it use without a question. They grant nothing here.
     pub allowed_tools: Vec<String>,
-    /// What its scripts touch: nothing when the list is empty, and nobody knows when there is none.
+    /// What its scripts touch: nothing if the list is empty; unknown if there is no list.
     pub effects: Option<Vec<DeclaredEffect>>,
     /// How long a script may run.
     pub timeout: Option<Duration>,

@@ -1,4 +1,4 @@
-//! A path in which arguments of a call stand.
+//! Reads a path that contains arguments of a call.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ enum PathTemplatePart {
 }
 
 impl PathTemplate {
-    /// Reads the text, or says what is wrong with it and how to mend it.
+    /// Reads the text, or says what is wrong with it and how to fix it.
     pub(super) fn read(text: &str, schema: &Value) -> Result<Self, (String, String)> {
         if text.trim().is_empty() || text.contains('\0') {
             return Err((

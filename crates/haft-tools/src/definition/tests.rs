@@ -1,4 +1,4 @@
-//! What definitions say, and what is said about those that are wrong.
+//! Tests what definitions mean, and what haft reports about wrong ones.
 
 mod lists;
 mod presets;

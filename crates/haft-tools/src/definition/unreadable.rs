@@ -1,7 +1,7 @@
-//! Puts into words why a text is not the YAML of a definition.
+//! Explains why a text is not the YAML of a definition.
 //!
-//! The parser speaks to programmers ("mapping values are not allowed in this context"); what people meet most has words
-//! that say what to write instead.
+//! The parser speaks to programmers ("mapping values are not allowed in this context"). For the most frequent errors,
+//! this module says what to write instead.
 
 use serde_saphyr::Error;
 use serde_saphyr::budget::BudgetBreach;

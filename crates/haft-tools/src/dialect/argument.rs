@@ -1,4 +1,4 @@
-//! One argument of another system: what it says, where it leads, and how its value changes on the way.
+//! Describes one argument of another system: its meaning, its native target, and the conversion of its value.
 
 use haft_contract::error::{Next, ToolError};
 use haft_contract::kinds::ErrorKind;

@@ -1,4 +1,4 @@
-//! One tool of another system: how it is shown, and the way from its calls to native ones.
+//! Describes one tool of another system: how it is shown, and how its calls become native ones.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Dialects of one's own: a file in the format of those in `dialects/`, with its voice as data, and what is wrong with it.
+//! Reads a user's own dialects: files in the format of `dialects/` with the voice as data. Reports their errors.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

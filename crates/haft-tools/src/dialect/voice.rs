@@ -1,7 +1,7 @@
-//! How each system words what came of a call, where that is more than a table can say.
+//! Words the outcome of a call as each system does, where a table is not enough.
 //!
-//! All of them say what happened and what to do next, whatever the original left out: an outcome is told in other words,
-//! never told less of.
+//! Every voice says what happened and what to do next, even if the original left it out. A voice changes the words of an
+//! outcome but never says less.
 
 mod ally;
 mod command;

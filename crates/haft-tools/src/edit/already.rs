@@ -1,4 +1,4 @@
-//! Finds out whether a change that does not fit was made already, for the words of a refusal only.
+//! Detects whether a change that does not fit was already made, only to word a refusal.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
-//! A text whose line ends are all `\n`, and the way back to the original.
+//! Gives a text line ends that are all `\n`, and maps positions back to the original.
 //!
-//! Line ends never count, so everything is searched in this form. A text without `\r` is already in
-//! it and is not copied.
+//! Line ends never count, so haft searches in this form. A text without `\r` already has this form, and haft does not
+//! copy it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 pub(super) struct EvenText<'a> {
     text: Cow<'a, str>,
     original: &'a str,
-    /// What ends a line for whoever counts them. Here every lone `\r` does, elsewhere only where there is no `\n`.
+    /// The line ends that count for line numbers. Here every lone `\r` counts, elsewhere only where there is no `\n`.
     counted: LineBreak,
     ends: Ends,
     /// Where, in the even text, a `\r\n` became one `\n`.

@@ -1,4 +1,4 @@
-//! The places where a text occurs as it is.
+//! Finds the places where a text occurs unchanged.
 
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
-//! From an edit to its places: as it is, or else with exactly one thing forgiven.
+//! Finds the places of an edit: exact matches, or else matches that differ in exactly one forgiven way.
 //!
-//! What is forgiven leads to one place, so nothing is when more than one is asked for by number.
+//! A forgiven match leads to one place. So haft forgives nothing if the edit asks for several places by number.
 //!
-//! Every rung is tried and all of them have to agree on one place; a rung that fits twice makes the
-//! edit ambiguous even when another fits once. Rungs are never combined.
+//! haft tries every rung, and all of them have to agree on one place. A rung that fits twice makes the edit ambiguous
+//! even if another rung fits once. haft never combines rungs.
 
 use std::ops::Range;
 

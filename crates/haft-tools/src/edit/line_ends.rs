@@ -1,7 +1,7 @@
-//! Gives new text the line ends of the place it comes to.
+//! Gives new text the line ends that belong at its place.
 //!
-//! A file may mix them. A line that stays keeps its own end, a changed one takes that of the line it
-//! replaces, an added one that of its neighbour.
+//! A file may mix line ends. A kept line keeps its own end, a changed line takes that of the line it replaces, an added
+//! line that of its neighbour.
 
 use std::borrow::Cow;
 use std::ops::Range;

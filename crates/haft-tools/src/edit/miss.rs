@@ -1,7 +1,7 @@
-//! The words of a refusal: what is wrong, what came near, and what to send instead.
+//! Words a refusal: what is wrong, what nearly matches, and what to send instead.
 //!
-//! A refused edit costs the model one more call, so the words carry what that call needs: the line
-//! numbers, what differs, and the exact text where it is short. All of it is bounded.
+//! A refused edit costs the model one more call, so the refusal carries what that call needs: the line numbers, the
+//! differences, and the exact text if it is short. All of it is bounded.
 
 use std::ops::Range;
 

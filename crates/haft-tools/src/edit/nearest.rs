@@ -1,8 +1,8 @@
-//! Finds the lines that are most like a text that was not found, for the words of a refusal only.
+//! Finds the lines that are most like a missing text, only to word a refusal.
 //!
 //! Typography, white space and copied line numbers do not count here. Two cheap passes over the text propose starts:
-//! lines that are equal vote for the start they imply, and pairs of bytes that also occur in the old text are summed
-//! up over a window. Only the few best starts are compared line by line, so that a large file costs one walk.
+//! equal lines vote for the start they imply, and the module sums the byte pairs that also occur in the old text over
+//! a window. It compares only the few best starts line by line, so a large file costs one walk.
 //!
 //! Not here: any say in where an edit is applied.
 

@@ -1,7 +1,7 @@
-//! What may differ between an edit and the file, one file each.
+//! Lists what may differ between an edit and the file, one file each.
 //!
-//! A rung finds all places that fit when one certain thing does not count, and says how the new text
-//! has to change with the old one.
+//! A rung finds all places that fit when one certain thing does not count, and says how the new text changes with the
+//! old one.
 
 mod indentation;
 mod line_end_blanks;

@@ -1,7 +1,7 @@
-//! Edits that quote the same lines, which none of them changes.
+//! Allows edits that quote the same lines, if none of them changes those lines.
 //!
-//! Models quote lines around a change to make it unique, and two edits of a call may quote the same ones. Each edit fits
-//! exactly one place, and the changed lines are apart: then every order of the edits has the same result.
+//! Models quote lines around a change to make it unique, and two edits of a call may quote the same ones. If each edit
+//! fits exactly one place and the changed lines are apart, every order of the edits has the same result.
 
 use std::ops::Range;
 

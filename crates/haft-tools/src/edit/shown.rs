@@ -1,4 +1,4 @@
-//! Shows lines in the words of a refusal: cut to where they differ, white space made visible where it matters.
+//! Shows lines in a refusal: cuts them to the difference, and makes white space visible where it matters.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The rules of the ladder, one scene each.
+//! Tests the rules of the ladder, one scene each.
 
 mod closest;
 mod forgiven;

@@ -1,9 +1,9 @@
-//! Finds blocks of whole lines that agree but for the blanks at both ends of the lines.
+//! Finds blocks of whole lines that agree except for the blanks at both ends of the lines.
 //!
-//! The rungs look closer at what is found here. The search starts from a line of the block that is
-//! rare in the text, so that it costs a few passes over the text and not one per line.
+//! The rungs look more closely at the blocks found here. The search starts from a line of the block that is rare in the
+//! text, so it costs a few passes over the text and not one per line.
 //!
-//! Not here: texts that begin or end inside a line. Those have to fit as they are.
+//! Not here: texts that begin or end inside a line. Those have to fit exactly.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
-//! Other shapes in which models write edits: patches, one edit beside the path, a path in each edit.
+//! Reads the other shapes in which models write edits: patches, one edit beside the path, a path in each edit.
 //!
-//! One edit at the top level needs no shape: arguments that belong into `edits` go there by themselves, under any of the
-//! names that `EditFile::ALIASES` lists.
+//! One edit at the top level needs no shape: the fitting already moves arguments that belong into `edits` there, under
+//! any of the names that `EditFile::ALIASES` lists.
 
 use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments};
 use serde_json::{Map, Value, json};

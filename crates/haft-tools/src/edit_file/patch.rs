@@ -1,10 +1,10 @@
-//! Reads changes of files from the texts in which other agents write them.
+//! Reads file changes from the texts in which other agents write them.
 //!
 //! These are patches, SEARCH/REPLACE blocks and unified diffs.
 //!
 //! Each hunk becomes an old and a new text of whole lines. Line numbers and headings of hunks are not needed: the old text
-//! has to occur once, as in every edit. New, removed and renamed files are read too. A text that says more (the mode of a
-//! file) is not read.
+//! has to occur once, as in every edit. The module also reads new, removed and renamed files. It does not read a text
+//! that contains more, such as the mode of a file.
 
 mod unified_diff;
 

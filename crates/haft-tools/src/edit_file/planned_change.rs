@@ -1,4 +1,4 @@
-//! The change of one file as it was planned: how it is previewed, made and told.
+//! Holds the planned change of one file: previews it, makes it and reports it.
 
 use haft_contract::diff::Diff;
 use haft_contract::door::{FileOp, FileOpResult};

@@ -1,4 +1,4 @@
-//! Fits the edits of one file into its text, and says why where they do not fit.
+//! Fits the edits of one file into its text, or explains why they do not fit.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What a call wants of each file: edits, a new file, a removed or renamed one; and planning it.
+//! Plans what a call wants of each file: edits, a new file, a removed or renamed one.
 
 use std::path::Path;
 

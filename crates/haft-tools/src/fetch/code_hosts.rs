@@ -1,4 +1,4 @@
-//! Where the raw file behind a page of a code host is: a page shows a file with line numbers and menus, and often by scripts.
+//! Finds the raw file behind a page of a code host: the page adds line numbers and menus, and often needs scripts.
 
 /// Returns the address of the raw file, and the host of the page; nothing for any other page.
 pub(super) fn raw_file(url: &str) -> Option<(String, &'static str)> {

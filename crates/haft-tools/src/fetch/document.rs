@@ -1,7 +1,7 @@
-//! What a document is, and its text.
+//! Detects the kind of a document and extracts its text.
 //!
-//! A server says what it sends and is often wrong, so the first bytes are looked at too. What is no text is described by its
-//! kind and size.
+//! A server names the kind and is often wrong, so haft looks at the first bytes too. It describes a document that is not
+//! text by its kind and size.
 
 use haft_contract::encoding::{LabelledText, decode_labelled};
 use haft_contract::grouped::GroupedNumber;

@@ -1,7 +1,7 @@
 //! Turns a page into Markdown: its main content, with links, code, lists and tables.
 //!
-//! The page is read as browsers read it, but nothing of it is run and nothing of it is loaded. Decision 0037 says why no
-//! crate is used for this.
+//! haft reads the page as browsers do, but runs nothing and loads nothing from it. Decision 0037 says why haft uses no
+//! crate for this.
 
 mod blocks;
 mod code;

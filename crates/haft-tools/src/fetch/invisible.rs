@@ -1,7 +1,7 @@
-//! Shows or drops the characters of a document that no reader sees, as the results of MCP servers do.
+//! Shows or drops characters that no reader of a document sees, as the results of MCP servers do.
 //!
-//! Most of them only say where a line may break, and are dropped. Joiners between letters of scripts that need them stay.
-//! All others are shown by their numbers: text can be hidden in them.
+//! Most of them only mark where a line may break, and haft drops them. Joiners between letters of scripts that need them
+//! stay. haft shows all others by their numbers, because they can hide text.
 
 use haft_contract::visible::{is_deceptive, visible};
 

@@ -1,4 +1,4 @@
-//! Compacts JSON: no indentation that says nothing, but lines that can be paged.
+//! Compacts JSON: removes useless indentation but keeps lines that can be paged.
 
 use serde_json::Value;
 

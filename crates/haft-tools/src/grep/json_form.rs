@@ -1,4 +1,4 @@
-//! Matches as one JSON object, a line for each, for programs that read results.
+//! Writes matches as one JSON object, a line for each, for programs that read results.
 //!
 //! Not here: the form for models (`grep`).
 

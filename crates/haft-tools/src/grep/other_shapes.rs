@@ -1,4 +1,4 @@
-//! Other shapes in which models search: the options of grep and ripgrep, and the arguments of other agents.
+//! Reads the other shapes in which models search: options of grep and ripgrep, and arguments of other agents.
 
 use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments, whole};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What an archive holds: names and sizes, as they are declared in it.
+//! Lists the contents of an archive: names and sizes, as the archive declares them.
 
 /// Most entries that are kept by name.
 const MOST_KEPT: usize = 2_000;

@@ -1,4 +1,4 @@
-//! What is known of all values in one column of a table.
+//! Collects facts about all values in one column of a table.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Reads YAML, TOML and XML, which are read as a whole, and of which therefore only so much is.
+//! Reads YAML, TOML and XML. They have to be parsed as a whole, so haft reads them only up to a size limit.
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;

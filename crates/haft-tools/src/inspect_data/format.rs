@@ -1,4 +1,4 @@
-//! Finds out what a file is. Its content decides; its name helps where the content fits more than one format.
+//! Detects the format of a file. Its content decides; its name helps where the content fits more than one format.
 
 use std::path::Path;
 

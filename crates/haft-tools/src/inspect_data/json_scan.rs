@@ -1,7 +1,7 @@
-//! Scans JSON as it comes: one value, values one after the other, or one value a line.
+//! Scans JSON in one pass: one value, values one after the other, or one value a line.
 //!
-//! Nothing is built from it but the shape, so a gigabyte takes as much memory as a page. A broken line of JSON Lines costs
-//! that line; in other JSON the scan ends where it is broken, and says where that is.
+//! It builds only the shape, so a gigabyte takes as much memory as a page. A broken line of JSON Lines costs only that
+//! line. In other JSON the scan ends at the broken place and reports it.
 
 use super::shape::{CompositeKind, KEPT_TEXT, Scalar, ShapeSummary};
 
@@ -279,7 +279,7 @@ impl JsonScan {
                 self.text.escape = Escape::Begun;
                 end + 1
             }
-            // The line end is counted by whoever goes on.
+            // The code that continues counts the line end.
             Some(_) if self.per_line == PerLine::Yes => {
                 self.fail("a text is not closed");
                 end

@@ -1,4 +1,4 @@
-//! Writes down what was found, with as many details as fit.
+//! Writes the findings, with as many details as fit.
 
 mod outline;
 mod tables;

@@ -1,7 +1,7 @@
-//! The shape of nested values: which fields there are, of which types, in which ranges.
+//! Records the shape of nested values: their fields, types and ranges.
 //!
-//! Values come one after the other and are forgotten; what is kept is bounded, however many there are and however deep
-//! they are nested.
+//! Values come one after the other and are forgotten. The recorded shape is bounded, however many values there are and
+//! however deep they are nested.
 
 use std::collections::HashMap;
 

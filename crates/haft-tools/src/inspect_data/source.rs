@@ -1,6 +1,6 @@
-//! Where the bytes of a look come from: a file or a part of it, as they are or unpacked.
+//! Supplies the bytes of a scan: a file or a part of it, raw or unpacked.
 //!
-//! All reading is in steps, and a look has a time limit, so neither a large file nor a small one that unpacks to a large
+//! All reading is in steps, and a scan has a time limit. So neither a large file nor a small one that unpacks to a large
 //! one takes long or much memory.
 
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Reads the schema and a few rows of an SQLite database. It only reads, and takes no lock.
 //!
-//! Written from the published file format: pages, b-trees, records. Every page that is visited costs one of a fixed
-//! number, so a file whose pages form a circle has an end too.
+//! Written from the published file format: pages, b-trees, records. Every visited page uses up one of a fixed number, so
+//! the scan ends even if the pages of a file form a circle.
 
 use haft_contract::prelude::*;
 

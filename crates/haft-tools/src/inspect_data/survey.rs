@@ -1,4 +1,4 @@
-//! Looks into a file: finds out what it is by its content, and reads as much of it as there is time for.
+//! Surveys a file: detects its format by its content, and reads as much of it as the time allows.
 
 use haft_contract::door::FileBytes;
 use haft_contract::encoding::{NoText, PieceDecoder, TextForm, Whole};

@@ -1,4 +1,4 @@
-//! Lists a tar archive. Nothing is unpacked: the content of each file is passed over.
+//! Lists a tar archive. It unpacks nothing and skips the content of each file.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Counts the lines of a text that is no data, and keeps the first ones.
+//! Counts the lines of a text that is not data, and keeps the first ones.
 
 use super::shape::KEPT_TEXT;
 use super::survey::TextSink;

@@ -1,4 +1,4 @@
-//! Lists a zip archive by its directory at the end. Nothing is unpacked.
+//! Lists a zip archive by its directory at the end. It unpacks nothing.
 
 use haft_contract::prelude::*;
 
@@ -7,7 +7,7 @@ use super::source::{Deadline, FilePart};
 
 /// How much of the end is searched for the directory's own place.
 const END: usize = 66 * 1024;
-/// Most bytes of the directory that are read at once, and in all.
+/// Most bytes of the directory per read, and in all.
 const PIECE: usize = 1 << 20;
 const MOST_DIRECTORY: u64 = 64 << 20;
 /// The length of an entry without its name.

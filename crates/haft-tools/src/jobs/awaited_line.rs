@@ -1,4 +1,4 @@
-//! The line that a model waits for: a text or, where the text is written like one, a regular expression.
+//! Matches the line that a model waits for: a text or, if the text is written like one, a regular expression.
 
 use regex::{Regex, RegexBuilder};
 

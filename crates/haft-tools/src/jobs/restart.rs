@@ -1,7 +1,7 @@
 //! Restarts a job: stops it, and starts its command again.
 //!
-//! The files that the command runs may have been changed since it was started, so it is planned and judged anew, as a call
-//! of `bash` would be.
+//! The files that the command runs may have changed since its start. So haft plans and judges it again, like a call of
+//! `bash`.
 
 use haft_contract::job::JobFacts;
 use haft_contract::prelude::*;

@@ -1,6 +1,6 @@
-//! Puts the words of a prompt file in the place of a tool's own, and keeps to its schema.
+//! Replaces a tool's own words with those of a prompt file, within the tool's schema.
 //!
-//! A model is shown the tool's schema with other words and perhaps fewer values, never with more.
+//! The model sees the tool's schema with other words and perhaps fewer values, never with more.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Reads a prompt file out of its tree, and finds everything that is wrong with it at once.
+//! Reads a prompt file from its tree, and finds all errors in one pass.
 
 use haft_contract::closest::closest;
 
@@ -185,7 +185,7 @@ impl PromptFileReader {
     fn known(&mut self, element: &Element, attributes: &[&str], children: &[&str]) {
         let name = &element.name;
         for (key, _) in &element.attributes {
-            // What XML itself keeps for namespaces, blanks and languages harms nobody.
+            // Attributes that XML itself reserves for namespaces, blanks and languages do no harm.
             if !attributes.contains(&key.as_str()) && !key.starts_with("xml") {
                 let fix = near(key, attributes, "remove it");
                 self.warn(element.line, format!("<{name}> has no attribute \"{key}\""), fix);

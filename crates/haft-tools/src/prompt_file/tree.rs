@@ -1,7 +1,7 @@
-//! Reads XML into a small tree, and refuses whatever a prompt file has no need of.
+//! Reads XML into a small tree, and refuses everything that a prompt file does not need.
 //!
-//! There is no document type and there are no entities but XML's own five, so nothing is ever fetched or multiplied.
-//! Size, depth and attributes are bounded.
+//! It supports no document type and only XML's own five entities, so it never fetches or multiplies anything. Size, depth
+//! and attributes are bounded.
 
 use quick_xml::XmlVersion;
 use quick_xml::errors::{Error, IllFormedError, SyntaxError};

@@ -1,8 +1,8 @@
-//! Puts the files that fit in the place of each glob.
+//! Replaces each glob with the files that fit.
 //!
-//! A glob was planned as a look at the whole workspace, so what it finds is located and checked here like a path that
-//! was named: a link is followed inside and told when it leads outside, and the limits of the profile hold.
-//! Whatever fits and is not read is told: a model that does not see a file concludes that it is not there.
+//! The plan for a glob covers the whole workspace. So haft locates and checks each match here like a named path: it
+//! follows a link inside, reports a link that leads outside, and applies the limits of the profile. It also reports each
+//! match that it does not read: a model that does not see a file concludes that the file does not exist.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Other shapes in which models ask for a file or a part of one.
+//! Reads the other shapes in which models ask for a file or a part of one.
 
 use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments, whole};
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! Reads several files into one result.
 //!
-//! The room of the result is shared: a small file leaves what it does not need to the large ones, and a large one ends
-//! with the offset to go on with. A file for which there is no room is not read at all, because whoever has read a
-//! file may overwrite it.
+//! The files share the room of the result. A small file leaves its unused room to the large ones, and a large file ends
+//! with the offset to continue from. haft does not read a file for which there is no room, because a caller that has read
+//! a file may overwrite it.
 
 use haft_contract::grouped::GroupedNumber;
 use haft_contract::path::one_line;

@@ -1,6 +1,6 @@
-//! How a page of a text is shown to a model: numbered lines, and a last line that says what they are a part of.
+//! Formats a page of a text for a model: numbered lines, and a last line that says what they are a part of.
 //!
-//! A page ends where its room ends, so that nobody has to shorten it later: only here is known which line comes next.
+//! A page ends where its room ends, so no later step has to shorten it. Only this module knows which line comes next.
 
 use std::sync::Arc;
 

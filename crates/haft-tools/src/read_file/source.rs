@@ -1,4 +1,4 @@
-//! What a path in a call turns out to be, and whether the profile lets it be read.
+//! Resolves a path of a call to its kind, and checks whether the profile allows reading it.
 
 use haft_contract::door::{FileFacts, Look};
 use haft_contract::error::FailedOperation;

@@ -1,4 +1,4 @@
-//! What an interpreter answers to a snippet, beside what it printed.
+//! Reads the answer of an interpreter to a snippet, beside the printed output.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! The interpreters that sessions keep between snippets. They end with the place in which they run.
+//! Keeps the interpreters of sessions between snippets. They end with the place in which they run.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

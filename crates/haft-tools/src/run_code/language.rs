@@ -1,4 +1,4 @@
-//! The languages of snippets: which program runs them, and how a snippet is sent to it.
+//! Describes the languages of snippets: which program runs them, and how haft sends a snippet to it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
-//! Says in few words what an undo does to the inner files of git: which branch moves, and how many files follow.
+//! Summarizes what an undo does to the inner files of git: which branch moves, and how many files follow.
 //!
-//! Logs, the index and messages of commits tell a model nothing that the branch does not tell, and take many lines.
+//! Logs, the index and commit messages tell a model nothing beyond the branch, and take many lines.
 
 use haft_contract::diff::DiffLine;
 use haft_contract::history::ReversedFile;

@@ -1,4 +1,4 @@
-//! How each service is asked.
+//! Describes how to ask each service.
 
 use std::sync::LazyLock;
 use std::time::Duration;

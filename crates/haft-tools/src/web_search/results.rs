@@ -1,4 +1,4 @@
-//! Reads the results of a service: in its order, each address once, each text short.
+//! Reads the results of a service: keeps their order, each address once, each text short.
 
 use serde_json::Value;
 

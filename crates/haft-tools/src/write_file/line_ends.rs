@@ -1,8 +1,8 @@
 //! Gives a whole new content the line ends of the file that it replaces.
 //!
-//! Whoever writes a file has read it without its line ends and sends plain `\n`. So a line that stays keeps the end it
-//! had, a changed one takes that of the line it stands for, and an added one that of the line before it. A content
-//! that has a `\r` somewhere says what it wants and is written as it was sent.
+//! A caller reads a file without its line ends and sends plain `\n`. So a kept line keeps its end, a changed line takes
+//! the end of the line it replaces, and an added line takes that of the line before it. If the content has a `\r`
+//! somewhere, haft writes it exactly as it was sent.
 //!
 //! Not here: edits, whose places are known without comparing (`edit/line_ends`).
 

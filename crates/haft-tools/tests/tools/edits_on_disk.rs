@@ -145,7 +145,7 @@ impl Case {
         (name, real)
     }
 
-    /// Does what somebody else does between the reading and the edit.
+    /// Changes the file as another program would, between the reading and the edit.
     fn interfere(&self, real: &Path) {
         if let Some(text) = &self.disk_after_read {
             fs::write(real, text).expect("a file can be written");

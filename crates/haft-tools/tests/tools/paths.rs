@@ -31,9 +31,9 @@ const CASES: [&str; 2] =
 const LONGEST: Duration = Duration::from_secs(1);
 /// A call that takes longer than this hangs.
 const HANGS: Duration = Duration::from_secs(10);
-/// How often a call runs while somebody swaps its file.
+/// How often a call runs while another thread swaps its file.
 const RACES: usize = 40;
-/// How many cases run at once: most of them wait for the disk.
+/// How many cases run side by side: most of them wait for the disk.
 const AT_ONCE: usize = 3;
 
 /// One case, as it is written.

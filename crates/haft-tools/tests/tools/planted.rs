@@ -30,7 +30,7 @@ fn orders<'p>(parts: &[&'p str]) -> Vec<Vec<&'p str>> {
     (0..parts.len()).flat_map(behind).collect()
 }
 
-/// A scene in which all ordinary changes are granted and nobody answers other questions.
+/// A scene in which all ordinary changes are granted and other questions get no answer.
 fn granted(scene: Scene) -> Scene {
     scene.session().grant(GrantScope::ChangesInside);
     scene

@@ -265,7 +265,7 @@ async fn a_folder_that_cannot_be_opened_is_named() {
     std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).expect("rights can be taken");
     let text = scene.call("grep", json!({ "pattern": "needle", "mode": "files" })).await.text();
     std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).expect("rights can be given");
-    // Whoever is root can open everything.
+    // Root can open everything.
     assert!(text.contains("could not open closed") || text.starts_with("closed/a\nopen/b\n"), "{text}");
 }
 

@@ -103,7 +103,7 @@ impl Workspace {
         }
     }
 
-    /// Closes the edits whose end nobody will report: their agent has ended, or it is in a later turn. Returns how many
+    /// Closes the edits whose end will never be reported: their agent has ended, or it is in a later turn. Returns how many
     /// change sets that made.
     pub fn close_left_edits(&self, state: &WorkspaceState, now: Option<AgentTurn<'_>>) -> usize {
         let folders = std::fs::read_dir(state.edits()).into_iter().flatten().flatten().map(|entry| entry.path());

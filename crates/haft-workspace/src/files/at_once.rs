@@ -1,8 +1,8 @@
 //! Reads a small file whose bytes are in memory already, without waiting for anything.
 //!
-//! Handing work to a thread that may wait, and its outcome back, costs more than reading a small file. The system can be
-//! asked to read only if it need not wait (`RWF_NOWAIT`); where it cannot promise that, or where anything else is out of the
-//! ordinary, nothing is returned, and the file is read as any other.
+//! Handing work to a waiting thread, and its outcome back, costs more than reading a small file. The system can be asked to
+//! read only if it need not wait (`RWF_NOWAIT`). If it cannot promise that, or if the file is unusual, this module returns
+//! nothing and the file is read in the usual way.
 
 use std::io::IoSliceMut;
 
@@ -18,7 +18,7 @@ use super::open::WorkspaceRoot;
 /// Largest file that is read so, in bytes.
 const SMALL: u64 = 64 * 1024;
 
-/// Returns all bytes of a small file, with the version they are of, if nobody has to wait for them.
+/// Returns all bytes of a small file, with their version, if the read does not have to wait for them.
 pub(super) fn read(root: &WorkspaceRoot, target: &Target) -> Option<(Vec<u8>, FileStamp)> {
     let opened = root.open_target(target, OFlags::RDONLY).ok()?;
     let stat = rustix::fs::fstat(&opened).ok()?;

@@ -1,10 +1,10 @@
-//! Files that lie ready in a layer: what a command left there is brought into the workspace without being copied.
+//! Brings files that a command left in a layer into the workspace without copying them.
 //!
-//! A layer is a folder that only haft can reach once the command has ended, so what lies in it stays as it is. Bringing
-//! is a rename where the layer lies on the same mount, else a copy. Whatever fails, the file goes back into its layer:
-//! who asked for it may ask again without the path that stood in the way.
+//! Only haft can reach a layer once the command has ended, so its files no longer change. haft renames a file if the layer
+//! is on the same mount, and copies it otherwise. If anything fails, the file returns to its layer: the caller can try again
+//! without the path that failed.
 //!
-//! Not here: which files of a layer come in (`ground`), putting them in place (`replace`).
+//! Not here: which files of a layer are committed (`ground`), putting them in place (`replace`).
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -28,7 +28,7 @@ use crate::state::journal::{ContentHash, ContentLocation, PathState, PathText};
 #[derive(Debug)]
 pub(crate) struct LayerHandle {
     folder: OwnedFd,
-    /// The folder in it that was opened last; the next file most often lies in the same one, and nobody moves it.
+    /// The folder in it that was opened last; the next file is most often in the same folder, and no program moves it.
     last: Mutex<Option<(PathBuf, Arc<OwnedFd>)>>,
 }
 
@@ -158,7 +158,7 @@ pub(super) enum OpenLayerEntry {
 
 fn ready_file(folder: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<Ready> {
     let file = File::from(open_readable(folder, name)?);
-    // With the other bits, whoever runs it would run it as somebody else.
+    // With the other bits, the program would run with the rights of another user or group.
     let mode = stat.st_mode & 0o1777;
     let is_touched = clear_attributes(&file, mode)?;
     if is_touched || stat.st_mode & 0o7777 != mode {
@@ -178,7 +178,7 @@ fn ready_file(folder: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<Ready> 
     Ok(Ready { state, content })
 }
 
-/// Opens a file of a layer, also where its mode lets nobody read it: it is ours.
+/// Opens a file of a layer, even if its mode allows no user to read it: haft owns the file.
 fn open_readable(folder: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     let open = || open_name(folder, name.as_bytes(), OFlags::RDONLY);
     match open() {

@@ -1,7 +1,7 @@
-//! The moment before a command: whatever the kernel says was changed from then on, somebody else has changed.
+//! Records the moment before a command: any file changed after it was changed by another program.
 //!
-//! Nothing that a command does in its layer changes a file below it, so one look at the time of the last change tells
-//! the two apart, without a walk over the tree before the command.
+//! A command in its layer never changes a file below the layer. So haft compares only the time of the last change, and need
+//! not walk the tree before the command.
 
 use std::fs::File;
 use std::io;
@@ -28,7 +28,7 @@ pub(in crate::files) struct FilesystemTime(i128);
 /// The clock of the file system that a folder is on.
 #[derive(Debug, Default)]
 pub(in crate::files) struct Clock {
-    /// A file without a name: it leaves no trace in the folder. Several may use it at once.
+    /// A file without a name: it leaves no trace in the folder. Several callers may use it side by side.
     file: OnceLock<File>,
 }
 

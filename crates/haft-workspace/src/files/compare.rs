@@ -1,8 +1,8 @@
-//! Compares a large content with the one that comes in its place, while it is read to be recognised.
+//! Compares a large content with its replacement, while haft reads it to compute its hash.
 //!
-//! Both are compared at the same distance from the beginning, which finds what was appended or written in place, however
-//! much lies between. Where bytes came or went in the middle, the ends are compared as well. Nothing is held in memory but
-//! the pieces.
+//! Both are compared at the same distance from the beginning. This finds bytes that were appended or written in place,
+//! however many bytes lie between them. If bytes were inserted or removed in the middle, the ends are compared as well. Only
+//! the pieces are held in memory.
 //!
 //! Not here: what is kept of it (`image`, `state::journal::delta`).
 
@@ -13,7 +13,7 @@ use std::os::unix::fs::FileExt;
 use super::image::LARGEST_MIDDLE;
 use crate::state::journal::{ContentHash, ContentPiece};
 
-/// How much is read at once.
+/// How many bytes are read in one step.
 const STEP: usize = 1024 * 1024;
 /// Most of it is compared in blocks, which is several times as fast.
 const BLOCK: usize = 4 * 1024;
@@ -87,7 +87,7 @@ impl<'c> RevisionComparison<'c> {
                 return Err(io::ErrorKind::Interrupted.into());
             }
         }
-        // Whoever replaces a content that grew meanwhile notices.
+        // If the content grew meanwhile, the code that replaces it notices.
         let pieces = if at == self.size { self.pieces()? } else { None };
         Ok((ContentHash(*hasher.finalize().as_bytes()), pieces))
     }

@@ -1,4 +1,4 @@
-//! Makes many changes outlive a power cut at once: by a sync of their file systems, or of a few folders.
+//! Makes many changes survive a power cut together: syncs their file systems, or a few folders.
 
 use std::collections::{BTreeSet, HashSet};
 use std::io;
@@ -28,7 +28,7 @@ pub(super) fn sync_contents<'s>(
     Ok(synced)
 }
 
-/// Syncs the names in folders: folder by folder, or all at once where there are many.
+/// Syncs the names in folders: folder by folder, or all together if there are many.
 pub(super) fn sync_folders(root: &WorkspaceRoot, folders: &BTreeSet<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
     let mut synced = HashSet::new();
     for place in folders {

@@ -1,4 +1,4 @@
-//! What the kernel says of a file.
+//! Reads what the kernel reports about a file.
 
 use haft_contract::door::{FileFacts, FileKind};
 use haft_contract::error::{FailedOperation, ToolError};

@@ -1,4 +1,4 @@
-//! Lets a test end a change between two system calls, as a kill would: nothing is cleaned up behind it.
+//! Lets a test end a change between two system calls, like a kill: nothing is cleaned up.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,7 +33,7 @@ pub(super) fn point() {
     assert!(left != Some(0), "its time has come");
 }
 
-/// Does some work that ends at the so-manieth point; returns nothing when it has.
+/// Does some work that ends at the point with this number; returns nothing if it ended there.
 pub(super) fn ending_at<T>(point: usize, work: impl FnOnce() -> T) -> Option<T> {
     LEFT.set(Some(point));
     let outcome = catch_unwind(AssertUnwindSafe(work));

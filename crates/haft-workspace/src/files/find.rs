@@ -1,7 +1,7 @@
-//! Finds names by a glob, in the order of paths, of age, of size or of depth.
+//! Finds names by a glob, in the order of paths, age, size or depth.
 //!
-//! The walk goes on behind the limit, because only then the count is exact, and begins in the folder that the glob
-//! names, because nothing else can fit. A second, shorter walk looks for what was probably meant when nothing fits.
+//! The walk continues after the limit, to count exactly. It begins in the folder that the glob names: only that can match.
+//! If nothing matches, a second, shorter walk looks for what the caller probably meant.
 
 use std::collections::BinaryHeap;
 use std::path::PathBuf;

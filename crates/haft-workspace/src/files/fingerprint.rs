@@ -1,4 +1,4 @@
-//! Recognises what is at a place without a description of it: a change may have very many deeds.
+//! Recognises what is at a place by a fingerprint, without its description: a change may have very many deeds.
 
 use crate::state::journal::{ContentHash, PathState, PathText};
 

@@ -1,7 +1,7 @@
-//! One folder of a walk: held open, its names read once and put in order.
+//! One folder of a walk: kept open, with its names read once and sorted.
 //!
-//! All names stand in one piece of memory, and folders that are done give theirs back: a walk over a hundred thousand
-//! files allocates a few times.
+//! All names share one piece of memory, and finished folders give theirs back: a walk over a hundred thousand files
+//! allocates only a few times.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,7 +14,7 @@ use super::rules::Present;
 
 /// Most names of one folder that are looked at.
 const MOST_NAMES: usize = 1_000_000;
-/// How much the kernel is asked for at once.
+/// How many bytes of names the kernel is asked for in one call.
 const STEP: usize = 32 * 1024;
 
 /// The names of a folder, in order.

@@ -1,9 +1,9 @@
-//! Finds what protected names lead to: what their links name, and what the settings of git name.
+//! Finds the places that protected names lead to: the targets of their links, and the files that the settings of git name.
 //!
 //! A link at `.vscode` makes a folder `cfg` the settings of an editor, and `core.hooksPath = tools` makes each file in
 //! `tools` a hook. Such a place is judged by the name that it stands for: `cfg/tasks.json` as `.vscode/tasks.json`, and
-//! `tools/pre-commit` as `.git/hooks/pre-commit`. Each look reads the settings, which are small; which links and
-//! repositories there are is in the index of `secrets`, which reads a folder again only when it changed.
+//! `tools/pre-commit` as `.git/hooks/pre-commit`. Each look reads the settings, which are small. The index of `secrets`
+//! knows the links and repositories, and reads a folder again only when it changed.
 //!
 //! Not here: which names are protected (`haft_contract::guarded`), new repositories (`repository`).
 

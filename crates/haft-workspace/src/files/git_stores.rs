@@ -1,8 +1,8 @@
-//! What git keeps for the repositories of a workspace, as far as one can see without git.
+//! Finds what git stores for the repositories of a workspace, as far as that is possible without running git.
 //!
-//! Where its folders are (of worktrees, bare repositories and submodules too), what changes when something is added to
-//! them, the objects that files such as `FETCH_HEAD` name, the secret files in an index, and its settings, in which people
-//! put passwords. A second look at a repository in which nothing happened costs some calls to the kernel.
+//! It finds git's folders (also of worktrees, bare repositories and submodules) and what changes when something is added to
+//! them. It finds objects that files such as `FETCH_HEAD` name, secret files in an index, and git's settings, which may hold
+//! passwords. A second look at an unchanged repository costs some calls to the kernel.
 //!
 //! Not here: reading objects, which git does itself (`haft-runtime`).
 
@@ -146,7 +146,7 @@ fn heads_of(git_dir: &Path) -> Vec<PathBuf> {
     std::iter::once(git_dir.to_owned()).chain(others).collect()
 }
 
-/// Returns what was made of a file, made anew where the file looks otherwise.
+/// Returns what was made of a file, and makes it again if the file has changed.
 fn kept<T>(
     all: &mut HashMap<PathBuf, (Sign, Vec<T>)>,
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! Folders that are no workspace, because their own name is what protects the files in them or makes them secret.
+//! Refuses folders as a workspace if their own name protects the files in them or makes them secret.
 //!
 //! haft knows such files by their path from the root: `.git/hooks/pre-commit`, `.kube/config`. If the root is `.git/hooks`
 //! itself, the file is only `pre-commit`, which is an ordinary name. So the workspace must be a folder above it.

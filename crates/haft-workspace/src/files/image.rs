@@ -1,4 +1,4 @@
-//! What is at a place, and keeping it before it is replaced.
+//! Describes what is at a place, and keeps it before it is replaced.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -59,8 +59,8 @@ pub(super) struct Keep<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Large {
     Copied,
-    /// By another name of the same file, where that can be had. Somebody who has it open may still write into it; then
-    /// its hash is not the recorded one, and nothing is restored from it.
+    /// By another name of the same file, where that is possible. A program that has the file open may still write into it;
+    /// then its hash is not the recorded one, and nothing is restored from it.
     Linked,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Keep<'a> {
         Self { inline, objects, has_kept: false, durable, large, stopped, mark, names: 0 }
     }
 
-    /// Makes up a name for what lies beside a place; nobody else has it.
+    /// Makes up a unique name for a file beside a place.
     pub(super) fn name_beside(&mut self) -> Box<str> {
         self.names += 1;
         format!("{}-{}.tmp", self.mark, self.names).into()
@@ -125,7 +125,7 @@ impl<'a> Keep<'a> {
         }
         (&file).rewind()?;
         let kept = self.objects.keep(&mut &file, self.durable, self.stopped)?;
-        // Somebody may have written into it meanwhile; whoever replaces it notices.
+        // Another program may have written into it meanwhile; the code that replaces it notices.
         Ok((kept, pieces.filter(|_| kept == hash)))
     }
 
@@ -156,8 +156,8 @@ impl<'a> Keep<'a> {
     }
 }
 
-/// Returns whether a file can be kept by a second name: nobody can write into it by a third one, and it can be opened
-/// again, as it may have been opened with another mode.
+/// Returns whether a file can be kept by a second name: it has no third name to write through, and it can be opened again,
+/// even if it was opened with another mode.
 fn can_be_linked(file: &File) -> io::Result<bool> {
     let (stat, user) = (rustix::fs::fstat(file)?, rustix::process::geteuid());
     Ok(stat.st_nlink == 1 && (user.is_root() || stat.st_uid == user.as_raw() && stat.st_mode & 0o400 != 0))
@@ -196,7 +196,7 @@ pub(super) fn keep(
             pieces = found;
             return Ok((hash, ContentLocation::Object { hash }));
         }
-        // It may have grown since; whoever replaces it notices.
+        // It may have grown since; the code that replaces it notices.
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
         file.take(INLINE).read_to_end(&mut bytes)?;
         Ok((ContentHash::of(&bytes), keep.small(&bytes)?))

@@ -1,8 +1,8 @@
-//! What a command works on: a layer over each folder that it may write, and what becomes of it.
+//! The layers that a command works on: one over each folder that it may write, and what becomes of them.
 //!
-//! The real folders lie beneath and are not changed while the command runs. When it has ended, the layer is read side
-//! by side with them, and what may come in is one transaction with everything else that haft changes (decision 0007).
-//! Where no layer is possible the command works on the real folders, and that is said.
+//! The real folders lie beneath and do not change while the command runs. After it ends, haft compares the layer with them.
+//! What may be committed is one transaction with everything else that haft changes (decision 0007). Where no layer is
+//! possible, the command works on the real folders, and haft says so.
 //!
 //! Not here: mounting it and running anything (`haft-sandbox`).
 
@@ -105,7 +105,7 @@ struct LayerCapabilities {
     not_on_disk: Option<String>,
     /// Why those in memory were refused, too.
     not_in_memory: Option<String>,
-    /// Why nobody can watch what commands do.
+    /// Why haft cannot watch what commands do.
     not_watched: Option<String>,
     /// Whether layers in memory can be used.
     takes_quick: Option<bool>,
@@ -248,7 +248,7 @@ impl Layers {
         self.over(folder, (mark, &[]))
     }
 
-    /// Prepares a ground in memory, for somebody who shall not wait: where that takes no time and there is room.
+    /// Prepares a ground in memory, for a caller that must not wait: if that takes no time and there is room.
     pub(super) fn at_hand(self: &Arc<Self>, wanted: &StagingMode) -> Option<LayeredGround> {
         let is_known = |known: &LayerCapabilities| known.takes_quick == Some(true);
         if *wanted != StagingMode::Quick
@@ -427,7 +427,7 @@ impl Staging for LayeredGround {
                     Disposition::Discard => settling.show(),
                 }
             };
-            // Where there is nothing to bring in, it takes longer to hand it to somebody.
+            // If there is nothing to commit, handing it to another thread takes longer.
             if is_untouched { whole() } else { blocking(whole).await }
         })
     }
@@ -478,7 +478,7 @@ pub(super) fn remove_left_behind(layers: &Path) {
     folder::sweep(layers);
 }
 
-/// Makes a private folder; one that somebody else has put there is refused.
+/// Makes a private folder; refuses one that another user or program has put there.
 fn private_folder(folder: &Path) -> io::Result<()> {
     private::create_folder(folder)?;
     let facts = folder.symlink_metadata()?;

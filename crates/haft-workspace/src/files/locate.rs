@@ -1,4 +1,4 @@
-//! Says where a path leads: every link followed, nothing opened, nothing need exist.
+//! Says where a path leads: it follows every link, opens nothing, and accepts paths that do not exist.
 
 use std::ffi::OsString;
 use std::io;
@@ -25,7 +25,7 @@ pub(super) fn locate(root: &WorkspaceRoot, raw: &RawPath, extent: Extent) -> Res
     if text.len() > LONGEST_PATH {
         return Err(unresolvable(io::ErrorKind::InvalidFilename.into(), text));
     }
-    // A shell would put the home folder here. That is outside in any case, so nobody needs to know where.
+    // A shell would put the home folder here. That is always outside, so haft need not know where it is.
     if text == "~" || text.starts_with("~/") {
         return Ok(Target::Outside(FileLocation::new(text, extent)));
     }
@@ -35,7 +35,7 @@ pub(super) fn locate(root: &WorkspaceRoot, raw: &RawPath, extent: Extent) -> Res
     let real = resolve(&root.path().join(text)).map_err(|error| unresolvable(error, text))?;
     Ok(match root.place_of(&real) {
         Some(place) => Target::Inside(FileLocation::new(place, extent)),
-        // As it was written: where links outside lead is nobody's business.
+        // Keeps the path as written: haft does not reveal where links outside lead.
         None => Target::Outside(FileLocation::new(text, extent)),
     })
 }

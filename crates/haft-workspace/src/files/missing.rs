@@ -1,4 +1,4 @@
-//! Explains a missing file by what is there instead.
+//! Explains a missing file by naming what exists instead.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};

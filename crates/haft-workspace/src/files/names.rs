@@ -1,9 +1,9 @@
-//! Globs over names and paths, as people know them from `.gitignore`.
+//! Matches globs against names and paths, with the syntax of `.gitignore`.
 //!
-//! A glob without `/` is for names in any folder; one with `/` is for paths below the folder that the walk began in;
-//! one that ends with `/` is for folders. All become automata of bounded size, which need linear time: no glob is too slow.
+//! A glob without `/` matches names in any folder; one with `/` matches paths below the folder where the walk began; one
+//! that ends with `/` matches folders. All become automata of bounded size that need linear time: no glob is too slow.
 //!
-//! Not here: the rules of ignore files (`rules`), which can also take back what they ignored.
+//! Not here: the rules of ignore files (`rules`), which can also include again what they ignored.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

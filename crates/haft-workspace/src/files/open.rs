@@ -177,7 +177,7 @@ impl WorkspaceRoot {
         self.added.iter().find_map(beneath)
     }
 
-    /// Opens what a target inside names. Pipes and devices answer at once instead of blocking.
+    /// Opens what a target inside names. Pipes and devices answer immediately instead of blocking.
     pub(super) fn open_target(&self, target: &Target, flags: OFlags) -> Result<OwnedFd, ToolError> {
         let Target::Inside(place) = target else {
             return Err(outside(target));

@@ -1,4 +1,4 @@
-//! Opens a file of which only parts are read.
+//! Opens a file to read only parts of it.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;

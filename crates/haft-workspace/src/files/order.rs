@@ -1,8 +1,8 @@
-//! The order in which the deeds of one job can be done.
+//! Orders the deeds of one job so that all of them can be done.
 //!
-//! Folders are made before what comes into them, and go after what was in them; where something else takes the place
-//! of a folder, what was in it goes first. Whoever looks meanwhile sees things appear before others refer to them: new
-//! files come before those that are replaced, and removals are last.
+//! A folder is made before its content, and removed after it. If something else replaces a folder, the content of the folder
+//! is removed first. A reader never sees a reference before its target: new files come before those that are replaced, and
+//! removals are last.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;

@@ -1,7 +1,7 @@
-//! Whom a file belongs to, and what its mode may be when it cannot belong to whom it should.
+//! Decides the owner of a file, and its mode if it cannot have the right owner.
 //!
-//! Permission bits speak of the owner and the group. Set for another owner they would say something
-//! else: a program that runs as whoever restored it, a file open to a group it was never meant for.
+//! Permission bits speak of the owner and the group. For another owner they would mean something else: a program would run
+//! as the user who restored it, or another group could open the file.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -12,7 +12,7 @@ use crate::state::journal::{FileOwner, Rights};
 
 /// Gives a new file these rights as far as the system lets us; returns what could not be kept.
 ///
-/// A file that replaces another belongs to whom that one belongs, also when somebody gave it away since.
+/// A file that replaces another gets the current owner of that file, even if the file was given away since.
 pub(super) fn grant(file: impl AsFd, rights: Rights, replaced: Option<&Stat>) -> io::Result<Option<String>> {
     let note = match (replaced, rights.owner) {
         (None, Some(owner)) => give(&file, owner)?,
@@ -57,7 +57,7 @@ pub(super) fn give(file: impl AsFd, wanted: FileOwner) -> io::Result<Option<Stri
     }
     let (uid, gid) = (Uid::from_raw(wanted.uid), Gid::from_raw(wanted.gid));
     if rustix::fs::fchown(&file, Some(uid), Some(gid)).is_err() {
-        // Whoever may not give files away may still be one of the group.
+        // A user who may not give files away may still belong to the group.
         let _ = rustix::fs::fchown(&file, None, Some(gid));
     }
     let has = of(&rustix::fs::fstat(&file)?);
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(granted(recorded, None, then), 0o4664);
         assert_eq!(granted(recorded, None, now), 0o644);
         assert_eq!(granted(Rights { owner: None, ..recorded }, None, now), 0o664);
-        // Somebody gave the file to another group and let it write.
+        // Another user gave the file to another group and let it write.
         assert_eq!(granted(recorded, replaced(0o664), now), 0o664);
         assert_eq!(granted(recorded, replaced(0o600), now), 0o644);
     }

@@ -1,7 +1,7 @@
-//! Reads some lines of a text, in memory for one page whatever the size of the file.
+//! Reads some lines of a text, with memory for one page whatever the size of the file.
 //!
-//! The beginning of a file says how its bytes are text. Lines are found in the bytes, and only the lines of the page are
-//! decoded, so that going to the end of a large file costs as much as counting its line ends.
+//! The beginning of a file tells its encoding. haft finds lines in the bytes and decodes only the lines of the page. Going
+//! to the end of a large file therefore costs as much as counting its line ends.
 //!
 //! Not here: what encodings there are (`haft_contract::encoding`), how a page is shown (`read_file`).
 
@@ -84,7 +84,7 @@ pub(crate) enum PagedContent {
         /// The name of the encoding.
         encoding: &'static str,
     },
-    /// Nobody wants to know any more.
+    /// The caller has stopped the reading.
     Stopped,
 }
 

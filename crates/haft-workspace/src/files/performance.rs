@@ -1,10 +1,10 @@
-//! Does what a transaction has prepared: new contents are written beside first, then everything is put in place.
+//! Performs a prepared transaction: writes new contents beside their places first, then puts everything in place.
 //!
-//! Between the two the journal is synced: what files were must be safe before they change, and after
-//! the new contents it costs less. Whatever goes wrong, everything done before is taken back.
+//! Between the two, haft syncs the journal: the old contents must be safe before the files change, and a sync after the new
+//! contents costs less. If anything fails, haft reverts everything done before.
 //!
-//! A few deeds are synced one by one. Of many, nothing is: their file systems are synced as a whole, once when all new
-//! contents lie ready and once when everything is in place.
+//! A few deeds are synced one by one. For many deeds, haft syncs their file systems as a whole: once when all new contents
+//! are ready, and once when everything is in place.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ use super::transaction::{
 use super::tree::{self, ExchangeProgress, TreeChange, TreeStores};
 use crate::state::journal::{InlineContents, IntentStep, JournalWriter, PathState};
 
-/// Most folders that are held open at once; a process may often open no more than 1024 files.
+/// The most folders that are kept open together; a process may often open no more than 1024 files.
 const MOST_HELD: usize = 64;
 
 /// All deeds of a transaction, with what was seen at their places.

@@ -1,8 +1,8 @@
-//! Cleans up after somebody who was killed in the middle of a change.
+//! Recovers after a process was killed in the middle of a change.
 //!
-//! The journal says what was about to be done; a look at the files says how far it came. What was
-//! done wholly stays, what was done in part is taken back. Where the user has worked on a file
-//! since, nobody can tell whether it was done: then the rest stays too, and undo decides path by path.
+//! The journal says what the process was about to do; the files show how far it came. Completed steps stay, and haft reverts
+//! partial ones. If the user has changed a file since, haft cannot tell whether its step was done. Then the rest stays too,
+//! and undo decides path by path.
 
 use std::fmt::{self, Display, Formatter};
 use std::io;
@@ -45,7 +45,7 @@ pub(super) fn recover(root: &WorkspaceRoot, writing: &mut JournalWriter<'_>) -> 
     let root = everything.as_ref().unwrap_or(root);
     let outcome = settle(root, intent, &images);
     for (folder, mode) in &intent.opened {
-        // It may be gone, and what somebody has done with it since counts more.
+        // It may be gone, and another program's later change counts more.
         let _ = structure::narrow(root, &folder.path(), *mode);
     }
     let recovered = RecoveryReport::new(&reading, intent, &outcome);
@@ -113,13 +113,13 @@ impl Display for RecoveryReport {
 /// How far an interrupted step came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StepProgress {
-    /// Its path is as it was before.
+    /// Its path is unchanged.
     Nowhere,
     /// Its path is as it should be.
     Through,
     /// Its path is as before, and so it should be: another name of a file that changes.
     Either,
-    /// Its path is as somebody else has made it, or cannot be looked at.
+    /// Its path has another program's content, or haft cannot look at it.
     Unknown,
 }
 
@@ -147,7 +147,7 @@ fn narrow_folders(root: &WorkspaceRoot, intent: &Intent) {
         if let IntentStep::Change { path, after: PathState::Folder { mode }, .. } = step
             && !is_workable(*mode)
         {
-            // What somebody has done with it since counts more.
+            // Another program's later change counts more.
             let _ = structure::narrow(root, &path.path(), *mode);
         }
     }
@@ -188,7 +188,7 @@ fn settle_step(root: &WorkspaceRoot, step: &IntentStep, images: &Images<'_>) -> 
         }
         (Ok(seen), _) if seen.state.is_same_content(after) => StepProgress::Through,
         (Ok(seen), _) if seen.state.is_same_content(before) => StepProgress::Nowhere,
-        // Somebody has worked on it since; what lay beside it may still tell.
+        // Another program has changed it since; the file left beside it may still tell.
         (_, LeftoverKind::Old | LeftoverKind::Foreign) => StepProgress::Through,
         (_, LeftoverKind::New) => StepProgress::Nowhere,
         (_, LeftoverKind::Nothing) => StepProgress::Unknown,
@@ -222,11 +222,11 @@ enum LeftoverKind {
     New,
     /// What was in the place; it lies beside only after the swap.
     Old,
-    /// What somebody else had put into the place right before the swap.
+    /// What another program had put into the place right before the swap.
     Foreign,
 }
 
-/// Two contents that were about to change places when somebody was killed.
+/// Two contents that were about to change places when their process was killed.
 struct Swap<'a> {
     root: &'a WorkspaceRoot,
     place: &'a Path,
@@ -240,7 +240,7 @@ struct Swap<'a> {
 }
 
 impl Swap<'_> {
-    /// Removes what was left beside the place, unless it is somebody else's: that gets a name that can be seen.
+    /// Removes what was left beside the place. Another program's content gets a visible name instead.
     fn clear(&self, images: &Images<'_>) -> LeftoverKind {
         let Ok((folder, name)) = self.root.open_parent(self.place) else { return LeftoverKind::Nothing };
         let Ok(left) = image::look(self.root, &self.place.with_file_name(self.beside)) else {
@@ -257,7 +257,7 @@ impl Swap<'_> {
         let is_folder = matches!(left.state, PathState::Folder { .. });
         let how = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         if rustix::fs::unlinkat(&folder, self.beside, how).is_err() && is_folder {
-            // Somebody has put something into it.
+            // Another program has put something into it.
             set_aside(&folder, self.beside, name);
         }
         found

@@ -1,7 +1,7 @@
-//! What whoever tries a transaction again must know of the attempt that was refused.
+//! Reports the facts that a caller needs to retry a refused transaction.
 //!
-//! What was done and taken back is as it was, but the kernel describes it in another way: it was written anew, or its
-//! folder was worked in. Nobody else has changed it, and only whoever did all that can tell.
+//! What was done and taken back has its old content, but the kernel describes it differently: it was written again, or its
+//! folder was changed. Only this transaction knows that no other program changed it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(crate) struct TransactionRefusal {
     pub(crate) cause: NotDone,
     /// Other places where the system says no.
     pub(crate) others: Vec<(PathBuf, io::Error)>,
-    /// How the kernel describes now what is as it was.
+    /// How the kernel now describes unchanged entries.
     pub(crate) as_before: Vec<(PathBuf, FileStamp)>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn is_about_the_file(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::FileTooLarge | io::ErrorKind::InvalidInput)
 }
 
-/// Describes what is as it was when the deeds were prepared.
+/// Describes the entries that have not changed since the deeds were prepared.
 pub(super) fn as_before<'a>(
     root: &WorkspaceRoot,
     deeds: impl Iterator<Item = (&'a FileMutation, &'a PreparedMutation)>,
@@ -58,7 +58,7 @@ fn stamp(
         return Some(stamp_of(&now));
     }
     let IntentStep::Change { before, .. } = &steps[(*step)?] else { return None };
-    // A stamp from before the look: whoever changes it from then on is noticed.
+    // The stamp is taken before the look: haft notices every change after it.
     let found = image::look(root, place).ok()?;
     let is_back = found.state.is_same_content(before) && found.state.mode() == before.mode();
     let is_stable = found.stat.is_some_and(|found| stamp_of(&found) == stamp_of(&now));

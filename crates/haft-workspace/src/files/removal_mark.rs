@@ -1,8 +1,8 @@
 //! Marks a name in a layer as removed.
 //!
-//! The kernel's overlay marks it with a device of the number 0. The root of a container is an overlay itself, and an
-//! overlay lets no program make such a device. So haft makes its own mark in the layers that only haft reads: a
-//! socket with a mode that no program gives to one. Every file system of Linux can hold it, and no user is refused it.
+//! The kernel's overlay marks it with a device of the number 0. The root of a container is an overlay itself, and an overlay
+//! allows no program to make such a device. So haft makes another mark in the layers that only haft reads: a socket with a
+//! mode that no program gives to one. Every file system of Linux can hold it, and every user may make it.
 //!
 //! Not here: marks in a layer that the kernel mounts (`tree/store`).
 

@@ -1,8 +1,7 @@
-//! Puts things in place so that a name holds the old or the new content at any moment.
+//! Replaces entries so that a name holds the old or the new content at any moment.
 //!
-//! New content is written beside, synced, and swapped with the old. What was swapped out is
-//! compared with what was kept: if somebody else was faster, it is swapped back. Nothing is ever
-//! written in place.
+//! haft writes new content beside its place, syncs it, and swaps it with the old content. Then it compares the old content
+//! with the copy that it kept. If another program was faster, haft swaps the two back. It never writes in place.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -60,7 +59,7 @@ pub(super) enum Travel<'a> {
 pub(super) enum Syncing {
     /// Each as it is done.
     Each,
-    /// All at once, by whoever does them.
+    /// All together, by the caller.
     Together,
 }
 
@@ -84,7 +83,7 @@ impl ReplaceTarget<'_> {
     fn remove_old(&self, folder: &OwnedFd) -> Result<(), Errno> {
         let is_folder = self.seen.is_some_and(|seen| kind_of(seen) == FileKind::Folder);
         match self.travel {
-            // To free a file takes many times as long as to move it, and the layer goes when nobody waits.
+            // Freeing a file takes many times as long as moving it, and the layer is removed in the background.
             Travel::Leaves(brought) | Travel::Comes(brought) if !is_folder => brought.take(folder, self.beside),
             Travel::Nothing | Travel::Leaves(_) | Travel::Comes(_) => remove(folder, self.beside),
         }
@@ -103,7 +102,7 @@ pub(super) fn remove(folder: &OwnedFd, name: &str) -> Result<(), Errno> {
 /// Why something is not in place.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// Somebody else was faster.
+    /// Another program was faster.
     Overtaken,
     /// The system said no.
     System(io::Error),
@@ -125,7 +124,7 @@ impl From<Errno> for Trouble {
 pub(super) struct StagedEntry {
     /// The device and number of the folder that it lies in.
     folder: (u64, u64),
-    /// That folder, so that the content is found again when somebody moves it.
+    /// That folder, to find the content again if another program moves the folder.
     held: Option<OwnedFd>,
     ours: Stat,
     /// What could not be kept of the old file.
@@ -146,7 +145,7 @@ impl StagedEntry {
         self.folder.0
     }
 
-    /// Closes the folder. Whoever stages a thousand contents must not hold a thousand folders open.
+    /// Closes the folder. A caller that stages a thousand contents must not hold a thousand folders open.
     pub(super) fn let_go(&mut self) {
         self.held = None;
     }
@@ -229,7 +228,7 @@ fn write_beside(
     rights: Option<Rights>,
 ) -> Result<Beside, Trouble> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    // Nobody shall read beside what they may not read in place, so it gets its mode when it is whole.
+    // A user must not read beside the place what they may not read in place. So the file gets its mode when it is whole.
     let has_mode = spot.seen.is_some() || rights.is_some() || matches!(new, ContentSource::Copy(_));
     let at_first = Mode::from_raw_mode(if has_mode { 0o600 } else { 0o666 });
     let file = File::from(rustix::fs::openat(folder, spot.beside, flags, at_first)?);
@@ -334,8 +333,7 @@ pub(super) fn swap(spot: &ReplaceTarget<'_>, (folder, name): (&OwnedFd, &OsStr),
             super::fate::point();
             let out = statted(folder, spot.beside);
             let is_expected = out.is_ok_and(|out| is_what_was_seen(&out, seen));
-            // The new thing is in place, and an old file that does not go harms nobody. A folder that does not go has
-            // got something in it.
+            // The new entry is in place, and an old file that stays does no harm. A folder that stays is not empty.
             if is_expected && (spot.remove_old(folder).is_ok() || kind_of(seen) != FileKind::Folder) {
                 return Ok(());
             }
@@ -375,12 +373,12 @@ fn replace_without_swap(
     Ok(rustix::fs::renameat(folder, spot.beside, folder, name)?)
 }
 
-/// How often something is given back to somebody who goes on replacing it.
+/// How often something is given back to a program that keeps replacing it.
 const MOST_SWAPS: usize = 16;
 
 /// Gives back what was swapped out and is not what we think, until what comes out is what we had put there.
 ///
-/// In between somebody may write over what we had put in place. Theirs is the newest then, and is put back in turn.
+/// In between another program may overwrite what we had put in place. Its version is then the newest, and is also put back.
 fn give_back(spot: &ReplaceTarget<'_>, (folder, name): (&OwnedFd, &OsStr), ours: &Stat) {
     let beside = spot.beside;
     let mut put = *ours;
@@ -393,7 +391,7 @@ fn give_back(spot: &ReplaceTarget<'_>, (folder, name): (&OwnedFd, &OsStr), ours:
                 let _ = spot.remove_new(folder);
                 return;
             }
-            // Somebody meant to replace it by something newer, but only we have seen it go.
+            // Another program meant to replace it by something newer, but only we have seen it removed.
             (Ok(_), Ok(()), Ok(out)) if is_what_was_seen(&out, &put) => return set_aside(folder, beside, name),
             (Ok(held), Ok(()), Ok(_)) => put = held,
             _ => break,
@@ -442,7 +440,7 @@ fn appear_over_reserved(folder: &OwnedFd, beside: &str, name: &OsStr) -> Result<
         Err(Errno::EXIST) => return Err(Trouble::Overtaken),
         reserved => reserved?,
     };
-    // Somebody may have taken it for a file to write to.
+    // Another program may have taken it for a file to write to.
     if rustix::fs::fstat(&reserved)?.st_size > 0 {
         return Err(Trouble::Overtaken);
     }

@@ -1,9 +1,9 @@
 //! Decides whether a change plants a git repository that runs programs.
 //!
 //! Git takes any folder for a repository that holds `HEAD`, `objects` and `refs`, whatever its name, and follows the
-//! `config` and the `hooks` in it as soon as somebody enters the folder. The parts can come one by one and in any order.
-//! So every way into the workspace asks this one judge: the layer of a command, the plan of a file tool, and each
-//! transaction while it holds the journal's lock, which undo and redo are too.
+//! `config` and the `hooks` in it as soon as a user enters the folder. The parts can come one by one and in any order. So
+//! every way into the workspace asks this module: the layer of a command, the plan of a file tool, and each transaction
+//! (undo and redo too) while it holds the journal's lock.
 //!
 //! Only names are looked at, and a link counts as what it leads to: whatever a part is now, it can become another thing
 //! later. A folder in which all settings are protected by their names (`.git`, `.git/modules/NAME`) is left to that

@@ -1,13 +1,13 @@
-//! Ignore files: `.gitignore`, `.ignore` and `.git/info/exclude`, as git and ripgrep read them.
+//! Reads ignore files (`.gitignore`, `.ignore` and `.git/info/exclude`) as git and ripgrep read them.
 //!
-//! The rules of a folder come before those of the folders above it, and `.ignore` comes before the other two. Those two
-//! are git's: they count only inside a repository, they do not reach into a repository below, and they never count for
-//! what git tracks. `.ignore` always counts, also for tracked files: it says what programs that search leave out.
+//! The rules of a folder take precedence over those of the folders above it, and `.ignore` over the other two. The other two
+//! belong to git: they count only inside a repository, do not reach into a repository below, and never count for files that
+//! git tracks. `.ignore` always counts, also for tracked files: it says what programs that search leave out.
 //!
-//! The index of a repository is read once, and only when a rule would leave something out.
+//! haft reads the index of a repository once, and only when a rule would leave something out.
 //!
-//! Not here: rules of the user or the machine, which would make the same call answer differently elsewhere, and rules
-//! above the root of the workspace: of a folder above it counts only that it is a repository.
+//! Not here: rules of the user or the machine, which would make the same call answer differently elsewhere, and rules above
+//! the root of the workspace: haft only notes that a folder above it is a repository.
 
 use std::cell::OnceCell;
 use std::ffi::OsStr;

@@ -1,9 +1,9 @@
 //! Searches the content of files: one walk, several searchers, one order.
 //!
-//! Searchers take turns in asking the walk for the next few files, so the files they hold are always the first ones that
-//! are left. They search the first thousand files, and all that they reach within a second, in any case, so that most
-//! totals are exact. Behind those they stop asking once enough matches are found, and finish what they hold: the answer is
-//! the first matches in the order of paths, whichever thread found them, and a lower bound of the total.
+//! Searchers take turns in asking the walk for the next few files, so they always hold the first files that are left. They
+//! always search the first thousand files, and all that they reach within a second: most totals are exact. After that they
+//! stop asking once enough matches are found, and finish the files they hold. The answer is the first matches in the order
+//! of paths, whichever thread found them, and a lower bound of the total.
 //!
 //! Not here: what is matched (`pattern`), how one file is read (`file`) and decoded (`searchers`).
 
@@ -40,7 +40,7 @@ use super::open::{WorkspaceRoot, open_name};
 use super::walk::{TreeWalk, WalkOptions};
 use super::{list, missing};
 
-/// How many files a searcher asks for at once.
+/// How many files a searcher asks for in one step.
 const BATCH: usize = 32;
 /// How many batches are searched even when enough was found.
 const COUNTED_BATCHES: u64 = 32;

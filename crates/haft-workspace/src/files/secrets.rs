@@ -1,7 +1,7 @@
 //! Finds the files of the workspace that are secret by their names.
 //!
-//! Those that changed since the last look are read. A folder is read again only when its stamp changed, and a file likewise: a second look costs one call to the kernel
-//! for each folder. Of folders that package managers and compilers fill, the nearest are read (`built`).
+//! It reads only folders and files whose stamps changed: a second look costs one call to the kernel for each folder. In
+//! folders that package managers and compilers fill, it reads the nearest ones (`built`).
 //!
 //! Not here: which texts in them are secret, and hiding those (`haft-runtime`).
 

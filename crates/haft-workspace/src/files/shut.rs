@@ -1,7 +1,7 @@
-//! Folders in which their own mode lets nobody work: they are opened for a transaction, and shut when it is done.
+//! Opens folders whose own mode allows no work in them for a transaction, and shuts them after it.
 //!
-//! A command may open a folder, work in it and shut it again; in the layer over it that is one change of what is in it.
-//! The journal has the modes before the first folder is opened, so that whoever comes after a kill shuts it.
+//! A command may open a folder, work in it and shut it again; its layer has that as one change of the content. The journal
+//! gets the modes before the first folder is opened. After a kill, the next process shuts the folder.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
@@ -31,12 +31,12 @@ pub(crate) enum Shut {
 pub(super) struct ShutFolders {
     /// Those that are opened, with their modes.
     pub(super) opened: BTreeMap<PathBuf, u32>,
-    /// Those that somebody else has shut.
+    /// Those that another user has shut.
     closed: HashSet<PathBuf>,
 }
 
 impl ShutFolders {
-    /// Finds the folders that deeds need and that nobody can work in.
+    /// Finds the folders that deeds need and whose mode allows no work in them.
     pub(super) fn of(root: &WorkspaceRoot, deeds: &[FileMutation]) -> Self {
         let mut found = Self::default();
         let comes_open = |deed: &&FileMutation| match deed.action {
@@ -77,7 +77,7 @@ impl ShutFolders {
     /// Gives them the modes that they had.
     pub(super) fn close(&self, root: &WorkspaceRoot) {
         for (folder, mode) in self.opened.iter().rev() {
-            // It may be gone, and what somebody has done with it since counts more.
+            // It may be gone, and another program's later change counts more.
             let _ = structure::narrow(root, folder, *mode);
         }
     }
@@ -88,7 +88,7 @@ impl ShutFolders {
     }
 }
 
-/// The owner of a folder in which its mode lets nobody work; for our own folder also its mode.
+/// The owner of a folder whose mode allows no work in it; for our own folder also its mode.
 enum ShutFolderOwner {
     Ours(u32),
     Others,

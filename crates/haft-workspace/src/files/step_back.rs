@@ -1,4 +1,4 @@
-//! Takes steps back without a word in the journal: they belong to an intent that failed or was cut off.
+//! Reverts steps without writing to the journal: they belong to an intent that failed or was interrupted.
 //!
 //! Not here: undo, which is a change of its own (`history`).
 
@@ -73,12 +73,12 @@ pub(super) struct Back<'a> {
 
 /// So many steps are taken back one by one; of more, old contents are written first and synced together.
 const FEW: usize = 16;
-/// Most old contents that lie ready at once.
+/// The most old contents that wait ready together.
 const MOST_WAITING: usize = 512;
 
 /// Takes the first steps of an intent back, the last of them first; returns which of them stand all the same.
 ///
-/// What somebody else has put in a place since stays, and so does the step beneath it.
+/// If another program has put something in a place since, it stays, and so does the step beneath it.
 pub(super) fn take_back(root: &WorkspaceRoot, steps: &[Back<'_>], images: &Images<'_>) -> Vec<usize> {
     let syncing = if steps.len() <= FEW { Syncing::Each } else { Syncing::Together };
     let mut way_back = WayBack { root, images, syncing, waiting: Vec::new(), failed: Vec::new() };
@@ -192,7 +192,7 @@ impl WayBack<'_> {
             | (PathState::Folder { mode }, PathState::Folder { .. })
                 if before.is_same_content(after) =>
             {
-                // A mode that somebody has set since stays.
+                // A mode that another program has set since stays.
                 if now.mode() == after.mode() {
                     // What goes back into a folder comes before its mode.
                     let is_folder = matches!(now, PathState::Folder { .. });

@@ -1,7 +1,7 @@
 //! Opens beneath a folder one step at a time, where the kernel has no `openat2` or a filter refuses it.
 //!
-//! It gives the same answers as `openat2` with `RESOLVE_BENEATH`: each step is opened by descriptor and follows no link by
-//! itself, `..` never leaves the folder, and a path that does is refused. It costs two system calls more for each step.
+//! It gives the same answers as `openat2` with `RESOLVE_BENEATH`. It opens each step by descriptor without following links,
+//! never leaves the folder by `..`, and refuses a path that does. It costs two system calls more for each step.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};

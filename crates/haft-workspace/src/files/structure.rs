@@ -1,4 +1,4 @@
-//! Changes what has no content of its own: folders, links, modes and names.
+//! Changes entries without content: folders, links, modes and names.
 //!
 //! Not here: contents (`replace`).
 
@@ -38,7 +38,7 @@ pub(super) fn make_folder(spot: &ReplaceTarget<'_>, mode: Option<u32>) -> Result
             #[cfg(test)]
             super::fate::point();
             let placed = place_folder(spot, (&folder, name), mode);
-            // Whoever was overtaken has cleared up already.
+            // After an overtaken attempt, the folder is already cleaned up.
             if matches!(placed, Err(Trouble::System(_))) || placed.is_err() && seen.is_none() {
                 let _ = rustix::fs::unlinkat(&folder, spot.beside, AtFlags::REMOVEDIR);
             }
@@ -154,7 +154,7 @@ pub(super) fn set_mode(spot: &ReplaceTarget<'_>, mode: u32) -> Result<(), Troubl
         return Err(Trouble::Overtaken);
     }
     let mode = Mode::from_raw_mode(mode);
-    // A file that nobody may read cannot be opened by its owner either; its name among our descriptors leads to it.
+    // Even its owner cannot open a file that no user may read; its name among our descriptors leads to it.
     match spot.root.open_place(spot.place, OFlags::RDONLY | OFlags::NOFOLLOW) {
         Ok(opened) if is_same(&rustix::fs::fstat(&opened)?, &now) => {
             rustix::fs::fchmod(&opened, mode)?;
@@ -196,7 +196,7 @@ pub(super) fn rename(spot: &ReplaceTarget<'_>, to: &Path) -> Result<(), Trouble>
     move_over_nothing(old, new)?;
     let synced = spot.sync(&new_folder).and_then(|()| spot.sync(&old_folder));
     if synced.is_err() {
-        // Nobody can tell later from a look whether it was us who renamed it.
+        // A later look could not tell whether haft renamed it.
         move_over_nothing(new, old)?;
     }
     synced

@@ -1,7 +1,7 @@
-//! What git tracks in a repository, by a look into its index.
+//! Finds what git tracks in a repository, by reading its index.
 //!
-//! An index of a hundred thousand paths is read in a few milliseconds: its paths are copied behind each other, and since
-//! they are in order, questions are answered by bisection.
+//! An index of a hundred thousand paths is read in a few milliseconds: its paths are copied one after the other. They are
+//! sorted, so a lookup is a binary search.
 //!
 //! Not here: what an index looks like (`history::git_index`).
 

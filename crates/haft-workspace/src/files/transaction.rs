@@ -1,8 +1,8 @@
-//! Changes files: all deeds of a transaction are done, or none is, and the journal can take them back.
+//! Changes files in transactions: all deeds of one are done, or none is, and the journal can undo them.
 //!
-//! Under the journal's lock: what is there is looked at and kept, the intent is made durable, then
-//! everything is put in place. Whatever fails on the way is taken back at once; whoever is killed
-//! on the way is cleaned up after by the next one to come (`recover`).
+//! haft holds the journal's lock. It looks at the current files and keeps them, makes the intent durable, and then puts
+//! everything in place. If a step fails, haft immediately reverts the steps before it. If the process is killed, the next
+//! process recovers (`recover`).
 //!
 //! Not here: whether it may be done, deciding what to take back (`history`).
 
@@ -102,7 +102,7 @@ pub(crate) struct TransactionContext<'a> {
     pub(crate) stopped: &'a dyn Fn() -> bool,
     /// What may become of old change sets when the journal is full.
     pub(crate) old_changes: OldChanges,
-    /// Says whether a path may plant a git repository in a folder: somebody agreed, or it is harmless.
+    /// Says whether a path may plant a git repository in a folder: a person agreed, or it is harmless.
     pub(crate) plants: &'a dyn Fn(&Path, &Path) -> bool,
 }
 
@@ -137,7 +137,7 @@ pub(crate) enum NotDone {
     /// The system said no at this place.
     #[error("{}: {}", .0.display(), .1)]
     System(PathBuf, io::Error),
-    /// A path would plant a git repository, and nobody has agreed to that.
+    /// A path would plant a git repository, and no person has agreed to that.
     #[error("{}: git would treat {} as a repository", .place.display(), .repository.display())]
     Plants { place: PathBuf, repository: PathBuf },
     /// It failed, and what had been done could not be taken back. The journal has that.
@@ -195,7 +195,7 @@ pub(crate) fn attempt(job: &TransactionContext<'_>, deeds: &[FileMutation]) -> R
         Ok(_) => intent.happened(),
         Err(failed) => intent.failed(failed.standing.clone()),
     };
-    // When this cannot be written, whoever comes next finds out by looking.
+    // If this cannot be written, the next process finds out by looking.
     let _ = writing.conclude(outcome);
     let notes = performed.map_err(|failed| TransactionRefusal {
         cause: failed.told(&intent),
@@ -207,7 +207,7 @@ pub(crate) fn attempt(job: &TransactionContext<'_>, deeds: &[FileMutation]) -> R
     Ok(Done { set, notes, dropped })
 }
 
-/// Refuses to plant a git repository. Under the journal's lock nobody else adds the missing part meanwhile.
+/// Refuses to plant a git repository. Under the journal's lock no other haft adds the missing part meanwhile.
 pub(crate) fn refuse_planted(job: &TransactionContext<'_>, deeds: &[FileMutation]) -> Result<(), NotDone> {
     let mut upcoming = Upcoming::new(job.root);
     for deed in deeds {
@@ -257,7 +257,7 @@ impl TransactionFailure {
     }
 }
 
-/// Cleans up after somebody who was killed in the middle of a change.
+/// Recovers after a process was killed in the middle of a change.
 pub(crate) fn recover(root: &WorkspaceRoot, journal: &Journal) -> io::Result<Option<RecoveryReport>> {
     recover::recover(root, &mut journal.lock(&|| false)?)
 }
@@ -417,7 +417,7 @@ fn after(
         }
         (MutationAction::Remove, _) => PathState::Absent,
         (MutationAction::SetMode(mode), _) => seen.state.with_mode(*mode).ok_or(io::ErrorKind::InvalidInput)?,
-        // Somebody else made it since, for something of their own.
+        // Another program made it since, for its own use.
         (MutationAction::MakeFolder(None), _) if is_folder => return Ok(None),
         (MutationAction::MakeFolder(mode), _) => PathState::Folder { mode: mode.unwrap_or(0o755) },
         (MutationAction::MakeLink(to), _) => PathState::Link { to: PathText::from(to.as_path()) },

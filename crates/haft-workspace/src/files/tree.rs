@@ -1,11 +1,11 @@
-//! Ignored build trees (`target`, `node_modules`): their changes are committed and undone by rename.
+//! Commits and undoes changes of ignored build trees (`target`, `node_modules`) by rename.
 //!
-//! A build writes thousands of files that nobody reads one by one. Copying each into the journal would take longer than
-//! the build. So the entries of such a tree change places with those of a *store* on the same file system: what a command
-//! left comes in, what it replaced or removed goes into the store, and an undo is the same exchange the other way round.
-//! Each exchange writes a list of its operations before the first one, so that a kill in the middle is reverted.
+//! A build writes thousands of files that no person reads one by one. Copying each into the journal would take longer than
+//! the build. So haft swaps entries of such a tree with entries of a *store* on the same file system. A commit takes in what
+//! a command left, and puts replaced or removed entries into the store. An undo is the reverse exchange. Before each
+//! exchange haft writes a list of its operations, so that it can revert an interrupted exchange.
 //!
-//! A program that still has a replaced file open may write into the store (decision 0021). Where another program changed an
+//! A program that has a replaced file open may still write into the store (decision 0021). If another program changed an
 //! entry meanwhile, its version stays.
 //!
 //! Not here: which trees are ignored (`layer::generated`), the order of a transaction (`performance`).
@@ -47,7 +47,7 @@ pub(crate) struct TreeChange {
 enum TreeChangeKind {
     /// Commits what a command left in its layer.
     Commit(Commit),
-    /// Takes back the exchange before. Undos of later changes have written these places anew, through the journal.
+    /// Reverts the exchange before. Undos of later changes have written these places again, through the journal.
     Back(Vec<PathBuf>),
 }
 

@@ -1,12 +1,12 @@
 //! Walks a tree by descriptor, in the order of paths, without following links.
 //!
-//! Every folder is opened beneath its parent, and files are opened in the folder that proposed their name: a folder that
-//! is swapped for a link meanwhile leads nowhere. Walkers of paths (such as the one of the crate `ignore`) would list
-//! what the link points to. It is also cheaper: no path is resolved twice, and ignore files are opened only where
-//! reading the folder showed them.
+//! Every folder is opened beneath its parent, and files are opened in the folder that listed their name. If another program
+//! swaps a folder for a link meanwhile, the walk does not follow it. Walkers of paths (such as the one of the crate
+//! `ignore`) would list the link's target. It is also cheaper: no path is resolved twice, and ignore files are opened only
+//! if the folder lists them.
 //!
-//! One thread walks; those who do something with the files take turns in asking for the next ones, so that the order is
-//! known and a walk that is not needed further costs nothing.
+//! One thread walks at a time. Threads that process the files take turns in asking for the next ones: the order is known,
+//! and a walk that is not needed further costs nothing.
 //!
 //! Not here: reading files (`search`), what a glob fits (`names`).
 
@@ -52,7 +52,7 @@ pub(super) struct WalkOptions {
     pub(super) usual_excludes: NameGlobs,
     /// Names that the first levels are limited to, from the top.
     pub(super) only: Vec<Vec<u8>>,
-    /// What files are looked for, where not all are: of others nobody needs to know that they were left out.
+    /// Which files are looked for, if not all are: the walk does not report that it left out other files.
     pub(super) wanted: NameGlobs,
 }
 

@@ -1,6 +1,6 @@
-//! Folders on the way to a place that do not let their owner through: they are opened for a look.
+//! Temporarily opens ancestors that their owner cannot traverse.
 //!
-//! A command can put files into a folder and shut it for everybody; whoever takes that back has to look at them.
+//! A command can put files into a folder and shut it for every user; haft has to look at them to undo that.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
@@ -40,7 +40,7 @@ impl OpenWay {
 impl Drop for OpenWay {
     fn drop(&mut self) {
         for (folder, mode) in self.opened.iter().rev() {
-            // Whoever opened it can shut it.
+            // The process that opened it can shut it.
             let _ = set_mode(folder, *mode);
         }
     }

@@ -1,6 +1,6 @@
-//! Workspaces so wide that a person says yes to commands in them: the home, or what holds it.
+//! Remembers that a person allows commands in a very wide workspace: the home folder, or a folder that holds it.
 //!
-//! The answer is remembered in the workspace's state, as an empty file named by a hash of the folder.
+//! The answer is an empty file in the workspace's state, named by a hash of the folder.
 
 use std::io;
 use std::path::{Path, PathBuf};

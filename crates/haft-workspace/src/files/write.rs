@@ -1,4 +1,4 @@
-//! What a call may change, turned into a transaction; and what came of it, told as the tools tell it.
+//! Turns the permitted changes of a call into a transaction, and reports the outcome as the tools report it.
 
 use std::io;
 use std::path::Path;
@@ -181,7 +181,7 @@ impl Write {
         }
     }
 
-    /// Whoever wrote a file knows what is in it.
+    /// Notes that the writer of a file knows its content.
     fn note_read(&self, root: &WorkspaceRoot, (target, deed): (&Target, usize), receipts: &Receipts) {
         let MutationAction::Put(MutationContent::Bytes(bytes), _) = &self.deeds[deed].action else { return };
         if let Some(stamp) = facts::stamp(root, target) {

@@ -1,9 +1,9 @@
-//! Who wrote each line of a file, as the journal tells it.
+//! Finds out who wrote each line of a file, from the journal.
 //!
-//! The change sets that concern the file are found from the end of the journal, across renames, back to the one that
-//! created it. Then its versions are followed forwards, and each line keeps the change set that wrote it. A line that an undo
-//! restores belongs to whoever wrote it first, because an undo takes a second version as its parent: the one before what it
-//! undid. Where a version is not the one that the last change set left, somebody changed the file without haft.
+//! It finds the change sets of the file from the end of the journal, across renames, back to the one that created the file.
+//! Then it follows the versions forwards, and each line keeps the change set that wrote it. A line that an undo restores
+//! belongs to its first author: an undo takes a second version as its parent, the one before the undone change. If a version
+//! is not the one that the last change set left, the file was changed without haft.
 //!
 //! Not here: reading the journal (`state::journal`), what single change sets did (`contents`).
 
@@ -67,7 +67,7 @@ impl WorkspaceHistory {
     /// Fails if the file is none, is not text or is too large, or if the journal cannot be read.
     pub fn blame(&self, target: &Target) -> Result<Blame, HistoryError> {
         let path = target.place().path();
-        // Somebody who was killed is cleaned up behind first: else the last change may not have happened.
+        // First recover after a killed process: otherwise the last change may not have happened.
         self.settled(ReadExtent::Newest(1)).or_else(|_| self.read(ReadExtent::Newest(1)))?;
         // Most lines of a file that is changed often were written lately.
         for few in FEW {
@@ -200,7 +200,7 @@ impl<'a> VersionTracker<'a> {
             return Some(Rc::clone(same));
         }
         let takes_back = intent.takes_back.as_ref();
-        // What an undo restores is as it was, with those who wrote it.
+        // An undo restores the old lines, with their authors.
         if let Some(earlier) = self.earlier.get(hash).filter(|_| takes_back.is_some()) {
             return Some(Rc::clone(earlier));
         }

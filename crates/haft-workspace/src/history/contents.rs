@@ -1,4 +1,4 @@
-//! Finds contents again: what was there before a change, after it, and now.
+//! Finds contents: before a change, after it, and now.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -48,8 +48,8 @@ impl<'a> Contents<'a> {
             && would_keep(self.root, &self.stores, (path, tree), restored).is_ok_and(|kept| kept == 0)
     }
 
-    /// Returns the places in an ignored tree that later undos and redos have written anew through the journal, and where
-    /// the content is now that was there before the first of those changes.
+    /// Returns the places in an ignored tree that later undos and redos have written again through the journal. These places
+    /// now have the content from before the first of those changes.
     pub(super) fn restored_below(&self, tree: &Path, record: &TreeRecord) -> Vec<PathBuf> {
         let reading = &self.sets.reading;
         let is_it = |step: &IntentStep| matches!(step, IntentStep::Tree { tree, .. } if tree == record);

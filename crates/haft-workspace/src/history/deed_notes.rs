@@ -1,4 +1,4 @@
-//! What an undo says of single paths: owners that could not be restored, entries that stayed in a build folder.
+//! The notes of an undo on single paths: owners that could not be restored, entries that stayed in a build folder.
 
 use crate::files::transaction::{Done, FileMutation};
 

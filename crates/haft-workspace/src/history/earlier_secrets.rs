@@ -1,8 +1,8 @@
-//! Secret files as they were before changes.
+//! Reads earlier versions of secret files from the journal.
 //!
-//! A call may rename a secret file, change a value in it or remove it after it was copied. Then no name says any more where
-//! the old values are, and a later process would show them. The journal has them, so they are read from there. Most
-//! journals never hold such a file, and then nothing is read.
+//! A call may rename a secret file, change a value in it, or remove it after copying it. Then no name leads to the old
+//! values, and a later process would show them. The journal has them, so haft reads them there. Most journals never hold
+//! such a file, and then haft reads nothing.
 //!
 //! Not here: secret files as they are now (`files::secrets`).
 

@@ -1,4 +1,4 @@
-//! Why something cannot be taken back, in words.
+//! Explains why something cannot be undone.
 
 use std::io;
 
@@ -129,7 +129,7 @@ pub enum HistoryError {
     /// It lies in a folder that is not one of the workspace now.
     #[error("{0} is in a folder that was added to the workspace then; add that folder again with --add-dir")]
     NotAdded(String),
-    /// Somebody changed a file while it was being taken back.
+    /// Another program changed a file during the undo.
     #[error("another program is changing {0} at this moment; nothing was undone; try again")]
     Overtaken(String),
     /// The system said no.

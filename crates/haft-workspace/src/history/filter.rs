@@ -1,6 +1,6 @@
-//! Which change sets a person asks `haft log` for: those of an agent, since a moment, of a file, with a word.
+//! Selects the change sets that a person asks `haft log` for: by agent, by time, by file, or by a word.
 //!
-//! The journal is read from its end until enough of them are found, and a record that cannot be meant is not taken apart.
+//! It reads the journal from its end until it has found enough, and does not parse a record that cannot match.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use crate::state::journal::{ChangeAuthor, Choosing, Intent, IntentStep};
 /// Which change sets are asked for: those that fit everything that is named here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogFilter {
-    /// A part of the name of whoever made them, in any case.
+    /// A part of their author's name, in any case.
     pub agent: Option<String>,
     /// The moment since which they were made, in milliseconds since the epoch.
     pub since: Option<u64>,
@@ -61,7 +61,7 @@ impl WorkspaceHistory {
     ///
     /// Fails if the journal cannot be read.
     pub fn newest_of(&self, filter: &LogFilter, most: usize) -> Result<ChangeLog, HistoryError> {
-        // It also cleans up behind whoever was killed.
+        // This also recovers after a killed process.
         let ChangeLog { warnings, .. } = self.newest(1)?;
         let mut fitting = Fitting::new(filter, most);
         let sets = Sets::of(self.journal.read_chosen(&mut fitting)?);

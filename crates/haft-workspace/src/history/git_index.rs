@@ -1,9 +1,9 @@
-//! Whether two states of git's index say the same.
+//! Tells whether two states of git's index have the same meaning.
 //!
-//! The index is also a cache: git writes it anew whenever it has looked at files, with their times and numbers in it. That
-//! is no work of the user, and a command that only looks has changed nothing.
+//! The index is also a cache: git rewrites it whenever it has looked at files, with their times and numbers. That is not the
+//! user's work, and a command that only looks has changed nothing.
 //!
-//! Versions 2, 3 and 4 are read, with names of contents by SHA-1 and SHA-256. A split index is not understood.
+//! haft reads versions 2, 3 and 4, with content names by SHA-1 and SHA-256. It does not understand a split index.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -110,7 +110,7 @@ const FLAGS: u16 = 0xf000;
 const EXTENDED: u16 = 0x4000;
 /// Longest list of paths that is read, in bytes.
 const LONGEST: usize = 256 << 20;
-/// Extensions that git makes anew whenever it likes.
+/// Extensions that git may rebuild at any time.
 const CACHES: [&[u8]; 5] = [b"TREE", b"UNTR", b"FSMN", b"EOIE", b"IEOT"];
 
 impl<'a> Index<'a> {

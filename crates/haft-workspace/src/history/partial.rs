@@ -1,7 +1,7 @@
-//! Restores parts: single hunks of files, or earlier versions beside the present ones.
+//! Restores parts: single hunks of files, or earlier versions beside the current ones.
 //!
-//! Both are changes of their own in the journal. The change sets that they come from still hold afterwards, because the
-//! rest of what those did is still there.
+//! The journal records both as separate changes. The original change sets stay valid, because the rest of their changes
+//! still exists.
 //!
 //! Not here: taking whole files back (`take_back`).
 
@@ -28,7 +28,7 @@ use crate::state::journal::{IntentStep, PathState};
 /// Unchanged lines around a hunk, wherever hunks are numbered.
 pub const HUNK_CONTEXT: usize = 3;
 
-/// Returns whether change sets only restored earlier versions beside files: whoever takes that back redoes nothing.
+/// Returns whether change sets only restored earlier versions beside files: undoing these is not a redo.
 pub(super) fn restored_beside(sets: &Sets, numbers: &[u64]) -> bool {
     let is_copy = |step: &IntentStep, of: &[u64]| match step {
         IntentStep::Change { path, before: PathState::Absent, .. } => {

@@ -1,4 +1,4 @@
-//! What a person asks undo for: which change sets, which part of them, and whether it is done or only shown.
+//! The request for an undo: which change sets, which part of them, and whether to do it or only show it.
 
 use haft_contract::path::Target;
 

@@ -1,4 +1,4 @@
-//! Change sets as the journal tells them: which there are, which were taken back, which are lost.
+//! Reads change sets from the journal: which exist, which were undone, and which are lost.
 
 mod choice;
 mod later;

@@ -1,4 +1,4 @@
-//! What was changed since a moment, for whoever wants to know how everything was before. The journal is only read.
+//! Finds what changed since a given moment, to show the state before it. It only reads the journal.
 
 use std::fs::File;
 use std::io::{self, Write};

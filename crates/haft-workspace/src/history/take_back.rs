@@ -1,4 +1,4 @@
-//! Decides what to do at each path so that changes are taken back and nobody's work is lost.
+//! Decides what to do at each path to undo changes without losing other work.
 //!
 //! Files of a git repository have rules of their own: `git` knows them, `repositories` applies them.
 
@@ -91,7 +91,7 @@ pub(super) fn plan(contents: &Contents<'_>, numbers: &[u64], only: Option<&Path>
     plan.make_sure_of_replaced_folders(contents)?;
     plan.report_repositories(contents, &survey, &written);
     plan.deeds = in_order(std::mem::take(&mut plan.deeds));
-    // Whoever asks for one file need not hear of the folders that stay.
+    // A caller that asks for one file need not hear of the folders that stay.
     plan.files.retain(|(path, became)| *became != Became::Kept || only.is_none_or(|only| only == path));
     Ok(plan)
 }
@@ -184,7 +184,7 @@ impl PathChange<'_> {
         if !self.before.differs_in_mode(self.after) {
             return false;
         }
-        // A mode that somebody has set since stays.
+        // A mode that another program has set since stays.
         if way.mode == self.after.mode() {
             way.mode = way.restorable_mode(self.before);
             if way.mode != self.before.mode() {
@@ -219,7 +219,7 @@ impl PathChange<'_> {
         self.merged(contents, way)
     }
 
-    /// Whether git has written its index anew since, without anything else in it than the change had left.
+    /// Whether git has rewritten its index since, with only the content that the change had left.
     fn is_only_refreshed(&self, contents: &Contents<'_>, way: &PathRestoration) -> bool {
         if !matches!(way.wanted, RestoreTarget::AsIs) || !git_index::is_index(self.path) {
             return false;
@@ -398,7 +398,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// Makes the folders that what comes back needs, and that somebody has removed since.
+    /// Makes the folders that restored entries need and that were removed since.
     pub(super) fn make_missing_folders(&mut self, contents: &Contents<'_>) {
         let returning = self.deeds.iter().filter_map(|deed| match &deed.action {
             MutationAction::Rename(to) => Some(to.clone()),

@@ -1,4 +1,4 @@
-//! What was taken back, path by path, and in which words that is told.
+//! Reports what was undone, path by path.
 
 use std::borrow::Cow;
 
@@ -28,9 +28,9 @@ pub enum Became {
     Merged,
     /// Some parts of the change were taken out, and nothing was done since.
     PartlyRestored,
-    /// It is gone again.
+    /// It was removed.
     Removed,
-    /// It is there again.
+    /// It exists once more.
     Returned,
     /// It has the name it had before.
     Renamed,

@@ -1,4 +1,4 @@
-//! Changes through the file door, and what undo makes of them.
+//! Tests changes through the file door, and their undo.
 
 mod again;
 mod blame;

@@ -1,9 +1,9 @@
 //! Refuses to write places that became protected after a change, where no rule has judged them.
 //!
-//! A place that was harmless when a call wrote it may be one that other programs run or follow now: a person has put a
-//! repository around it, or a link or a setting of git leads to it. The redo of a person writes what a call made, so all
-//! its places are looked at; their undo writes what was there before the call. The tool `undo` of a model declares the
-//! paths that it writes, and the rules judge them; the files in a build folder are not among them.
+//! A call may write a harmless place that other programs now run or follow: a person has put a repository around it, or a
+//! link or a setting of git leads to it. A person's redo writes what a call made, so haft checks all its places; a person's
+//! undo writes the state before the call. The tool `undo` of a model declares the paths that it writes, and the rules judge
+//! them, except for the files in a build folder.
 //!
 //! Not here: names that are protected by themselves; a call changes those only with the agreement of a person.
 

@@ -1,8 +1,8 @@
-//! The copy of everything that trusted code of a project can run, taken when somebody trusts it.
+//! Copies everything that trusted code of a project can run, when the user trusts it.
 //!
-//! Trusted code runs from this copy, not from the project: whatever changes a helper later changes nothing that runs. The
-//! copy is named after its content, is written aside and comes to its place by a rename, so that there is a whole one or
-//! none. It lies in haft's state, where no command sees it.
+//! Trusted code runs from this copy, not from the project: later changes of a helper do not affect what runs. haft names the
+//! copy after its content, writes it aside and renames it into place: the copy is whole, or does not exist. It is in haft's
+//! state, where no command sees it.
 //!
 //! Not here: which files belong to it (`reach`), showing it to commands (`haft-sandbox`).
 
@@ -38,7 +38,7 @@ pub struct TrustedCopy {
     /// For each file of code what of the copy it can run.
     #[serde(default)]
     pub reaches: BTreeMap<String, CodeReach>,
-    /// Where it is. Known to whoever reads the record.
+    /// Where it is. The code that reads the record fills this in.
     #[serde(skip)]
     pub folder: PathBuf,
 }
@@ -163,7 +163,7 @@ fn name_of(files: &BTreeMap<String, ReachableFile>) -> String {
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
-/// Writes a copy aside, then gives it its name. An intact one of that name stays, a changed one is written anew.
+/// Writes a copy aside, then gives it its name. An intact copy of that name stays; a changed one is written again.
 fn write(files: &BTreeMap<String, ReachableFile>, folder: &Path) -> io::Result<()> {
     if folder.symlink_metadata().is_ok() {
         let hash = |file: &ReachableFile| blake3::hash(&file.bytes).to_hex().to_string();
@@ -198,7 +198,7 @@ fn write(files: &BTreeMap<String, ReachableFile>, folder: &Path) -> io::Result<(
         new.sync_all()?;
     }
     match std::fs::rename(aside.path(), folder) {
-        // Somebody else has taken the same copy meanwhile.
+        // Another process has taken the same copy meanwhile.
         Err(_) if private::is_folder(folder) => Ok(()),
         renamed => renamed.and_then(|()| File::open(copies)?.sync_all()),
     }
@@ -209,7 +209,7 @@ fn discard(folder: &Path) -> io::Result<()> {
     if folder.symlink_metadata()?.is_dir() { std::fs::remove_dir_all(folder) } else { std::fs::remove_file(folder) }
 }
 
-/// Removes copies that nothing is trusted with and that nobody took for a while, and what killed processes left of them.
+/// Removes copies that no trust refers to and that were not taken for a while, and remains of killed processes.
 pub(crate) fn prune(state: &Path, used: &BTreeSet<&str>) {
     let Ok(entries) = std::fs::read_dir(state.join(COPIES)) else { return };
     for entry in entries.flatten() {
@@ -222,7 +222,7 @@ pub(crate) fn prune(state: &Path, used: &BTreeSet<&str>) {
     }
 }
 
-/// A time that nobody can guess. Python takes what lies compiled beside a module for its own if size and time fit.
+/// An unpredictable time. Python accepts compiled code beside a module if its size and time match.
 fn unknown_time() -> SystemTime {
     let random = uuid::Uuid::now_v7().as_u128() as u32;
     SystemTime::UNIX_EPOCH + Duration::from_secs(u64::from(random >> 2))

@@ -1,7 +1,7 @@
-//! The virtual environment that Python tools of a project run in, as far as it decides what runs.
+//! Checks the virtual environment of a project's Python tools, as far as it decides what runs.
 //!
-//! An environment is too large to copy. But one that somebody makes later, another interpreter in it, or a file that
-//! Python runs at its start would run in every tool. So trust is bound to these.
+//! An environment is too large to copy. But every tool would run an environment that is made later, another interpreter in
+//! it, or a file that Python runs at its start. So trust is bound to these.
 //!
 //! Not here: the packages that are installed in it, which are not covered (decision 0022).
 

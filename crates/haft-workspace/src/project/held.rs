@@ -1,7 +1,7 @@
-//! Whether what a project brought along is still what was trusted, for whoever runs it long after it was loaded.
+//! Checks before each run that the code of a project is still what the user trusted.
 //!
-//! A call may have changed a script since. So whoever is about to run code of a project asks here first, each time; what
-//! has not changed since it was compared the last time is not read again.
+//! A call may have changed a script since the code was loaded. So every caller that is about to run code of a project asks
+//! here first. haft does not read files again that have not changed since the last comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

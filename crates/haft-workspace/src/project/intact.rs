@@ -1,7 +1,7 @@
-//! Checks that a trusted copy in haft's state is what was copied, before code runs from it.
+//! Checks that a trusted copy in haft's state is unchanged before code runs from it.
 //!
-//! Another process of the user, or another user with access to the state, may have written into it. The copy is read once;
-//! after that a look at its files is enough, because every change of a file changes its stamp.
+//! Another process of the user, or another user with access to the state, may have written into it. haft reads the copy
+//! once; after that it only looks at the files, because every change of a file changes its stamp.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;

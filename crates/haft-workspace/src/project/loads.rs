@@ -1,4 +1,4 @@
-//! Which files a text loads or runs, by the few forms in which scripts do that.
+//! Finds the files that a text loads or runs, by the few forms in which scripts do that.
 //!
 //! `reach` copies every script that a text mentions, because an extra copy costs nothing. A file that does not exist
 //! yet cannot be copied: code that would load it is refused once it exists, and its name is protected. A mere mention

@@ -1,7 +1,7 @@
-//! The files of a workspace that a text names: scripts, programs, modules.
+//! Finds the files of a workspace that a text names: scripts, programs, modules.
 //!
-//! Which words of a definition are run is known to whoever runs them; here every word that is the path of a file counts.
-//! One file too many costs a question when it changes; one too few would run what nobody has seen.
+//! Only the runner of a definition knows which of its words run, so every word that is the path of a file counts here. One
+//! file too many costs a question when it changes; one too few would run what the user has not seen.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -101,14 +101,14 @@ pub fn scripts_named(text: &str, folder: &Path) -> Vec<PathBuf> {
     below.filter(|path| path.is_file()).chain(whole).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Opens a path; links in it are followed as whoever runs it would follow them, but never out of the workspace.
+/// Opens a path; follows links in it like a program that runs it, but never out of the workspace.
 pub(super) fn open(root: BorrowedFd<'_>, path: &str) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     open_within(root, path, (flags, resolve))
 }
 
-/// Says whether a path leads to a file, wherever. Links to folders elsewhere are common, and nobody runs a folder.
+/// Says whether a path leads to a file, inside or outside. Links to folders elsewhere are common, and a folder cannot run.
 fn is_file(root: BorrowedFd<'_>, path: &str) -> bool {
     let found = rustix::fs::statat(root, path, AtFlags::empty());
     found.is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) != FileType::Directory)

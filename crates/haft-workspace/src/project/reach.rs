@@ -1,8 +1,8 @@
-//! Which files of a project trusted code can run: those that it names, those that these name, and their folders.
+//! Finds the files of a project that trusted code can run: those that it names, those that these name, and their folders.
 //!
-//! Programs find code in more ways than anybody can read out of their text. So the folder of a file that is named is taken
-//! as a whole where it is small, and every word of a script that is the path or the module of a script counts. What is
-//! reached in no such way is not covered; decision 0022 says so.
+//! Programs find code in more ways than haft can read from their text. So haft takes the whole folder of a named file if it
+//! is small, and counts every word of a script that is the path or the module of a script. Code that is reached in other
+//! ways is not covered; decision 0022 says so.
 //!
 //! Not here: files that trust is bound to (`named`), writing the copy (`copy`).
 

@@ -1,7 +1,7 @@
-//! What in a file of a project can make something run: only that is bound to the files that it names.
+//! Finds the parts of a project file that can make something run: only these are bound to the files they name.
 //!
-//! Rules name files to say something about them, dialects in their examples, and limits are numbers. Whoever bound them to those files would
-//! unload the rules of a project, and what they refuse, whenever somebody edits one of the files.
+//! Rules name files to describe them, dialects name them in their examples, and limits are numbers. If these were bound to
+//! the files, any edit of a file would unload the rules of a project, with everything that they refuse.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
-//! The skills that a workspace brings along: folders with a `SKILL.md`, in the places that programs look for them.
+//! Finds the skills in a workspace: folders with a `SKILL.md`, in the places that programs look for them.
 //!
-//! A skill is trusted as a whole: a script, a text that a model reads, and a file that either of them uses are all alike.
-//! So its `SKILL.md` is bound to every file of its folder, and the copy has all of them.
+//! A skill is trusted as a whole: a script, a text that a model reads, and a file that either uses are all alike. So its
+//! `SKILL.md` is bound to every file of its folder, and the copy has all of them.
 //!
 //! Not here: what a skill says, and who may use it (`haft-host`).
 

@@ -1,7 +1,7 @@
-//! Brings a copy back to an earlier moment: what the journal of the original knows to have changed since is taken back.
+//! Returns a copy to an earlier moment: it reverts everything that changed since, by the journal of the original.
 //!
-//! The journal is only read. A copy is nobody's work, so nothing is merged and nothing stands in the way: each path gets
-//! what the journal says was there before. What the journal does not know, or has not kept, is named.
+//! It only reads the journal. A copy holds no work of its own, so there is nothing to merge and no conflict: each path gets
+//! its old state from the journal. haft names what the journal does not know or has not kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
@@ -29,7 +29,7 @@ pub struct SessionBeginning {
 pub struct Back {
     /// The change sets that were taken back, the newest first.
     pub sets: Vec<u64>,
-    /// Those of them that somebody else than the session made.
+    /// Those of them that another author than the session made.
     pub of_others: Vec<u64>,
     /// How many paths are as they were.
     pub paths: usize,

@@ -1,6 +1,6 @@
-//! Copies what is in a file, piece by piece, so that it can be stopped inside a large one.
+//! Copies the content of a file piece by piece, to allow a stop inside a large file.
 //!
-//! Where the disk can let two files share their content, it does; holes stay holes.
+//! If the disk can let two files share their content, it does; holes stay holes.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use rustix::fs::{SeekFrom as Towards, seek};
 use rustix::io::Errno;
 
-/// Bytes that are copied before somebody is asked whether to go on. The system copies them at once.
+/// How many bytes the system copies in one call, before haft asks whether to continue.
 const PIECE: u64 = 16 * 1024 * 1024;
 
 /// The outcome of copying the content of a file.
@@ -30,7 +30,7 @@ pub(super) fn copy(source: &mut File, target: &mut File, stopped: &dyn Fn() -> b
                 return Ok(ContentCopyOutcome::Stopped);
             }
             match io::copy(&mut source.take(PIECE.min(end - at)), target)? {
-                // It has become shorter meanwhile, or is one whose length nobody knows.
+                // It has become shorter meanwhile, or its length is unknown.
                 0 => return Ok(ContentCopyOutcome::Whole),
                 copied => at += copied,
             }

@@ -1,4 +1,4 @@
-//! Finds out what there is to copy, before anything is.
+//! Measures what there is to copy, before the copy starts.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -18,7 +18,7 @@ pub(super) struct CopyInventory {
     left_out: ExcludedFolders,
 }
 
-/// Folders that are not copied. A name may lead to one through links, or because it lies in two places at once.
+/// Folders that are not copied. A name may lead to one through links, or because the folder has two places.
 #[derive(Default)]
 struct ExcludedFolders {
     real: Vec<PathBuf>,

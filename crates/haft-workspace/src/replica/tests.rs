@@ -224,7 +224,7 @@ async fn a_copy_goes_back_to_where_a_session_began_and_the_original_stays() {
     ground.write("mine", "a.txt", "second\n").await;
     ground.write("mine", "new/b.txt", "new\n").await;
     ground.write("other", "a.txt", "third\n").await;
-    // Somebody changed one of them without haft, which does not matter: what it was then is known.
+    // A program changed one of them without haft. That does not matter: the journal knows its old content.
     ground.put("a.txt", "by hand\n");
     let replica = ground.copy();
     let back = ground.back(&replica, u64::MAX, "mine");

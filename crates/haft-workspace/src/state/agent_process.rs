@@ -1,7 +1,6 @@
-//! Knows the process of another agent again later, in another process of haft.
+//! Recognises the process of another agent later, from another process of haft.
 //!
-//! A number alone does not tell: the system gives it to a new process some day. The time at which the process started
-//! does.
+//! A process number is not enough: the system reuses it for a new process some day. The start time of the process is.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Counts the turns of other agents, which name them by words of their own.
+//! Counts the turns of other agents, which name their turns in different ways.
 
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,9 @@
-//! Frees what a person chose of haft's state.
+//! Removes the parts of haft's state that a person chose.
 //!
-//! The lock of the journal is held meanwhile, so nothing is removed below another haft that changes files. A journal is
-//! written anew without the old change sets and put in its place by a rename. The state of a workspace that no longer
-//! exists goes as a whole: it first gets a name under which no haft finds it. So a kill in the middle leaves either all
-//! of it or something that the next clean-up removes.
+//! It holds the lock of the journal, so it removes nothing that another changing haft uses. It writes the journal again
+//! without the old change sets, and renames it into place. It removes the state of a deleted workspace as a whole, after
+//! renaming it to a name that no haft looks for. So a kill in the middle leaves either all of it or something that the next
+//! clean-up removes.
 //!
 //! Not here: what there is (`usage`), keeping the journal within its room on its own (`journal::room`).
 

@@ -1,4 +1,4 @@
-//! Reads the files and folders of haft's own configuration, and what a person names beside it.
+//! Reads haft's configuration files and folders, and other files that a person names.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -18,8 +18,8 @@ const MOST_NAMES: usize = 1_000;
 
 /// Returns the text of a configuration file, or nothing when there is no such file.
 ///
-/// A link to nothing, in its place or in that of a folder above it, is an error: somebody has written something. So is a
-/// file that another user owns or can write, also behind a link.
+/// A link to nothing, in its place or in that of a folder above it, is an error: the user meant to configure something. So
+/// is a file that another user owns or can write, also behind a link.
 pub fn read_config_file(path: &Path) -> io::Result<Option<String>> {
     let Some(file) = opened(path)? else { return Ok(None) };
     ownership::of_user(&file.metadata()?)?;
@@ -60,7 +60,7 @@ pub fn read_named_file(path: &Path) -> io::Result<String> {
 }
 
 fn opened(path: &Path) -> io::Result<Option<File>> {
-    // A person may link to the file; a pipe in its place answers at once instead of waiting for somebody to write.
+    // A person may link to the file; a pipe in its place answers immediately instead of waiting for a writer.
     match OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => no_dangling_link(path).map(|()| None),
         file => super::private::regular(file?).map(Some),

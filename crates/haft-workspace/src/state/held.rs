@@ -1,7 +1,7 @@
-//! Private folders that somebody removes also when their owner could not.
+//! Private folders that another process removes if their owner could not.
 //!
-//! A process that is killed removes nothing. While it lives it holds a lock on its folder, so whoever comes next knows
-//! which folders nobody owns any more.
+//! A killed process removes nothing. While it lives it holds a lock on its folder, so the next process knows which folders
+//! are abandoned.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -17,7 +17,7 @@ use super::private::ScratchFolder;
 #[derive(Debug)]
 pub(crate) struct HeldFolder {
     folder: ScratchFolder,
-    /// Nothing where the disk knows no locks: then nobody can know whether the folder is abandoned, and nobody removes it.
+    /// Nothing if the disk knows no locks: then haft cannot know whether the folder is abandoned, and does not remove it.
     _lock: Option<File>,
 }
 
@@ -27,13 +27,13 @@ impl HeldFolder {
         let mut folder = ScratchFolder::beneath(parent)?;
         let lock = locked(folder.path())?;
         if lock.is_some() {
-            // It has its name only now: nobody finds it under that without its lock.
+            // It gets its name only now: a process that finds it by that name finds it locked.
             folder.rename(&format!("haft-{words}-{}", uuid::Uuid::now_v7().simple()))?;
         }
         Ok(Self { folder, _lock: lock })
     }
 
-    /// Removes such folders of ours beneath `parent` that nobody owns any more; returns how many.
+    /// Removes such abandoned folders of ours beneath `parent`; returns how many.
     pub(crate) fn remove_abandoned(parent: &Path, words: &str) -> usize {
         let beginning = format!("haft-{words}-");
         let Ok(entries) = std::fs::read_dir(parent) else { return 0 };
@@ -54,7 +54,7 @@ fn remove_if_abandoned(folder: &Path) -> bool {
     folder.symlink_metadata().is_err()
 }
 
-/// Locks a folder of ours; nothing where somebody else has it, or where there are no locks.
+/// Locks a folder of ours; returns nothing if another process has it, or if there are no locks.
 fn locked(folder: &Path) -> io::Result<Option<File>> {
     let flags = (OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed();
     let opened = OpenOptions::new().read(true).custom_flags(flags).open(folder)?;

@@ -1,9 +1,8 @@
-//! The journal of a workspace: what every change replaced, written before the change is made.
+//! The journal of a workspace: records what every change replaces, before the change is made.
 //!
-//! One append-only file of framed records beside a folder of large contents, both in the state
-//! folder and private. Whoever changes something holds the lock from the intent to the outcome, so
-//! an intent without outcome at the end belongs to somebody who was killed, and the next one to
-//! come finds out what became of it.
+//! It is one append-only file of framed records, beside a folder of large contents, both private and in the state folder. A
+//! process that changes something holds the lock from the intent to the outcome. So an intent without outcome at the end
+//! belongs to a killed process, and the next process finds out what became of it.
 //!
 //! Not here: changing files (`files::transaction`), taking changes back (`history`).
 
@@ -62,7 +61,7 @@ const ROOM_FOR_TREES: u64 = 4 * 1024 * 1024 * 1024;
 /// How much a journal may hold, and how long one waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalLimits {
-    /// Room in bytes for the journal and its contents. What does not fit is dropped, oldest first, once somebody agreed.
+    /// Room in bytes for the journal and its contents. Once the user has agreed, what does not fit is dropped, oldest first.
     pub room: u64,
     /// Change sets that are older are dropped without a question when room is needed.
     pub age: Duration,
@@ -110,7 +109,7 @@ impl Journal {
         loop {
             let file = private::append_file(&self.path())?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                // Somebody may have put another file in its place while we waited.
+                // Another process may have put another file in its place while we waited.
                 Ok(()) if self.is_current(&file) => return JournalWriter::begin(self, file),
                 Ok(()) => {}
                 Err(Errno::WOULDBLOCK) => waiting.a_little(stopped)?,
@@ -119,12 +118,12 @@ impl Journal {
         }
     }
 
-    /// Reads all records; nobody writes meanwhile.
+    /// Reads all records; no process writes meanwhile.
     pub(crate) fn read(&self) -> io::Result<JournalSnapshot> {
         self.read_with(&JournalSnapshot::of)
     }
 
-    /// Reads what this reads; nobody writes meanwhile.
+    /// Reads what `read` reads; no process writes meanwhile.
     fn read_with(&self, read: &dyn Fn(File) -> io::Result<JournalSnapshot>) -> io::Result<JournalSnapshot> {
         let file = match private::read_file(&self.path()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(JournalSnapshot::default()),
@@ -145,11 +144,11 @@ impl Journal {
         Ok(reading)
     }
 
-    /// Returns whether somebody was killed in the middle of a change, or while writing a record of it; a look at the last
-    /// record, without waiting.
+    /// Returns whether a process was killed in the middle of a change, or while writing a record of it. It looks only at the
+    /// last record, and does not wait.
     pub(crate) fn is_unfinished(&self) -> bool {
         let Ok(file) = private::read_file(&self.path()) else { return false };
-        // Whoever holds the lock is alive and will finish.
+        // A process that holds the lock is alive and will finish.
         let is_locked = flock(&file, FlockOperation::NonBlockingLockShared).is_err();
         let Some(length) = file.metadata().ok().filter(|_| !is_locked).map(|facts| facts.len()) else { return false };
         match frame::last_part(&file, length, BodyExtent::Beginning) {
@@ -205,7 +204,7 @@ impl Journal {
         self.folder.with_file_name("trees")
     }
 
-    /// Returns when the session of a change began, in milliseconds since the epoch; nothing where nobody knows.
+    /// Returns when the session of a change began, in milliseconds since the epoch; nothing if that is unknown.
     ///
     /// A run of haft has its beginning in its name. An agent's session may have had others before, and notes its own.
     pub(crate) fn began_ms(&self, by: &ChangeAuthor) -> Option<u64> {
@@ -267,7 +266,7 @@ pub(crate) struct JournalWriter<'j> {
     file: File,
     end: u64,
     head: Head,
-    /// Whether the last record is an intent: somebody was killed in the middle.
+    /// Whether the last record is an intent: a process was killed in the middle.
     is_unfinished: bool,
     objects: Objects,
     /// How much room contents took when the lock was taken.
@@ -323,7 +322,7 @@ impl<'j> JournalWriter<'j> {
         JournalSnapshot::of(self.file.try_clone()?)
     }
 
-    /// Returns whether the last record is an intent: nobody has written how that ended.
+    /// Returns whether the last record is an intent: its outcome has not been written.
     pub(crate) fn is_unfinished(&self) -> bool {
         self.is_unfinished
     }
@@ -356,7 +355,7 @@ impl<'j> JournalWriter<'j> {
         self.file.sync_data()
     }
 
-    /// Writes down how it ended. Not synced: whoever comes next finds out by looking.
+    /// Records how it ended. Not synced: after a power cut, the next process finds out by looking.
     pub(crate) fn conclude(&mut self, outcome: IntentOutcome) -> io::Result<()> {
         self.append(&JournalRecordRef::Outcome(&outcome), &InlineContents::default(), self.head.sets)?;
         self.is_unfinished = false;

@@ -1,7 +1,7 @@
 //! Keeps the calls of other agents that haft has judged, until `haft exec` runs them.
 //!
 //! The guard answers with the call rewritten to `haft exec --ticket ID`. The ticket says which command was judged and what
-//! the agent's answer covers, so that haft asks nobody a second time. A ticket is good for one command.
+//! the agent's answer covers, so haft does not ask a second time. A ticket is valid for one command.
 //!
 //! Not here: judging (`haft-host`).
 

@@ -1,8 +1,8 @@
-//! Sessions that keep something running: where each can be reached by other processes of the user.
+//! Lists sessions that keep something running, and where other processes of the user can reach them.
 //!
-//! Each has a private folder for its socket, which it locks as long as it lives; so a folder that is not locked is left
-//! over from a process that was killed. The socket has a name that nobody can guess: a command that cannot list haft's
-//! state cannot reach it, whatever else it may do as the same user.
+//! Each has a private folder for its socket, which it locks as long as it lives. An unlocked folder was left by a killed
+//! process. The name of the socket cannot be guessed: a command that cannot list haft's state cannot reach it, whatever else
+//! it may do as the same user.
 //!
 //! Not here: what is said over the socket (`haft-net`).
 

@@ -17,7 +17,7 @@ use crate::files::image_of;
 ///
 /// Fails when the file cannot be read, is larger, or is no image that models see.
 pub fn read_named_image(path: &Path, most: u64) -> io::Result<Image> {
-    // A pipe in its place answers at once instead of waiting for a writer.
+    // A pipe in its place answers immediately instead of waiting for a writer.
     let opened = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
     let file = super::private::regular(opened)?;
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Puts new files where there were none: all of them, or none.
+//! Creates new files where none exist: all of them, or none.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};

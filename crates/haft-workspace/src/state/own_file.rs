@@ -1,4 +1,4 @@
-//! Reads and replaces single files of haft's own, in its state folder and in its configuration.
+//! Reads and replaces single files that belong to haft, in its state folder and in its configuration.
 
 use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};

@@ -1,9 +1,9 @@
 //! Refuses files of haft that another user owns or can write.
 //!
-//! Settings, rules, trust and the journal decide what haft does for the user, and scripts that the user's hooks and tools
-//! name run for the user. A file that another user can change is that user's word. So is one that lies in a folder, however
-//! far above, that another user owns or can write, and one behind a link of another user. Root may own a file, because
-//! root can change every file anyway.
+//! Settings, rules, trust and the journal decide what haft does for the user, and the user's hooks and tools run scripts for
+//! the user. Another user must control none of these. So haft also refuses a file in a folder, however far above, that
+//! another user owns or can write, and a file behind a link of another user. Root may own a file, because root can change
+//! every file anyway.
 //!
 //! Not here: files of a workspace, which are trusted by their content.
 
@@ -33,8 +33,8 @@ pub(super) fn folder_of(path: &Path) -> io::Result<()> {
     refused(&facts, rustix::process::geteuid().as_raw(), &what).map_or(Ok(()), denied)
 }
 
-/// Fails where another user can change what a path leads to: by a folder or a link anywhere on the way. What is not there
-/// yet is nobody's.
+/// Fails where another user can change what a path leads to: by a folder or a link anywhere on the way. A path that does not
+/// exist yet belongs to no user.
 pub(super) fn way_to(path: &Path) -> io::Result<()> {
     let Some(end) = walked(path)? else { return Ok(()) };
     folder_of(path)?;
@@ -52,7 +52,7 @@ pub(super) fn of_script(path: &Path) -> io::Result<()> {
 fn walked(path: &Path) -> io::Result<Option<PathBuf>> {
     let user = rustix::process::geteuid().as_raw();
     let mut at = PathBuf::from("/");
-    // Whoever owns the root of the file system can change every file anyway; that is not always the user 0.
+    // The owner of the root of the file system can change every file anyway; that is not always the user 0.
     let system = at.metadata()?.uid();
     let is_owner = |facts: &Metadata| is_owner(facts, user) || facts.uid() == system;
     let from = if path.is_absolute() { PathBuf::new() } else { Path::new(".").canonicalize()? };
@@ -142,7 +142,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
     use std::path::Path;
 
-    /// Somebody else, whoever runs the tests.
+    /// Another user than the one who runs the tests.
     const OTHER: u32 = 54_321;
 
     fn is_root() -> bool {

@@ -1,4 +1,4 @@
-//! Folders and files that only the user can read.
+//! Makes and opens folders and files that only the user can read.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -71,7 +71,7 @@ pub(crate) fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|facts| facts.is_dir())
 }
 
-/// Neither through a link that somebody put there, nor waiting for the other end of a pipe.
+/// Refuses links that another user put there, and does not wait for the other end of a pipe.
 fn no_tricks() -> i32 {
     (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
 }
@@ -91,15 +91,15 @@ pub struct ScratchFolder {
 }
 
 impl ScratchFolder {
-    /// Makes a private folder with a name that nobody can guess, beneath `parent`.
+    /// Makes a private folder with an unpredictable name, beneath `parent`.
     pub fn beneath(parent: &Path) -> io::Result<Self> {
         let path = parent.join(format!("haft-{}", uuid::Uuid::now_v7().simple()));
-        // Not recursive: the parent exists, and a folder that somebody else made is not taken over.
+        // Not recursive: the parent exists, and a folder that another process made is not taken over.
         DirBuilder::new().mode(0o700).create(&path)?;
         Ok(Self { path })
     }
 
-    /// Takes over a folder of ours that nobody owns any more.
+    /// Takes over an abandoned folder of ours.
     pub(super) fn taken_over(path: &Path) -> Self {
         Self { path: path.to_owned() }
     }
@@ -156,9 +156,9 @@ impl ScratchFolder {
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
         if std::fs::remove_dir_all(&self.path).is_err() {
-            // Something in it may have had a mode that lets nobody remove what is below.
+            // The mode of a folder in it may forbid the removal of its content.
             open_up(&self.path);
-            // Left-overs in a temporary folder harm nobody, and there is nobody to tell.
+            // Left-overs in a temporary folder do no harm, and there is no caller to tell.
             let _ = std::fs::remove_dir_all(&self.path);
         }
     }

@@ -1,4 +1,4 @@
-//! The last calls of a workspace, so that one can ask how a tool went.
+//! Keeps the last calls of a workspace, to show how a tool performed.
 //!
 //! Not here: sessions and the journal, which keep everything.
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::private;
 use super::registry::Claim;
 
-/// When the file is larger, it starts anew and the old one is kept beside it.
+/// When the file is larger, a new one starts and the old one is kept beside it.
 const LARGEST: u64 = 512 * 1024;
 
 /// The last calls of a workspace.

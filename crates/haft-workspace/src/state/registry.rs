@@ -142,14 +142,14 @@ impl Claim {
         Self { folder, record: record.into(), is_written: AtomicBool::new(false).into() }
     }
 
-    /// The record is written at once.
+    /// The record is written immediately.
     fn written(folder: PathBuf, record: RootRecord) -> Self {
         let claim = Self::open(folder, record);
         claim.stake();
         claim
     }
 
-    /// The record is written at once where it says something new: another path, another number of the device.
+    /// The record is written immediately if it says something new: another path, another number of the device.
     fn renewed(folder: PathBuf, recorded: &RootRecord, record: RootRecord) -> Self {
         let is_written = AtomicBool::new(*recorded == record);
         let claim = Self { folder, record: record.into(), is_written: is_written.into() };

@@ -1,9 +1,8 @@
-//! Results of earlier calls that may serve identical ones, one file each, for the user alone.
+//! Keeps results of earlier calls that may serve identical ones, one file each, for the user alone.
 //!
-//! A file is named by a keyed hash of what the result depends on, and sealed with the same key, which is drawn once for
-//! each workspace and never leaves it. So names tell nothing of arguments, and a torn file, or one that somebody else
-//! put there, is no result. Files come into being under another name and are then renamed: several processes may read
-//! and write at once.
+//! A file is named by a keyed hash of what the result depends on, and sealed with the same key. haft draws the key once for
+//! each workspace, and the key never leaves the workspace's state. So names reveal no arguments, and a torn or foreign file
+//! is no result. haft writes files under another name and then renames them: several processes may read and write together.
 //!
 //! Not here: what a result depends on, and hiding secrets in it (`haft-runtime`).
 
@@ -50,7 +49,7 @@ impl Results {
         let mut bytes = Vec::new();
         private::read_file(&path).ok()?.take((HEAD + LARGEST + 1) as u64).read_to_end(&mut bytes).ok()?;
         let (time, kept) = opened(&secret, key, &bytes)?;
-        // One from the future was written by another clock: nobody knows how old it is.
+        // A result from the future was written by another clock: its age is unknown.
         let age = now()?.checked_sub(time)?;
         (age <= no_older).then(|| RecalledEntry { kept: kept.to_vec().into(), age })
     }
@@ -58,7 +57,7 @@ impl Results {
     /// Keeps something under a key, in the place of what was there; makes room for it.
     pub(super) fn remember(&self, key: &[u8], kept: &[u8]) {
         if kept.len() <= LARGEST {
-            // Nobody relies on it: a full disk costs a run.
+            // A lost result is harmless: a full disk costs a run.
             let _ = self.write(key, kept);
             self.make_room();
         }
@@ -94,7 +93,7 @@ impl Results {
         bytes.try_into().ok()
     }
 
-    /// Draws the key of the workspace. Of several who do so at once, all get that of the first.
+    /// Draws the key of the workspace. If several processes do so together, all get the key of the first.
     fn draw_secret(&self) -> io::Result<Secret> {
         let path = self.folder.join(KEY);
         let mut secret = Secret::default();

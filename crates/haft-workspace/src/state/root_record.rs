@@ -1,7 +1,7 @@
-//! What a state folder remembers of the workspace that it belongs to: the path of the root, and which folder that was.
+//! Remembers which workspace a state folder belongs to: the path of its root, and the identity of that folder.
 //!
-//! A path alone does not identify a folder: the folder can be moved, and another one made in its place. Device, inode
-//! and birth time do; an inode number alone is used again by the next folder.
+//! A path alone does not identify a folder: the folder can be moved, and another one made in its place. Device, inode and
+//! birth time do; an inode number alone is not enough, because the next folder may reuse it.
 
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -36,7 +36,7 @@ impl RootIdentity {
         Some(Self { device: facts.dev(), inode: facts.ino(), born_ns })
     }
 
-    /// Returns whether both are one folder, seen at one path. Device numbers are given anew when a disk is mounted.
+    /// Returns whether both are one folder, seen at one path. Device numbers change when a disk is mounted again.
     fn is_same_at_one_path(self, other: Self) -> bool {
         self.born_ns == other.born_ns && (self.inode == other.inode || self.device != other.device)
     }

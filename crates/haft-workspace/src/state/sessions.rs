@@ -1,10 +1,10 @@
-//! Sessions of agents: what was said and done, one append-only file each, so that a killed one can be taken up again.
+//! Keeps sessions of agents: everything said and done, one append-only file each, so that haft can resume a killed one.
 //!
-//! A file holds framed records (`journal::frame`): a torn end is cut, damage costs the records it touched, and both are
-//! told. Whoever writes a session holds its lock as long as it is open. A record is handed to the system before what
-//! depends on it goes on, so it outlives the process; it is not synced one by one, so a power cut may cost the last ones.
+//! A file holds framed records (`journal::frame`): haft cuts a torn end, loses only damaged records, and reports both. The
+//! writer of a session locks it as long as it is open. haft hands a record to the system before dependent work continues:
+//! the record outlives the process. Records are not synced one by one: a power cut may cost the last ones.
 //!
-//! Not here: what a record says (whoever runs the agent).
+//! Not here: what a record says (the runner of the agent knows that).
 
 mod id;
 mod listing;
@@ -125,7 +125,7 @@ pub enum SessionError {
         /// The names, of the session used last first.
         all: Vec<SessionId>,
     },
-    /// Somebody else writes it.
+    /// Another process writes it.
     #[error("session {0} is in use by another haft; wait until it ends, or stop it")]
     Busy(SessionId),
     /// Nothing of it can be read.
@@ -183,14 +183,14 @@ impl Sessions {
             Err(Errno::WOULDBLOCK) => return Err(SessionError::Busy(id.clone())),
             Err(errno) => return Err(failed(errno.into())),
         }
-        // Somebody may have made room between the two looks.
+        // Another process may have made room between the two looks.
         if file.metadata().map_err(failed)?.nlink() == 0 {
             return Err(SessionError::NotThere(id.clone()));
         }
         self.restored(id, file)
     }
 
-    /// Reads a session and leaves it as it is, also a torn end. One that somebody writes is not read.
+    /// Reads a session without changing it, even a torn end. A session that a process is writing is not read.
     pub fn read(&self, id: &SessionId) -> Result<StoredSession, SessionError> {
         let path = self.path_of(id);
         let failed = |error| SessionError::Io(error, path.clone());
@@ -277,7 +277,7 @@ impl Sessions {
         Ok((SessionLog { id: id.clone(), writing: Mutex::new(writing) }, kept))
     }
 
-    /// Removes the oldest sessions that nobody writes. Best effort: another process may do the same.
+    /// Removes the oldest sessions that no process is writing. Best effort: another process may do the same.
     fn make_room(&self) {
         let mut names = listing::names_by_age(&self.folder);
         let too_many = (names.len() + 1).saturating_sub(self.most);
@@ -324,7 +324,7 @@ impl SessionFileScan {
                     kept.times.extend(entry.record.as_ref().map(|_| entry.at_ms));
                     kept.records.extend(entry.record);
                 }
-                // Whole, but of another version or of nobody.
+                // Whole, but of another version or not from haft.
                 Err(_) => kept.damage.note(body.len() as u64),
             }
             Ok(())
@@ -374,7 +374,7 @@ impl Damage {
     }
 }
 
-/// A session that is open for writing. Nobody else can write it as long as this lives.
+/// A session that is open for writing. No other process can write it as long as this lives.
 #[derive(Debug)]
 pub struct SessionLog {
     id: SessionId,

@@ -1,4 +1,4 @@
-//! Outputs too long to show, kept whole so that they can be paged through.
+//! Keeps long outputs whole, so that a session can page through them.
 //!
 //! A session reads only its own. Oldest go first when the room is used up.
 

@@ -1,4 +1,4 @@
-//! The store of a workspace: outputs too long to show, and results that may serve again.
+//! The store of a workspace: holds long outputs, and results that may serve again.
 
 use std::time::Duration;
 

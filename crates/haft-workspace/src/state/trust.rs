@@ -1,7 +1,7 @@
-//! What the user has trusted in which folders.
+//! Records what the user has trusted in which folders.
 //!
-//! One file in the state folder, which no tool call and no command can see. A file that is not understood is an error:
-//! nothing is trusted then, and nothing is written over it.
+//! It is one file in the state folder, which no tool call and no command can see. If haft does not understand the file, that
+//! is an error: haft then trusts nothing and does not overwrite the file.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -54,7 +54,7 @@ impl TrustStore {
         &self.path
     }
 
-    /// Returns what was trusted in a folder; nothing where nobody has trusted anything.
+    /// Returns what was trusted in a folder; nothing if the user has trusted nothing there.
     pub fn of(&self, folder: &Path) -> io::Result<FolderTrust> {
         let mut trusted = self.read()?.folders.remove(key(folder)?).unwrap_or_default();
         self.find_copy(&mut trusted);
@@ -66,8 +66,8 @@ impl TrustStore {
         project.copy_code(trusted, self.state_folder())
     }
 
-    /// Says where the copy lies. Code that names files and was trusted without a copy is not trusted: it could run what
-    /// nobody has seen.
+    /// Says where the copy lies. Code that names files and was trusted without a copy is not trusted: it could run what the
+    /// user has not seen.
     fn find_copy(&self, trusted: &mut FolderTrust) {
         match &mut trusted.copy {
             Some(copy) => copy.folder = folder_of(self.state_folder(), copy.id.as_deref().unwrap_or_default()),

@@ -1,7 +1,7 @@
-//! How much of the disk haft's state takes, for each workspace and each kind of thing.
+//! Measures how much disk space haft's state takes, for each workspace and each kind of state.
 //!
-//! What there is to count is one table, [`KINDS`]; a new kind of state is one line there. Links are not followed, and a
-//! file counts with the room that it takes on the disk.
+//! One table lists what there is to count, [`KINDS`]; a new kind of state is one line there. It does not follow links, and
+//! counts a file with the space that it takes on the disk.
 //!
 //! Not here: removing any of it (`cleanup`).
 
@@ -157,7 +157,7 @@ impl WorkspaceUsage {
     }
 }
 
-/// The journal of a state folder; whoever looks does not wait long for another haft.
+/// The journal of a state folder; a reader does not wait long for another haft.
 pub(super) fn journal_in(folder: &Path) -> Journal {
     let limits = JournalLimits { patience: std::time::Duration::from_secs(1), ..JournalLimits::default() };
     Journal::new(StateKind::Journal.folder(folder), limits)

@@ -9,13 +9,13 @@ use crate::ground::{Entry, Ground, Tree};
 
 /// How many change sets the journal has.
 const SETS: u64 = 10;
-/// Everything is taken back for every so-manieth byte; for all others the log is read.
+/// Everything is taken back for each byte at a multiple of this; for all others the log is read.
 const STRIDE: usize = 127;
 
 /// The paths that a change set touched, with what was there.
 type Touched = Vec<(PathBuf, Option<Entry>)>;
 
-/// A workspace after ten changes of different files, as it was before and is afterwards.
+/// A workspace with ten changes of different files, before and after them.
 struct Changed {
     ground: Ground,
     before: Tree,
@@ -65,7 +65,7 @@ impl Changed {
         }
     }
 
-    /// Returns what a change set touched: as it was before, and afterwards.
+    /// Returns what a change set touched: its state before and after.
     fn of_set(&self, number: u64) -> (Touched, Touched) {
         let names: &[String] = &[format!("f{number}"), format!("new{number}"), format!("new{number}/a")];
         let at = |tree: &Tree| {
@@ -190,7 +190,7 @@ fn a_kept_content_that_is_damaged_cut_or_gone_is_refused_and_nothing_is_written(
 const OLD: &[u8] = b"old\n2\n3\n4\n";
 const NEW: &[u8] = b"new\n2\n3\n4\n";
 
-/// A change of two files whose outcome nobody has written, as after a kill or a power cut.
+/// A change of two files whose outcome was not written, as after a kill or a power cut.
 fn without_outcome() -> Ground {
     let ground = Ground::new();
     ground.put("one", OLD);

@@ -1,4 +1,4 @@
-//! Many writers of one file: whatever is reported as done is in the history, and nobody's version is lost.
+//! Tests many writers of one file: every change reported as done is in the history, and no version is lost.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -63,7 +63,7 @@ fn what_100_writers_add_to_what_they_have_read_is_all_there_in_the_end() {
     assert_chain(&ground, &sets.into_inner().expect("nobody panics"));
 }
 
-/// Reads, adds a line, and writes on condition that nobody else has written; again until it works.
+/// Reads, adds a line, and writes on condition that no other writer has written; repeats until it works.
 fn add_line(ground: &Ground, line: &str) -> u64 {
     loop {
         let Ok(copy) = ground.doors().look.read(&target("a"), 1_000_000) else { continue };
@@ -96,7 +96,7 @@ fn calls_that_need_the_same_new_folder_do_not_stand_in_each_others_way() {
     }
 }
 
-/// Writes version after version, each at once or in place, and returns those that somebody else has replaced.
+/// Writes version after version, each by a rename or in place, and returns those that another writer has replaced.
 ///
 /// Between two changes, when `changing` is free, what was swapped by mistake has been given back.
 fn write_as_a_stranger(ground: &Ground, stop: &AtomicBool, changing: &Mutex<()>) -> BTreeSet<Vec<u8>> {

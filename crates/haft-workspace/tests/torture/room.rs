@@ -1,4 +1,4 @@
-//! A journal with little room: the oldest go, what is listed can be had, and two at once do not hurt each other.
+//! Tests a journal with little room: the oldest go, listed changes can be undone, and two writers do not hurt each other.
 
 use std::time::Duration;
 
@@ -138,7 +138,7 @@ fn two_that_make_room_at_once_remove_nothing_that_the_other_keeps() {
                 for number in 0..60 {
                     ground.write(&[(writer, &content(number))]).unwrap_or_else(|error| panic!("{}", error.what));
                     if number % 7 == 0 {
-                        // Another one may be the newest by now, and be taken back by two at once.
+                        // Another change may be the newest by now, and two writers may undo it together.
                         let _ = ground.undo(UndoSelection::Newest);
                     }
                 }

@@ -1,4 +1,4 @@
-//! Calls that are stopped, and calls that wait for somebody who never ends.
+//! Tests calls that are stopped, and calls that wait for a process that never ends.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
-//! How commands are doing here: what confines them, and whether what they change can be taken back.
+//! Checks commands here: what confines them, and whether haft can undo their changes.
 //!
-//! Nothing is concluded from what the system says of itself: a command is really run, and does nothing.
+//! It does not rely on what the system reports about itself: it runs a real command that does nothing.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The side of `haft exec` where the person is: brings the command along, connects the terminals, answers questions.
+//! The person's side of `haft exec`: sends the command, connects the terminals, answers questions.
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,7 +12,7 @@ use super::suspending::{ExecSignal, OwnSignals, has_job_control};
 use crate::screen;
 use crate::terminal::of_command::{CommandTerminal, KeystrokeReader, OwnTerminal};
 
-/// A command on its way to whoever runs it.
+/// A command on its way to the process that runs it.
 pub(super) struct Client {
     request: CommandRequest,
     terminal: Option<OwnTerminal>,
@@ -32,7 +32,7 @@ pub(super) enum NoteVisibility {
 pub(super) enum ClientEnd {
     /// The command has ended, or was refused.
     Ended(Box<ExecOutcome>),
-    /// Whoever ran it is gone.
+    /// The process that ran it is gone.
     Lost,
     /// It was not taken: the session was just ending.
     NotServed,
@@ -302,7 +302,7 @@ impl Talking<'_> {
     }
 
     async fn say(&self, message: &FromClient) {
-        // Whoever is gone is noticed where it is listened to.
+        // The code that reads from the other side notices when that side is gone.
         let _ = self.sender.send(message, &[]).await;
     }
 }
@@ -324,7 +324,7 @@ async fn keys(keys: Option<&KeystrokeReader>) -> Vec<u8> {
 async fn typed(others: Option<&CommandTerminal>, keys: &[u8]) -> usize {
     match others {
         Some(others) => others.typed(keys).await,
-        // There is nobody who could take them.
+        // No terminal exists that could take them.
         None => keys.len(),
     }
 }

@@ -1,4 +1,4 @@
-//! Calls of other agents that `haft guard` has judged, and has rewritten to `haft exec --ticket`.
+//! Runs calls of other agents that `haft guard` has judged and rewritten to `haft exec --ticket`.
 
 use std::ffi::OsString;
 use std::io;

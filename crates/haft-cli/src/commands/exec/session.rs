@@ -1,4 +1,4 @@
-//! Where a command of `haft exec` runs: in this process, or in the one that holds its session.
+//! Chooses where a command of `haft exec` runs: in this process, or in the process that holds its session.
 
 use std::io;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) fn alone(common: &Common, mut client: Client) -> anyhow::Result<Clien
     std::thread::scope(|scope| {
         let serving = scope.spawn(|| block_on(serve_one(theirs, &server, &approvers)));
         let ended = block_on(async { client.talk(ExecConnection::within(ours)?).await })?;
-        // Whoever served it puts everything in order before this process ends.
+        // The serving thread puts everything in order before this process ends.
         let served = serving.join().unwrap_or_else(|_| bail!("a defect in haft while the command ran"));
         served??;
         Ok(ended?)
@@ -76,7 +76,7 @@ pub(super) fn joined(
     )
 }
 
-/// Asks at the terminal of whoever brought the command.
+/// Asks at the terminal of the person who sent the command.
 pub(super) struct AskedThere {
     lists: HostLists,
     offers: Offers,

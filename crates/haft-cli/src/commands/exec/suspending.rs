@@ -1,4 +1,4 @@
-//! The signals that `haft exec` gets: most are for its command; a stop is for both.
+//! Handles the signals that `haft exec` gets: passes most to its command, and applies a stop to both.
 
 use std::io;
 

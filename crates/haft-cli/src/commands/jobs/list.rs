@@ -1,4 +1,4 @@
-//! `haft jobs list`: all jobs of all sessions that live in the workspace.
+//! `haft jobs list`: lists all jobs of all live sessions in the workspace.
 
 use haft_host::jobs::{FoundSessions, NO_JOBS, record, state};
 use serde_json::{Value, json};

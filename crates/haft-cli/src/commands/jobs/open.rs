@@ -1,4 +1,4 @@
-//! `haft jobs open`: a port of a session on the loopback of this machine, for the user's browser.
+//! `haft jobs open`: opens a port of a session on the loopback of this machine, for the user's browser.
 
 use anyhow::Context;
 use clap::Args;

@@ -1,4 +1,4 @@
-//! `haft jobs output`: what a job printed last, and what it prints from now on.
+//! `haft jobs output`: shows what a job printed last, and then its new output.
 
 use clap::Args;
 use haft_host::jobs::{ChosenJob, FoundSessions, record, state};

@@ -1,4 +1,4 @@
-//! `haft mcp serve`: the tools of a workspace for one client on stdin and stdout, or for many over HTTP.
+//! `haft mcp serve`: offers the tools of a workspace to one client on stdin and stdout, or to many over HTTP.
 
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
@@ -40,7 +40,7 @@ const STARTED: Duration = Duration::from_secs(1);
 pub(super) fn run(common: &Common, arguments: &Serve) -> anyhow::Result<Exit> {
     let file = match arguments.roots {
         true => Settings::read(common.profile)?.config_file,
-        // Whoever opens the workspace reads it, and says what is wrong with it.
+        // The code that opens the workspace reads the settings, and reports errors in them.
         false => Settings::file()?,
     };
     let lists = HostLists::of_file(&file);
@@ -125,7 +125,7 @@ async fn until_the_end(
     }
 }
 
-/// Tells when nobody reads the output any more, also while nothing is written.
+/// Reports when the reader of the output is gone, even while nothing is written.
 fn watch_output(ended: CancellationToken) {
     std::thread::spawn(move || {
         let output = io::stdout();

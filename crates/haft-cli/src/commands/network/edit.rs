@@ -1,6 +1,6 @@
-//! `haft network allow` and `haft network deny`: one more host in a list of the user's `config.toml`.
+//! `haft network allow` and `haft network deny`: add a host to a list in the user's `config.toml`.
 //!
-//! Naming the host is the word: nothing is asked. A group is shown in full, so that it is known what was said.
+//! Naming the host is consent, so haft does not ask. It shows a group in full, so the user sees every host in it.
 
 use clap::Args;
 use haft_config::network::HostSelector;

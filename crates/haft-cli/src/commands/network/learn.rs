@@ -1,7 +1,7 @@
 //! `haft network learn`: runs a command with every host allowed, and adds the hosts that it reached to a group.
 //!
-//! The hosts from which a tool downloads often differ from those that its settings name. The command runs as any other:
-//! in the sandbox, judged by the rules, with what it changes in the journal.
+//! A tool often downloads from other hosts than those in its settings. The command runs like any other: in the sandbox,
+//! judged by the rules, with its changes in the journal.
 
 use std::io;
 

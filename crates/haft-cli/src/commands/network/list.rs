@@ -1,4 +1,4 @@
-//! `haft network list`: the groups in full, and what the settings allow and deny.
+//! `haft network list`: shows the groups in full, and the hosts that the settings allow and deny.
 
 use haft_config::network::Group;
 use haft_config::settings::Settings;
@@ -56,7 +56,7 @@ pub(super) fn show_group(settings: &Settings, groups: &Groups, group: Group) -> 
     Ok(())
 }
 
-/// A line of our own: the names in it are somebody else's, and end on a terminal also behind a pipe.
+/// Prints one of haft's own lines. Names in it come from outside, and may reach a terminal through a pipe too.
 pub(super) fn say(text: &str) -> std::io::Result<()> {
     screen::line(&[StyledText::Plain(text)])
 }

@@ -1,8 +1,8 @@
-//! `haft rules explain`: what a command would do, and which rule decides.
+//! `haft rules explain`: shows what a command would do, and which rule decides.
 //!
-//! Nothing is run and nobody is asked: the command is read and judged as a call of `bash` would be. It starts without
-//! runtime, session and trial of the sandbox, because other programs ask it often; so it says which sandbox is required,
-//! not which one there is (`haft doctor` does).
+//! It runs nothing and asks nothing: it reads and judges the command like a call of `bash`. It starts without runtime,
+//! session and trial of the sandbox, because other programs call it often. So it names the required sandbox, not the
+//! available one (`haft doctor` does).
 
 mod shown;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `haft rules list`: which rules hold, the strictest first.
+//! `haft rules list`: lists the active rules, the strictest first.
 
 use haft_config::rules::FiledRule;
 use haft_policy::decision::{Class, Decision};

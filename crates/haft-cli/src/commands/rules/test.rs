@@ -1,4 +1,4 @@
-//! `haft rules test`: whether the examples of all rules, and of the table of programs, hold.
+//! `haft rules test`: tests the examples of all rules, and of the table of programs.
 
 use haft_config::rules::Mistakes;
 use haft_policy::examples::failures_of_table;

@@ -1,4 +1,4 @@
-//! `haft sessions export` and `haft sessions name`: a conversation as a document, and the name of one.
+//! `haft sessions export` and `haft sessions name`: write a conversation as a document, and name one.
 
 use std::path::PathBuf;
 

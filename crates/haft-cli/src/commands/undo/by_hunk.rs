@@ -1,4 +1,4 @@
-//! `haft undo --hunk` at a terminal: shows the hunks one by one, and undoes those that were chosen, together at the end.
+//! `haft undo --hunk` at a terminal: shows the hunks one by one, and undoes the chosen ones together at the end.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;

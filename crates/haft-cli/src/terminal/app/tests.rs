@@ -1,4 +1,4 @@
-//! The terminal as a value: what keys and reports lead to.
+//! Tests the terminal as a value: which results keys and reports have.
 
 use std::sync::Arc;
 

@@ -179,7 +179,7 @@ fn the_cases_of_other_agents_hold() {
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What a name means, and where a page leads on to, is known only to whoever fetches it.
+/// Only a program that fetches a name or a page learns what it means and where it leads.
 #[test]
 fn the_cases_of_addresses_that_need_no_network_hold() {
     let place = Place::new();

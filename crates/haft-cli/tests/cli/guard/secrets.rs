@@ -687,7 +687,7 @@ fn a_command_with_thousands_of_parts_looks_at_the_workspace_once() {
     for part in ["rg x;", "git diff;", "grep -r x many;", "cat many/*/*;"] {
         let begun = std::time::Instant::now();
         place.guarded("Bash", &json!({ "command": part.repeat(2_000) }));
-        // Looking anew for each part takes minutes.
+        // A new search for each part takes minutes.
         assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{part}: {:?}", begun.elapsed());
     }
 }

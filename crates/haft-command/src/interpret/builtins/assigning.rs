@@ -1,4 +1,4 @@
-//! What is assigned to variables and parameters: by `x=…`, `declare`, `set` and `shift`.
+//! Assignments to variables and parameters, by `x=…`, `declare`, `set` and `shift`.
 
 use crate::act::RawEffect;
 use crate::interpret::shell::Unset;
@@ -45,7 +45,7 @@ impl Interpreter<'_> {
             }
         }
         let assigned = self.computed(name, assigned, how);
-        // Arithmetic takes the value for an expression, and a variable of numbers does so at once.
+        // Arithmetic reads the value as an expression. An integer variable does so when the value is assigned.
         values.iter().for_each(|value| self.evaluate_assignments(value));
         match how {
             AssignmentMode::Set => self.put(name, assigned),

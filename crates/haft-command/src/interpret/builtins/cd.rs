@@ -1,7 +1,7 @@
 //! `cd`, `pushd` and `popd`: the folders of the shell.
 //!
-//! A move that may fail leaves the shell where it was as well: the folder may be missing, or be a file, or an earlier part
-//! of the command may have removed it.
+//! A move may fail, so the shell may also stay in its old folder: the folder may be missing or be a file, or an earlier
+//! part of the command may have removed it.
 
 use std::path::Path;
 
@@ -217,7 +217,7 @@ impl Interpreter<'_> {
         self.has_time(self.shell.folders.stack.len() * COPIES_OF_STACK)
     }
 
-    /// Where a move failed, the stack is as it was.
+    /// Keeps the old stack as a possibility where the move may have failed.
     fn keep_stack_of_failure(&mut self, stack: &[Vec<Folder>]) {
         if self.control.moved.as_ref().is_none_or(|moved| !moved.failed.is_empty()) {
             self.shell.join_stack(stack);

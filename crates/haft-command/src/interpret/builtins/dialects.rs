@@ -1,4 +1,4 @@
-//! Commands that mean something else in a shell that is not bash, or in bash in its POSIX mode.
+//! Commands that mean something else in another shell than bash, or in the POSIX mode of bash.
 //!
 //! Not here: how the text is written (`dialect`).
 

@@ -1,4 +1,4 @@
-//! `read` and `mapfile`: variables that are set from the input.
+//! `read` and `mapfile`: they set variables from the input.
 
 use crate::act::StreamContent;
 use crate::interpret::Interpreter;

@@ -1,4 +1,4 @@
-//! `trap`: text that runs at signals, and when.
+//! `trap`: the text that the shell runs at signals, and when it runs.
 
 use crate::interpret::Interpreter;
 use crate::value::ShellValue;

@@ -1,4 +1,4 @@
-//! Functions that start copies of themselves without end.
+//! Finds functions that start copies of themselves without end.
 
 use crate::syntax::{CommandList, CommandNode, CommandStage, WordPart};
 

@@ -1,6 +1,6 @@
-//! Lists of commands: what runs behind `;`, `&&`, `||` and `&`, and in which folder.
+//! Lists of commands: what runs after `;`, `&&`, `||` and `&`, and in which folder.
 //!
-//! A `cd` may fail, and the shell is where it was then. Behind `&&` it has worked; behind `||` it has failed.
+//! A `cd` may fail; the shell then stays in its folder. After `&&` it has worked; after `||` it has failed.
 
 use haft_contract::effect::Danger;
 

@@ -1,4 +1,4 @@
-//! Built-ins that print variables, as `declare -p` and `export` do: `env` and `printenv` in other words.
+//! Built-ins that print variables as `env` and `printenv` do, such as `declare -p` and `export`.
 
 use haft_contract::effect::Danger;
 use haft_contract::guarded::{is_secret_variable, is_service_address};

@@ -1,4 +1,4 @@
-//! The program of awk as a whole: its texts are one program, and words of the command set its variables.
+//! The whole program of an awk call: its texts form one program, and words of the command set its variables.
 
 use crate::act::{CodeLanguage, NestedRun};
 use crate::programs::reading::assignment;

@@ -1,4 +1,4 @@
-//! The words of a command that makes links: a target is meant from the folder that the link lies in.
+//! Words of a command that makes links: a relative target starts at the folder of the link.
 
 use haft_contract::door::FileKind;
 

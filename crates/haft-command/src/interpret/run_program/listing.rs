@@ -1,4 +1,4 @@
-//! What a program prints that lists names: of a file its path, of a folder the names in it.
+//! Output of a program that lists names: the path of a file, or the names in a folder.
 
 use haft_contract::door::FileKind;
 

@@ -1,8 +1,8 @@
 //! Files of a folder that make a harmless program run code of the workspace.
 //!
-//! `git status` runs what the settings of a repository name, `python3 -m json.tool` imports a `json.py` that lies in the
-//! folder, and `cargo --version` starts the compiler that `rust-toolchain.toml` names. Whether such files are there
-//! depends on the folder, so it is looked up here; a file that an earlier part of the same command makes counts too.
+//! `git status` runs programs that the settings of a repository name, `python3 -m json.tool` imports a `json.py` from the
+//! folder, and `cargo --version` starts the compiler that `rust-toolchain.toml` names. haft looks into the folder for such
+//! files. A file that an earlier part of the same command makes counts too.
 //!
 //! Not here: which program follows which files (`programs/table/*.txt`).
 

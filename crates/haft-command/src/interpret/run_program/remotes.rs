@@ -1,6 +1,6 @@
 //! Remotes of git that are folders of the workspace: a push to one publishes nothing.
 //!
-//! The settings of the repository say where a remote is. They are followed only where they are plain, and where no earlier
+//! The settings of the repository say where a remote is. haft follows them only where they are plain, and where no earlier
 //! part of the command may have changed them. In doubt, a push goes to another machine.
 
 use std::path::{Component, Path, PathBuf};

@@ -1,10 +1,10 @@
-//! Searches words of unknown meaning for steps that would be refused as a command.
+//! Searches the words of an unknown program for steps that haft would refuse as a command.
 //!
-//! There are more programs than a table can hold, and many of them run others. For one that is not in the table any end
-//! of its words may be a command, any word may be text for a shell, and any word may be a file that it opens. It is
-//! asked about in any case; here only what would be refused is looked for, and nothing else of it is told.
+//! There are more programs than a table can hold, and many of them run others. If a program is not in the table, the
+//! words from any position to the end may be a command, any word may be text for a shell, and any word may be a file that
+//! it opens. haft asks about the program anyway, so this search reports only the steps that haft would refuse.
 //!
-//! A word that merely speaks of a command is none: text counts where it begins with a program that is known.
+//! A word that only mentions a command does not count: haft reads text only where it begins with a known program.
 
 use crate::act::{FileOp, RawEffect, StreamContent};
 use crate::interpret::Interpreter;

@@ -1,4 +1,4 @@
-//! Two states of a shell that are both possible become one, which holds everything that either of them holds.
+//! Joins two possible states of a shell into one, which has everything that either of them has.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Variables that bash keeps itself: it ignores what is assigned to them, refuses it, or overwrites it later.
+//! Variables that bash maintains: it ignores an assignment to them, refuses it, or overwrites it later.
 
 use crate::patterns::fits;
 use crate::value::ShellValue;

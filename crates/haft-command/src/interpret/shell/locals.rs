@@ -1,4 +1,4 @@
-//! Variables of functions, which hide those of the shell, and what `unset` takes away.
+//! Local variables of functions, which hide those of the shell, and the effect of `unset`.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Options of a shell, as far as they change what commands do.
+//! Options of a shell that change what commands do.
 
 /// What `set`, `shopt` and `exec` change in how a shell works.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

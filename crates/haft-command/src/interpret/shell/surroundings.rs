@@ -1,8 +1,8 @@
-//! Which variables may be there that the text of a command has not set: those that commands are given, and those of bash.
+//! Variables that may exist although the command has not set them: those that commands are given, and those of bash.
 //!
-//! Commands get no environment but a list (`haft-config/src/surroundings/lists.rs`). So the default of `${X:-default}` is
-//! certain for a name that is on no list, and one of two for the others. What a user adds to the list by a setting is not
-//! known here.
+//! A command gets only the variables of a list (`haft-config/src/surroundings/lists.rs`). So the default of
+//! `${X:-default}` is certain for a name that is on no list, and one of two values for the others. This module does not
+//! know the names that a user adds by a setting.
 
 use crate::patterns::fits;
 

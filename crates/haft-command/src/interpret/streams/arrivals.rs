@@ -1,8 +1,8 @@
-//! Text that comes from elsewhere, followed through the files of a command: what is downloaded is not run.
+//! Follows downloaded text through the files of a command, because haft refuses to run it.
 //!
-//! What a program writes that reads downloaded text is downloaded text as well: an archive that is unpacked, a copy, a
-//! program that is built of it. A folder that came from elsewhere holds nothing but that, and a program that follows
-//! the rules of its folder (`make`, `npm test`) runs them.
+//! The output of a program that reads downloaded text is downloaded text too: an unpacked archive, a copy, a program
+//! built from it. All files in a downloaded folder are downloaded. A program that follows the rules of its folder
+//! (`make`, `npm test`) runs them.
 //!
 //! Not here: what goes through pipes (`pipes`), what a descriptor holds (`redirects`).
 

@@ -1,7 +1,7 @@
-//! Files that a program edits in place, as `sed -i` does, and that are run afterwards.
+//! Files that a program edits in place, as `sed -i` does, and that the command runs afterwards.
 //!
-//! A file of the workspace stays code of the workspace. What the edit puts into it is read as well: it may be a command.
-//! Where this command has written the file, plain substitutions are done in its text.
+//! A file of the workspace stays code of the workspace. haft also reads the text that the edit inserts: it may be a
+//! command. In a file that this command has written, haft carries out plain substitutions.
 
 use std::sync::Arc;
 

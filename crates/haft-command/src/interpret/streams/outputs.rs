@@ -1,4 +1,4 @@
-//! What well-known programs print that only compute: `$(dirname "$HOME")` is a folder, `$(which rm)` a program.
+//! Output of well-known programs that only compute: `$(dirname "$HOME")` is a folder, `$(which rm)` a program.
 
 use crate::act::StreamContent;
 use crate::interpret::Interpreter;

@@ -1,4 +1,4 @@
-//! What goes from one program of a pipe to the next.
+//! Pipes: the text that one program passes to the next.
 
 use haft_contract::effect::Danger;
 

@@ -1,4 +1,4 @@
-//! Redirections: where a command reads from and writes to.
+//! Redirections: the sources of a command's input and the targets of its output.
 
 use haft_contract::effect::Danger;
 

@@ -1,11 +1,11 @@
-//! Files that a command writes and runs: each is read in the language of the program that runs it.
+//! Files that a command writes and then runs: haft reads each in the language of the program that runs it.
 //!
-//! A file that is run by its own name is in the language of its first line (`#!`), or else text for a shell. Other
-//! scripts that the command has written are read as well as soon as it runs one of them, or a program that follows the
-//! rules of its folder: scripts import each other, and a test runner finds its tests by their names.
+//! The first line (`#!`) gives the language of a file that is run by its own name; without one, it is text for a shell.
+//! When the command runs one of its scripts, or a program that follows the rules of its folder, haft also reads the other
+//! scripts that it has written: scripts import each other, and a test runner finds its tests by their names.
 //!
-//! Only a script for a shell is told step by step. A program in another language is code of the workspace, which is
-//! asked about; of it only what would be refused is told.
+//! haft reports only a shell script step by step. A program in another language is code of the workspace: haft asks
+//! about it, and reports only the parts that it would refuse.
 //!
 //! Not here: where the text of a file came from (`arrivals`), how a language is read (`languages`).
 

@@ -1,4 +1,4 @@
-//! Where a change really goes: through links that the command makes, and to folders that hold everything.
+//! Tests where a change leads: through links that the command makes, and to folders that hold everything.
 
 use crate::interpret::tests::{allowed, asked, denied};
 use crate::{CommandReader, CommandScene, Locate, PathLocation};

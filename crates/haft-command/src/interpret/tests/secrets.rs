@@ -1,4 +1,4 @@
-//! Secrets that are shown: by built-ins, by the shell itself, by patterns.
+//! Tests commands that show secrets: by built-ins, by the shell itself, by patterns.
 
 use crate::interpret::tests::{allowed, asked, denied};
 

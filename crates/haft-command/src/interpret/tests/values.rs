@@ -1,4 +1,4 @@
-//! Values that are computed on the way to a command.
+//! Tests values that the shell computes before a command runs.
 
 use crate::interpret::tests::{allowed, asked, denied};
 

@@ -1,8 +1,8 @@
-//! Arithmetic over values: bash runs a command that stands in the index of an array, as in `a[$(x)]`.
+//! Arithmetic over values: bash runs a command in the index of an array, as in `a[$(x)]`.
 //!
 //! It does so in every text that it computes with, and follows the names in the text to their values. A value that is
-//! known only at run time may hold such a text, so a command that computes with it is asked about. Only a value that is
-//! certainly a number is not.
+//! known only at run time may contain such a text, so haft asks about a command that computes with it. haft does not ask
+//! if the value is certainly a number.
 //!
 //! Not here: text that is known (`evaluation`), and what an expression assigns (`control`).
 

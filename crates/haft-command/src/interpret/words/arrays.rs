@@ -1,7 +1,7 @@
-//! Arrays: the value at an index, and values that are set or taken away one by one.
+//! Arrays: the value at an index, and elements that a command sets or removes one by one.
 //!
-//! Where every value of a list is known and stands at its number, the value at a known index is that one. Elsewhere it
-//! may be any of them.
+//! If every value of a list is known and is at its own number, a known index gives exactly one value. Otherwise it may
+//! give any of them.
 
 use crate::interpret::Interpreter;
 use crate::interpret::shell::variable::AssignmentValue;

@@ -1,4 +1,4 @@
-//! The lines that a command may become whose words have several values, and how values are split and joined by `IFS`.
+//! Combines words with several values into the possible lines of a command, and splits and joins values by `IFS`.
 
 use crate::act::RawEffect;
 use crate::interpret::Interpreter;

@@ -1,4 +1,4 @@
-//! `${x%/*}`, `${x//a/b}`, `${x:1:2}`: values that are edited or cut before they are used.
+//! `${x%/*}`, `${x//a/b}`, `${x:1:2}`: values that the shell edits or cuts before it uses them.
 
 use crate::patterns;
 use crate::syntax::{Edit, MatchLength};

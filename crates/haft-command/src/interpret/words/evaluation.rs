@@ -1,8 +1,8 @@
 //! Text that bash reads again: as a name, with an index or without, or as arithmetic.
 //!
-//! In `printf -v 'a[$(x)]'`, `test -v`, `let`, `$((y))` with `y='a[$(x)]'` and their kin the quotes do not hold: bash
-//! expands the index once more and runs what stands in it. Ordinary values have no such text, so it is run wherever it
-//! is met.
+//! Quotes do not protect the text in `printf -v 'a[$(x)]'`, `test -v`, `let`, `$((y))` with `y='a[$(x)]'` and their kin:
+//! bash expands the index once more and runs the command in it. Ordinary values have no such text, so haft treats it as a
+//! command wherever it finds it.
 
 use crate::act::RawEffect;
 use crate::interpret::Interpreter;

@@ -1,4 +1,4 @@
-//! A word in the making: the fields that it is split into.
+//! Builds a word: the fields into which the shell splits it.
 
 use crate::interpret::words::brackets;
 use crate::value::{ShellValue, ValuePiece};

@@ -1,7 +1,7 @@
-//! What a pattern finds that matters: secrets by their names, secrets that are there, folders above the workspace.
+//! Finds what matters among the matches of a pattern: secrets by name, existing secrets, folders above the workspace.
 //!
-//! The shell finds what is there when it runs, so a pattern that could hardly mean anything else than a secret is taken
-//! for it whether or not it is there; any other one is tried on what is there.
+//! The shell looks for existing files when it runs. A pattern that can hardly mean anything but a secret therefore counts
+//! as that secret, whether or not it exists. haft tries any other pattern on the existing files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -279,7 +279,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Returns the names in a folder, which is looked at once.
+    /// Returns the names in a folder, and lists each folder only once.
     fn names_in(&mut self, folder: &str) -> Arc<FolderNames> {
         if !self.files.listed.contains_key(folder) && self.files.listed.len() < MOST_LISTED {
             let all = self.locate.names_in(folder);

@@ -1,4 +1,4 @@
-//! Which variables of an awk program may hold something else than the text that is assigned to them.
+//! Finds variables of an awk program that may hold something else than their assigned text.
 //!
 //! A variable has a known value only where one plain assignment sets it, on every way to the place that uses it. Anything
 //! else that may set a variable makes it doubtful: a second assignment, `getline`, `sub`, a loop, a parameter, awk itself.

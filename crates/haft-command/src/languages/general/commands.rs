@@ -1,4 +1,4 @@
-//! What calls run: commands, and text as code.
+//! Calls that run something: commands, or text as code.
 
 use std::ops::Range;
 

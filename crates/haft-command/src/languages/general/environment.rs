@@ -1,4 +1,4 @@
-//! What a program reads of the environment: one variable, a secret, or all of it.
+//! Access of a program to the environment: one variable, a secret, or all of it.
 
 use haft_contract::guarded::is_secret_variable;
 

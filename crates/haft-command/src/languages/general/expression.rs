@@ -1,7 +1,7 @@
-//! What the expressions of a program are, as far as they are made of strings: a text with gaps.
+//! Computes expressions of a program that are made of strings: the result is a text with gaps.
 //!
-//! Concatenation, lists, paths that are joined, the user's home, characters by their numbers and variables that hold
-//! such things are followed. Anything else is a gap.
+//! haft follows concatenation, lists, joined paths, the user's home, characters by their numbers, and variables that hold
+//! such values. Anything else is a gap.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What calls do with files.
+//! Calls that work with files.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
-//! What was found in a program, and what it means together.
+//! Findings in a program, and what they mean together.
 //!
-//! A download is asked about and so is running something; a program that does both runs what it downloads.
+//! haft asks about a download, and about running something. A program that does both runs what it downloads.
 
 use haft_contract::effect::Danger;
 

@@ -1,9 +1,9 @@
-//! The strings of a program that no call has taken.
+//! Strings of a program that no call has taken.
 //!
-//! One that looks like a path is thought to be read; where something that is not known is removed or written, it is
-//! thought to be that. Where something that is not known is run, it is thought to be that as well. And as no list of
-//! names holds the calls of all languages, one that a call gets and that would be refused as a command is refused; but
-//! not where all calls are those that compute and print. A string of a table is only data.
+//! haft assumes that the program reads a string that looks like a path. If the program removes, writes or runs an unknown
+//! value, haft assumes that this string is the value. No list of names holds the calls of all languages, so haft also
+//! refuses a string that a call gets if it would refuse it as a command. It does not do so if all calls only compute and
+//! print. A string in a table is only data.
 
 use crate::act::FileOp;
 use crate::languages::general::calls::{CallReader, is_route};

@@ -1,7 +1,7 @@
-//! Which names of which languages do what, as far as it matters to a judgement.
+//! Names of functions in many languages, with what they do where a judgement needs it.
 //!
-//! A name is looked up by its last part, such as `system` of `os.system`, because modules are renamed and imported in
-//! many ways. That a name means something harmless elsewhere costs a question that is asked anyway.
+//! haft looks a name up by its last part, such as `system` of `os.system`, because modules are renamed and imported in
+//! many ways. A name that is harmless elsewhere costs only a question that haft asks anyway.
 
 /// What a call does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

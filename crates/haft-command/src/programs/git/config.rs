@@ -1,7 +1,7 @@
 //! Settings of git: some of them are programs that git runs.
 //!
-//! For one command (`git -c key=value`) such a program is read like any other text for a shell. One that stays
-//! (`git config key value`) is planted: it runs later, when a person uses git.
+//! For one command (`git -c key=value`), haft reads such a program like any other text for a shell. A permanent setting
+//! (`git config key value`) is a planted program: it runs later, when a person uses git.
 
 use haft_contract::effect::Danger;
 use haft_contract::guarded::{GitSetting, is_secret_git_setting};

@@ -1,7 +1,7 @@
 //! Reads words of git that name a revision, an object or files.
 //!
-//! `git show HEAD:.env` prints that file as `cat` does, so the path in such a word is what matters. A word that may be
-//! a revision or a path is taken for a path: no revision lies outside the workspace.
+//! `git show HEAD:.env` prints that file as `cat` does, so the path in such a word is what matters. If a word may be a
+//! revision or a path, haft takes it for a path: no revision is outside the workspace.
 
 use crate::value::{ShellValue, ValuePiece};
 

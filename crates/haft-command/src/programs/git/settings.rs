@@ -1,9 +1,9 @@
 //! Settings of git that change only how it shows, compares or names things.
 //!
-//! A list of settings that do harm is never complete: any `remote.*` key may make a command that looks connect. So haft
-//! knows those that do none, and asks about all others that hold for one command.
+//! A list of harmful settings is never complete: any `remote.*` key may make a read-only command connect. So haft lists
+//! the harmless ones, and asks about all others that apply to one command.
 //!
-//! Not here: settings that name programs, which are judged by what they name (`config`).
+//! Not here: settings that name programs, which haft judges by these programs (`config`).
 
 use crate::patterns;
 

@@ -1,4 +1,4 @@
-//! `chmod`: a mode, then files. A mode that takes something away begins like a flag (`-x`, `-5`, `-rw`).
+//! `chmod`: a mode, then files. A mode that removes permissions begins like a flag (`-x`, `-5`, `-rw`).
 
 use crate::act::{FileOp, ProgramReading, RawEffect};
 use crate::programs::meaning::ReadingDraft;

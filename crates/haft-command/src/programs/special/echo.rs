@@ -1,4 +1,4 @@
-//! `echo` and `printf` as programs: what they print is known, so that text that goes from them into a shell can be read.
+//! `echo` and `printf` as programs: haft knows what they print, so it can read the text that they pipe into a shell.
 
 use crate::act::{ProgramReading, StreamContent};
 use crate::printing;

@@ -1,4 +1,4 @@
-//! `fd`: a pattern, paths to start from, and perhaps a command that it runs for what it finds.
+//! `fd`: a pattern, paths to start from, and perhaps a command that it runs for its results.
 
 use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect, StreamContent};
 use crate::patterns;

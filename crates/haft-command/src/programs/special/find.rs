@@ -1,4 +1,4 @@
-//! `find`: paths to start from, then an expression of which some parts run, remove or write.
+//! `find`: paths to start from, then an expression, parts of which may run, remove or write something.
 
 use haft_contract::effect::Danger;
 

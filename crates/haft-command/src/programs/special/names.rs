@@ -1,4 +1,4 @@
-//! Names that `find` and `fd` are asked for: what they find is called so.
+//! Names that `find` and `fd` search for: every result has such a name.
 
 use crate::patterns;
 use crate::programs::special::find::something_below;

@@ -1,8 +1,8 @@
-//! `ip`, `bridge`, `tc` and `nmcli`: an object and a verb, both of which may be cut to their first letters.
+//! `ip`, `bridge`, `tc` and `nmcli`: an object and a verb; the user may shorten both to their first letters.
 //!
-//! What a cut word stands for depends on the order of a list inside of the program: `ip link s` is `set`, `ip addr s` is
-//! `show`, `ip vrf e` is `exec`. So haft knows the spellings that look; every other verb changes the network, runs
-//! something, or is not known.
+//! The meaning of a short word depends on the order of a list inside the program: `ip link s` is `set`, `ip addr s` is
+//! `show`, `ip vrf e` is `exec`. So haft knows the spellings that only look. Every other verb changes the network, runs
+//! something, or is unknown.
 
 use haft_contract::effect::Danger;
 

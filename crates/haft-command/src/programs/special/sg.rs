@@ -1,4 +1,4 @@
-//! Two programs are called `sg`: one has the rights of another group, the other one searches sources (ast-grep).
+//! Two programs are named `sg`: one runs a command with another group, the other searches sources (ast-grep).
 
 use crate::act::{ProgramReading, RawEffect};
 use crate::value::ShellValue;

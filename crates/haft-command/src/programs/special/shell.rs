@@ -1,4 +1,4 @@
-//! `sh`, `bash` and their kin: text behind `-c`, a script, or the input.
+//! `sh`, `bash` and their kin: text after `-c`, a script, or the input.
 
 use crate::act::{CodeLanguage, FileOp, NestedRun, ProgramReading, RawEffect};
 use crate::value::ShellValue;

@@ -1,4 +1,4 @@
-//! Examples of the rows: commands with the decision that they must get.
+//! Examples of the rows: commands with the decisions that haft must make about them.
 //!
 //! Not here: judging them (`haft_policy::examples`).
 

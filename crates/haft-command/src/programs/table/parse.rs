@@ -1,4 +1,4 @@
-//! Reads the lines of a row. A line that is not understood is a fault: the table is part of the program.
+//! Parses the lines of a row. A line that it cannot parse is a bug, because the table is part of the program.
 
 use haft_contract::effect::Danger;
 

@@ -1,4 +1,4 @@
-//! What a word means to the program that gets it.
+//! Roles: what a word means to its program.
 
 use crate::act::{CodeLanguage, FileOp, SettingsProgram};
 use crate::programs::git::revision;

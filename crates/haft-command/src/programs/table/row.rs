@@ -1,6 +1,6 @@
-//! A row of the table: what is said about one program, or about one subcommand.
+//! A row of the table: the facts about one program, or about one subcommand.
 //!
-//! Not here: finding it (`table`), the words of a command (`flags`), what follows from both (`reading`).
+//! Not here: finding it (`table`), the words of a command (`flags`), the effects that follow from both (`reading`).
 
 use std::collections::{HashMap, HashSet};
 

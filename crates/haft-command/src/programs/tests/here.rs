@@ -1,4 +1,4 @@
-//! What programs do in the folder that they are in, and words that only print how they are used.
+//! Tests what programs do in their own folder, and words that only print a usage text.
 
 use crate::programs::tests::{by, shipped};
 

@@ -1,4 +1,4 @@
-//! Names of programs, and programs with rules of their own.
+//! Tests names of programs, and programs with special rules.
 
 use crate::programs::table::ProgramTable;
 use crate::programs::table::row::UnnamedFlags;

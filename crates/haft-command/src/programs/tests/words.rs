@@ -1,4 +1,4 @@
-//! How words become flags, values and operands, and what their roles are.
+//! Tests how words become flags, values and operands, and which roles they get.
 
 use crate::programs::tests::{CodeLanguage, by};
 use crate::value::ShellValue;

@@ -1,6 +1,6 @@
-//! Words are compared with those that the real bash makes.
+//! Compares words with those of the real bash.
 //!
-//! Nothing but `printf` is run: the list has no other program in it, and bash finds none.
+//! bash runs only `printf`: the list has no other program, and bash finds none.
 
 #![expect(clippy::disallowed_types, reason = "the shell that commands are written for is asked itself")]
 

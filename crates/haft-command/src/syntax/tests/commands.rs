@@ -1,4 +1,4 @@
-//! Lists, pipes, compound commands, assignments, redirections.
+//! Tests lists, pipes, compound commands, assignments and redirections.
 
 use crate::syntax::tests::check;
 use crate::syntax::{CommandNode, parse};

@@ -1,4 +1,4 @@
-//! No text makes the reading fail, run out of stack, or take long.
+//! Tests that no text makes the parser fail, run out of stack, or take long.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! Writes a tree in one line.
 //!
-//! Commands stand in `<…>`, quoted text in `‹…›`, a quoted expansion has a `'` behind it.
+//! Commands are in `<…>`, quoted text is in `‹…›`, and a `'` follows a quoted expansion.
 
 use crate::syntax::{
     Assignment, CommandList, CommandNode, CommandPipeline, CommandStage, Direction, Link, ParameterExpansion,

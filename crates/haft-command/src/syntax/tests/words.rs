@@ -1,4 +1,4 @@
-//! Quotes, escapes, parameters, substitutions, homes, braces.
+//! Tests quotes, escapes, parameters, substitutions, homes and braces.
 
 use crate::syntax::tests::check;
 

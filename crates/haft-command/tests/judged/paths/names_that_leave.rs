@@ -69,7 +69,7 @@ const ASKED: &[&str] = &[
     "gcloud info",
 ];
 
-/// Their likes that ask nobody.
+/// Similar commands that haft allows without a question.
 const ALLOWED: &[&str] = &[
     "pg_isready",
     "pg_isready -p 5433 -q",

@@ -13,7 +13,7 @@ const VERSION: &[(&str, &[&str])] = &[
     ("-version", &["java", "javac", "scala", "groovy", "ocaml", "erl", "ant", "mvn", "tofu"]),
 ];
 
-/// Interpreters that run what they read in spite of the flag, or of which nobody has seen that they stop.
+/// Interpreters that run their input in spite of the flag, or that we have never seen stop at it.
 const READS_ON: &[(&str, &[&str])] = &[
     (
         "-v",

@@ -3,7 +3,7 @@
 use haft_policy::decision::Decision;
 use haft_policy::examples::{decision, decision_beside};
 
-/// Ways in which `n` gets a text that nobody has seen. Each ends so that a command may follow.
+/// Ways in which `n` gets a text that haft does not know. Each ends where a command may follow.
 const UNSEEN: &[&str] = &[
     "n=$(cat a.txt); ",
     "n=`cat a.txt`; ",

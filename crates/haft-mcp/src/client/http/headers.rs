@@ -1,8 +1,8 @@
-//! What a request to an address says in its headers.
+//! Builds the headers of a request to an address.
 //!
-//! It says which message it carries and, for a tool that wants it, some of the arguments.
+//! They name the message that the request carries and, for a tool that wants it, some of the arguments.
 //!
-//! A tool that asks for headers in a wrong way cannot be called as its server means it, so it is left out.
+//! haft leaves out a tool that asks for headers in a wrong way, because it cannot call the tool as its server means it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,7 +61,7 @@ struct MirroredArgument {
 }
 
 impl MirroredArguments {
-    /// Reads the schemas of all tools. Those with a mistake are left out by whoever lists them.
+    /// Reads the schemas of all tools. The code that lists tools leaves out those with mistakes.
     pub(crate) fn of(manifest: &Manifest) -> Self {
         let of_tool = |tool: &crate::client::manifest::ListedTool| {
             let mirrored = mirrored(&tool.input_schema).ok().filter(|mirrored| !mirrored.is_empty())?;

@@ -1,4 +1,4 @@
-//! Streams of events: the answer to a request, which may break and be resumed, and what a server says without being asked.
+//! Reads streams of events: answers, which may break and be resumed, and messages that a server sends without a request.
 //!
 //! A stream is resumed only in the era with sessions, where the server keeps what it has sent, and only if the server gave
 //! its events ids. Sending the request again instead could carry out a call twice.

@@ -1,4 +1,4 @@
-//! The way through the user's browser: the address that is opened, and what comes back.
+//! Handles the login in the user's browser: the address to open, and the answer.
 //!
 //! The proof (PKCE) ties the code to this login, the state ties the browser's answer to it, and the name of the
 //! authorization server ties both to the one that was asked.

@@ -1,4 +1,4 @@
-//! The port of this machine to which the browser comes back after a login.
+//! Listens on a local port for the browser's answer after a login.
 //!
 //! It takes one answer, at one path, under its own name only: other pages and programs that reach the port get nothing.
 

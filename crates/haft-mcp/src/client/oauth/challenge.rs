@@ -1,4 +1,4 @@
-//! What a server says when it refuses a request for want of a login: the header `WWW-Authenticate`.
+//! Reads the header `WWW-Authenticate` of a server that refuses a request because it needs a login.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
-//! Where a login to a server happens: the server names it, and haft checks what it names.
+//! Finds where to log in to a server: the server names the place, and haft checks it.
 //!
-//! Two documents are read: the one in which the server says what it is and who logs users in for it, and the one of that
-//! authorization server. Each must say of itself what haft asked for, so that no server can lead a login to another one.
+//! haft reads two documents. In the first the server describes itself and names its authorization server. The second
+//! describes that authorization server. Each must name the address that haft asked for, so no server can redirect a login.
 
 use std::collections::BTreeSet;
 

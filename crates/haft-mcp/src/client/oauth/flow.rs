@@ -1,4 +1,4 @@
-//! One login of the user, from the refusal of the server to the key.
+//! Performs one login of the user, from the refusal of the server to the key.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! What haft keeps of a login: for the user alone, and changed by one process at a time.
+//! Stores a login: only the user can read it, and only one process at a time can change it.
 //!
-//! What a client is known by belongs to one authorization server and is never sent to another one.
+//! The identity of a client belongs to one authorization server. haft never sends it to another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
-//! As which client haft logs in to an authorization server.
+//! Chooses the client identity for the login to an authorization server.
 //!
-//! That is the client of the user's file, else one by a document that describes haft, else one that haft registers itself.
+//! haft uses the client of the user's file, else a document that describes haft, else a client that haft registers itself.
 
 use bytes::Bytes;
 use haft_contract::net::Method;

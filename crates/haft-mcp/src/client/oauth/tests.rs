@@ -1,4 +1,4 @@
-//! Logins at a small server on loopback that logs users in, well or in one of the ways that hurt.
+//! Tests logins with a small server on loopback that works correctly or fails in a chosen way.
 
 #![expect(clippy::disallowed_methods, reason = "a test looks at the file that a login is kept in")]
 

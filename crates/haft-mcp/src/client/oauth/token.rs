@@ -1,4 +1,4 @@
-//! Asks an authorization server for the key that requests carry: with the code of a login, or with what an earlier login gave.
+//! Requests an access key from an authorization server: with the code of a login, or with the result of an earlier login.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! The seven types of JSON Schema, and which keywords speak about which.
+//! The seven types of JSON Schema, and the keywords of each.
 
 use serde_json::{Map, Value, json};
 
@@ -225,8 +225,8 @@ fn said_kinds(schema: &Map<String, Value>) -> Vec<SchemaType> {
     kinds
 }
 
-/// Returns the types a schema without `type` is about, by its keywords. Strictly read it admits
-/// every other type too; nobody means that.
+/// Returns the types a schema without `type` is about, by its keywords. Strictly, it admits every other type too, but
+/// no author means that.
 fn implied_kinds(schema: &Map<String, Value>) -> Vec<SchemaType> {
     let mut kinds: Vec<SchemaType> = [SchemaType::Object, SchemaType::List, SchemaType::Text, SchemaType::Number]
         .into_iter()

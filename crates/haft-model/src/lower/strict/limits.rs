@@ -1,8 +1,8 @@
 //! Counts what OpenAI limits in strict schemas.
 //!
-//! The numbers are those of the guide on structured outputs. A schema over a limit makes OpenAI
-//! refuse the whole request, so the tool is kept back. The guide does not say how levels are counted:
-//! here objects and lists count, alternatives do not, and a definition starts anew.
+//! The numbers come from the guide on structured outputs. OpenAI refuses the whole request for one schema over a limit,
+//! so haft keeps such a tool back. The guide does not say how to count levels: here objects and lists count,
+//! alternatives do not, and a definition starts again at zero.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Servers that send too much, too slowly or without end.
+//! Tests servers that send too much, too slowly or without end.
 
 use miniz_oxide::deflate::compress_to_vec;
 

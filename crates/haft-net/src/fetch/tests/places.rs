@@ -1,4 +1,4 @@
-//! Which hosts are reached, on the first hop and on later ones.
+//! Tests which hosts haft reaches, on the first hop and on later ones.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The cases of `urls.jsonl`, all of them, with a resolver and a dialler of their own.
+//! Runs all cases of `urls.jsonl` with a resolver and a dialler for tests.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Who is asked, what a held connection does, and which addresses are dialled.
+//! Tests who is asked, what a held connection does, and which addresses the supervisor dials.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! What the first bytes of a connection must be, and that nothing of others reaches a host.
+//! Tests what the first bytes of a connection must be, and that no other bytes reach a host.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

@@ -1,4 +1,4 @@
-//! What programs learn when they look up names.
+//! Tests what programs learn when they look up names.
 
 use std::net::Ipv4Addr;
 

@@ -1,7 +1,7 @@
-//! A network namespace with a process that stays in it: it makes sockets on request, and programs can enter it.
+//! A network namespace with a process that stays in it. The process makes sockets on request, and programs can enter.
 //!
-//! A socket belongs to the namespace in which it was created. So the sockets of clients are created inside too, and the
-//! test connects them from outside.
+//! A socket belongs to the namespace in which it was created. So the process creates the sockets of clients inside too,
+//! and the test connects them from outside.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;

@@ -1,4 +1,4 @@
-//! Unmodified programs inside: they know nothing of haft, and no variable tells them.
+//! Tests unmodified programs inside: they do not know of haft, and no variable tells them.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The supervisor as a proxy on the loopback: the same decisions and records, for clients of HTTP and SOCKS 5.
+//! Tests the supervisor as a proxy on the loopback: the same decisions and records, for clients of HTTP and SOCKS 5.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What happens to bytes once a connection is allowed: order, ends, pressure, numbers.
+//! Tests how the supervisor relays the bytes of an allowed connection: order, ends, pressure, numbers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! A session: a namespace with its supervisor, a judge with a script, and hosts that are servers on the loopback.
+//! A session for tests: a namespace with its supervisor, a scripted judge, and hosts that are servers on the loopback.
 
 use std::collections::{HashMap, HashSet};
 use std::io;

@@ -1,4 +1,4 @@
-//! The lattice: whatever rules and effects there are, an added rule does only what its decision says.
+//! Tests the lattice: for any rules and effects, an added rule does only what its decision says.
 
 use proptest::prelude::*;
 

@@ -1,9 +1,9 @@
 //! Keeps the cost of a check bounded, whatever the schema.
 //!
-//! The validator answers "valid?" fast, but to explain a "no" it collects the errors of all branches of
-//! all unions. For a schema that refers to itself inside a union that grows exponentially with the depth
-//! of the value: minutes at depth 20. Schemas come from strangers, so the cost is estimated first, and
-//! above a limit one fault has to do. A schema whose references double at every step is refused at once.
+//! The validator answers "valid?" fast. To explain a "no", it collects the errors of all branches of all unions.
+//! If a schema refers to itself inside a union, that work grows exponentially with the depth of the value: minutes at
+//! depth 20. Schemas come from strangers, so this module estimates the cost first. Above a limit it reports only one
+//! fault. It refuses a schema immediately if the references of the schema double at every step.
 
 use serde_json::Value;
 

@@ -1,9 +1,8 @@
 //! Accepts values by plain schemas without the validator.
 //!
-//! Before it makes a validator, the crate checks the schema against the schema of schemas, and that costs more than
-//! everything else of a first call. The schemas of tools are plain nearly always: types, properties, lists of values.
-//! Such a schema is known to be one, and a value that fits it is accepted here; the validator is made for the rest, and to
-//! say what is wrong.
+//! Before the crate builds a validator, it checks the schema against the schema of schemas. That costs more than the
+//! rest of a first call. Schemas of tools are nearly always plain: types, properties, lists of values. This module
+//! recognizes such a schema and accepts values that fit it. All other cases, and all error messages, need the validator.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Collects the errors of the validator as faults.
+//! Turns the errors of the validator into faults.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;

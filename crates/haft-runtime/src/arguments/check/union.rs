@@ -1,8 +1,8 @@
-//! Picks the branch of a union whose errors are worth telling.
+//! Picks the branch of a union whose errors are worth reporting.
 //!
-//! "Matches none of six forms" helps nobody. When the branches name themselves by a constant property (a
-//! tag), the branch the value names is meant. Otherwise it is the branch that failed deepest inside the
-//! value, because the others already failed at its outside.
+//! "Matches none of six forms" does not help a model. When the branches name themselves by a constant property (a
+//! tag), this module picks the branch that the value names. Otherwise it picks the branch that failed deepest inside
+//! the value, because the others already failed at the outside.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;

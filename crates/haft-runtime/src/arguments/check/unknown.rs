@@ -1,8 +1,8 @@
 //! Says what to do with a key that the schema does not know.
 //!
-//! Models send what other tools call a thing. Most often the schema itself has the answer: the property is there in
-//! another spelling, or one level deeper (`old_text` belongs into `edits`), or it is a choice of another property
-//! (`replace_all` is `count: "all"`). A hint is told, never acted on.
+//! Models use the names that other tools have. Most often the schema itself has the answer: it has the property in
+//! another spelling, or one level deeper (`old_text` belongs into `edits`), or as a choice of another property
+//! (`replace_all` is `count: "all"`). haft reports the hint and never acts on it.
 //!
 //! Not here: renaming (`fit/keys.rs`).
 

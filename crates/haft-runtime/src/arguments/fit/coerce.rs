@@ -1,7 +1,7 @@
-//! Reads one value as the type its schema wants, when that loses nothing and there is one way to do it.
+//! Reads one value as the type its schema wants, if that loses nothing and only one reading exists.
 //!
-//! A reading counts only if the schema admits the result, so `"5"` for a number of at least 10 stays a
-//! text and the check speaks of what was sent. A text stays a text wherever a text is admitted.
+//! A reading counts only if the schema admits the result. So `"5"` for a number of at least 10 stays a text, and the
+//! check reports the value that the model sent. A text stays a text wherever the schema admits a text.
 
 use serde_json::{Map, Number, Value};
 

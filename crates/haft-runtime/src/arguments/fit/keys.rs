@@ -1,7 +1,7 @@
 //! Renames a key that has the letters of exactly one property: `filePath` for `file_path`.
 //!
-//! Letters are the limit. `timeout` for `timeout_ms` may be seconds and `path` for `paths` may be one of
-//! many, so those are hints in a fault and never a rename.
+//! Only spelling counts. `timeout` for `timeout_ms` may mean seconds, and `path` for `paths` may be one of many. A fault
+//! mentions such names as hints, but haft never renames them.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ impl<'s> Fitting<'_, 's> {
 
     fn add_known(&self, schema: &'s Value, depth: usize, names: &mut PropertyNames<'s>) {
         names.branches += 1;
-        // Nobody can say any more which names are known, so none is renamed.
+        // The complete list of known names is not available, so no key is renamed.
         if depth > 4 || names.branches > MOST_BRANCHES {
             names.is_open = true;
         }

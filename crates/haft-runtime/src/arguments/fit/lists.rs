@@ -1,7 +1,7 @@
-//! Lists in the wrong nesting: one item, several in one text, a row for a list of rows.
+//! Reads lists with the wrong nesting: one item, several in one text, a row for a list of rows.
 //!
-//! A list is never made by putting each item of a flat list into a list of its own: which of the two was meant nobody
-//! can tell, unless the schema rules one out.
+//! haft does not wrap each item of a flat list in its own list, because either nesting may be meant. It does so only if
+//! the schema rules the other nesting out.
 
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! Moves keys that lie one level too high or too deep: `old_text` beside `edits` instead of inside it.
 //!
-//! Nothing is dropped or made up by it. A key goes deeper only where exactly one property is complete with the unknown keys
-//! that it takes; the others stay, and are reported. It goes up only where the object around requires it.
+//! It drops nothing and invents nothing. A key moves deeper only if the unknown keys make exactly one property complete.
+//! The other keys stay, and haft reports them. A key moves up only if the outer object requires it.
 
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
-//! Where in a value the fitting is, as a chain from the inside out.
+//! Tracks the place in a value that is being fitted, as a chain from the inside out.
 //!
-//! Most values need no change, so the path is written only when there is something to tell.
+//! Most values need no change, so haft writes the path only for a report.
 
 use super::super::fault::{push_index, push_key};
 

@@ -1,7 +1,7 @@
-//! The wider readings of one dialect: `Yes` for true, `x, y` for a list of two.
+//! Reads the wider forms that one dialect allows: `Yes` for true, `x, y` for a list of two.
 //!
-//! A word that is neither yes nor no stays a text, and the check says what belongs there: taking it for false would turn
-//! a typing error into a decision.
+//! A word that is neither yes nor no stays a text, and the check names the expected value. Reading it as false would
+//! turn a typing error into a decision.
 
 use serde_json::{Number, Value};
 

@@ -1,7 +1,7 @@
-//! Reads a number that may be written in a way JSON does not have, without losing a digit.
+//! Reads a number whose form JSON does not allow, without losing a digit.
 //!
-//! `+5`, `.5` and `5.` have one reading. `01` (eight? one?), `0x10`, `1_000` and `NaN` are refused: in some
-//! languages they are other numbers, or the model meant a text.
+//! `+5`, `.5` and `5.` have one reading. This module refuses `01` (eight? one?), `0x10`, `1_000` and `NaN`: some
+//! languages read them as other numbers, or the model meant a text.
 
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ impl Parser<'_> {
     }
 }
 
-/// Reads the usual case, a few digits, at once.
+/// Reads the usual case, a few digits, on a fast path.
 fn short_whole(word: &str) -> Option<Value> {
     let is_plain = word.len() < 18 && word.bytes().all(|byte| byte.is_ascii_digit());
     let has_leading_zero = word.len() > 1 && word.starts_with('0');

@@ -1,7 +1,7 @@
-//! Reads one object from text that is not quite JSON, noting each kind of mending.
+//! Reads one object from text that is not quite JSON, and notes each kind of repair.
 //!
-//! A recursive descent with a depth limit. Each function either consumes what it names or ends the whole
-//! reading with a fault; there is no backtracking, so the time is linear.
+//! This is a recursive descent with a depth limit. Each function either consumes what it names or ends the whole
+//! reading with a fault. It never backtracks, so the time is linear.
 
 use serde_json::{Map, Value};
 
@@ -13,14 +13,14 @@ use super::{excerpt, position};
 pub(in super::super) const CLOSED: &str = "json: closed ";
 const WHAT_TO_SEND: &str = "nothing was run; send one JSON object, with quotes inside strings written as \\\"";
 
-/// An object, how many bytes of the text it took, and what was mended in it.
+/// An object, its length in the text in bytes, and the repairs in it.
 pub(super) struct ObjectRead {
     pub value: Value,
     pub length: usize,
     pub repairs: Vec<String>,
 }
 
-/// The place in the text that is being read, and what was mended before it.
+/// The current place in the text, and the repairs before it.
 pub(super) struct Parser<'t> {
     /// From the opening bracket on.
     pub(super) text: &'t str,

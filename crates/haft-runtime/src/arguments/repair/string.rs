@@ -1,8 +1,8 @@
 //! Reads a string with the wrong quotes, raw line ends or unescaped backslashes.
 //!
-//! The backslash is the dangerous part: in `"C:\Users"` it is text, in `"a\nb"` it is half a line end. A
-//! string whose escapes are all foreign to JSON was plainly written without escaping, so its backslashes
-//! are kept. A string with both kinds has two readings and is refused.
+//! The backslash is the dangerous part: in `"C:\Users"` it is text, in `"a\nb"` it is half a line end. If JSON knows
+//! none of the escapes in a string, the model wrote it without escaping, so haft keeps its backslashes. A string with
+//! both kinds has two readings, and haft refuses it.
 
 use super::super::fault::Fault;
 use super::object::{Notation, Parser};

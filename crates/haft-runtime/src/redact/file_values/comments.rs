@@ -1,9 +1,9 @@
-//! What stands in the comments of a file.
+//! Extracts the comments of a file.
 //!
-//! People comment an old value out and leave it in the file, or note one behind another. So the comments of a file are
-//! read as a file of their own.
+//! People comment an old value out and leave it in the file, or note one behind another. So haft reads the comments of a
+//! file as a separate file.
 //!
-//! Not here: which values in it are secrets. Comments are mostly prose, which `file_values` reads with more care.
+//! Not here: which of their values are secrets. Comments are mostly prose, which `file_values` reads with more care.
 
 /// Signs that make a comment of a line, at its beginning. A longer one stands before one that it begins with.
 const AT_BEGINNING: &[&str] =

@@ -1,7 +1,7 @@
-//! What a shell, or a reader of `.env` files, makes of a value in which a dollar sign begins the name of a variable.
+//! Expands values as a shell or a reader of `.env` files would, where a dollar sign begins the name of a variable.
 //!
-//! `PASSWORD="k93$hq7dana81"` becomes `k93` where no variable of that name exists. Programs know other variables than haft,
-//! so haft takes those that the file itself has set before, and none.
+//! `PASSWORD="k93$hq7dana81"` becomes `k93` if no variable of that name exists. Programs know other variables than haft.
+//! So haft tries two cases: the variables that the file itself has set before, and no variables.
 //!
 //! Not here: `$$` as an escaped dollar sign (`readings`).
 

@@ -1,6 +1,6 @@
-//! Names and values in secret files that reveal nothing: what is public by its name, and what stands for a value to come.
+//! Recognizes names and values in secret files that reveal nothing: public names, and placeholders for a future value.
 //!
-//! Not here: what else is an ordinary word (`judged`).
+//! Not here: other ordinary words (`judged`).
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Which values of a secret file are secrets, and which are words that any output may have.
+//! Decides which values of a secret file are secrets, and which are words that any output may contain.
 //!
 //! Not here: where the values are in a file (`file_values`).
 
@@ -328,7 +328,7 @@ fn without_inner_signs(text: &str) -> String {
     (0..letters.len()).filter(|at| !is_inner(*at)).map(|at| letters[at]).collect()
 }
 
-/// Returns whether a text looks as if nobody had written it: long, and not one word or number.
+/// Returns whether a text looks generated: long, and not one word or number.
 fn looks_random(text: &str) -> bool {
     let count = |is: fn(&char) -> bool| text.chars().filter(&is).count();
     let (digits, letters) = (count(char::is_ascii_digit), count(|letter| letter.is_alphabetic()));

@@ -1,4 +1,4 @@
-//! Parts a line of settings into a name and a value.
+//! Splits a line of settings into a name and a value.
 //!
 //! Not here: what a value means (`readings`).
 

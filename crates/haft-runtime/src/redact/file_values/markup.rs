@@ -1,4 +1,4 @@
-//! Values in XML: texts and attributes, by the names that stand beside them.
+//! Finds values in XML: texts and attributes, with the names beside them.
 
 use super::readings::without_entities;
 

@@ -1,6 +1,6 @@
-//! The values inside of a value: items of a list in one line, defaults in a template, a token behind its scheme.
+//! Finds the values inside a value: items of a one-line list, defaults in a template, a token behind its scheme.
 //!
-//! Not here: names and values inside of a value (`named_parts`).
+//! Not here: names and values inside a value (`named_parts`).
 
 /// Schemes that stand before a token.
 const SCHEMES: &[&str] = &["Bearer ", "bearer ", "Basic ", "Token "];

@@ -1,7 +1,7 @@
-//! The ways in which a program may read a value as it is written in a file.
+//! Lists the ways in which a program may read a value in a file.
 //!
-//! A file does not say which program reads it, and programs differ: in what a backslash means, where a comment begins,
-//! what two quotes are. All sensible readings count, because a reading that no program has is found nowhere.
+//! A file does not say which program reads it, and programs differ: in the meaning of a backslash, in where a comment
+//! begins, in the meaning of two quotes. All sensible readings count. A reading that no program uses matches nothing.
 
 /// Most lines of one value.
 const MOST_LINES: usize = 500;

@@ -1,6 +1,6 @@
-//! Values in source code: texts that are assigned to names which say that they are secret.
+//! Finds values in source code: texts that are assigned to names which mark them as secret.
 //!
-//! Everything else in such a file is code, which is shown as it is.
+//! haft shows the rest of such a file unchanged.
 
 use haft_contract::guarded::is_secret_variable;
 

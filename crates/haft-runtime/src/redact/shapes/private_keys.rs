@@ -1,7 +1,7 @@
 //! Hides private keys: from their first line to their last, and nothing behind them.
 //!
-//! A key may be cut, and its lines may have numbers or names in front of them. So what follows the first line is hidden as
-//! long as it looks like a key; a text that only mentions such a line stays whole.
+//! A key may be cut, and its lines may have numbers or names in front of them. So haft hides the lines after the first
+//! one as long as they look like a key. A text that only mentions such a line stays whole.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Every kind of token, every telling name, and texts that only look like one.
+//! Tests every kind of token, every telling name, and texts that only look like a secret.
 
 use super::*;
 

@@ -1,7 +1,7 @@
-//! The protected names that came into what git keeps: a checkout writes them, and other programs run them.
+//! Finds the protected names in git's data: a checkout writes these files, and other programs run them.
 //!
 //! A command cannot change such a file in the workspace, but git lets it put one into an index or a commit. The result of
-//! the call says so, because the next `git restore` of a person brings it into the workspace.
+//! the call says so, because the user's next `git restore` brings the file into the workspace.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What git prints about its objects: lists of changes, references, trees and contents.
+//! Parses what git prints about its objects: lists of changes, references, trees and contents.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;

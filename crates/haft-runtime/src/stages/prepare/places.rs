@@ -1,8 +1,8 @@
-//! Reads paths that name nothing as they are written, but do in one other reading.
+//! Corrects paths that name nothing as written but name a file in exactly one other reading.
 //!
-//! Models write the folder that they have worked in elsewhere (`/workspace/src/main.rs`), URLs of files, and globs where
-//! one path belongs. A path that names something is never touched, nor one that names something else on this machine.
-//! Rules, hooks and memory see the path that is meant.
+//! Models write the folder that they have worked in elsewhere (`/workspace/src/main.rs`), file URLs, and globs in place of
+//! one path. haft never changes a path that names a file here or elsewhere on this machine. Rules, hooks and memory see
+//! the corrected path.
 //!
 //! Not here: where a path leads (`haft-workspace`), whether it may be touched (`authorize`).
 

@@ -1,7 +1,7 @@
 //! Hides secrets in every text of a result, as the last step before it leaves.
 //!
-//! haft's own lines name files, hosts and reasons, and those may hold a secret as well as any output. The result is taken
-//! apart field by field, without `..`: whoever adds a field decides here what it may say.
+//! haft's own lines name files, hosts and reasons, and those may hold a secret as well as any output. The code takes the
+//! result apart field by field, without `..`: the author of a new field must decide here what it may say.
 
 use haft_contract::connection::{HostOutcome, ReachedHost};
 use haft_contract::error::{ErrorContext, Recovery, ToolError};

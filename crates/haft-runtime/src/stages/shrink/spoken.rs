@@ -1,7 +1,7 @@
-//! Puts the words of a dialect on what came of a call: its names, its texts, its result object.
+//! Words the outcome of a call in a dialect: its names, its texts, its result object.
 //!
-//! The outcome itself is decided before: a dialect tells it in other words and changes nothing of it, but for one that
-//! takes a text such as "Error: …" of a tool for the failure it is.
+//! The outcome itself is already decided: a dialect words it differently and changes nothing, with one exception. A
+//! dialect may read a tool's text such as "Error: …" as the failure that it is.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl<'a> DialectCall<'a> {
         Self { said: said.unwrap_or_default(), ..self }
     }
 
-    /// Finds the failure that a tool of somebody else tells in its text.
+    /// Finds the failure that a foreign tool reports in its text.
     pub(super) fn failure_in(&self, output: &ToolOutput) -> Option<ToolError> {
         // The tools of the dialect itself say how it went; their text may be anybody's.
         if self.entry.as_ref().is_none_or(|entry| entry.way_in().is_some()) {

@@ -1,7 +1,7 @@
-//! Decides which repairs a session is told, and which it is told again.
+//! Decides which repairs a session reports only once, and which it reports again.
 //!
-//! A model that writes `file_path` writes it in every call. What it is told of that once it need not read each time, as
-//! long as nothing of its values was read otherwise than it may expect. The record of a call has all repairs.
+//! A model that writes `file_path` writes it in every call. It need not read the same note each time, as long as haft
+//! read none of its values differently than the model may expect. The record of a call has all repairs.
 
 use serde_json::Value;
 

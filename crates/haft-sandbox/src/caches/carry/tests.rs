@@ -1,4 +1,4 @@
-//! Which files of a layer are kept, and which never are.
+//! Tests which files of a layer haft keeps, and which it never keeps.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 

@@ -1,8 +1,8 @@
-//! Puts layers over the folders in which tools keep what they download.
+//! Puts layers over the folders in which tools keep their downloads.
 //!
-//! The same two folders of a layer must never be mounted twice, and a session may have several roots. So the first one
-//! mounts the layer, and each hands a copy of the mount on for the next. Where a layer is not possible, the folder stays
-//! as it is.
+//! The same two folders of a layer must never be mounted twice, and a session may have several roots. So the first root
+//! mounts the layer, and each root hands a copy of the mount to the next. Where a layer is not possible, the folder stays
+//! unchanged.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,7 +1,7 @@
 //! Puts the trusted copy of a project's code in the place of the project's own files.
 //!
-//! The command reads and runs the copy under the paths that it knows, so that scripts find each other. The copy is
-//! mounted read-only. A folder of the copy replaces the whole folder: a file that somebody added there is not visible.
+//! The command reads and runs the copy under the usual paths, so scripts find each other. The copy is mounted read-only.
+//! A folder of the copy replaces the whole folder, so the command does not see files that were added to the original.
 //!
 //! Not here: which files belong to the copy (`haft_workspace::project`).
 

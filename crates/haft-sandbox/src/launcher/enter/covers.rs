@@ -1,4 +1,4 @@
-//! Covers what a command must not see although it lies in something that it sees.
+//! Covers files and folders that a command must not see inside a visible folder.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -18,7 +18,7 @@ const SECRET_FILES: &str = include_str!("secret_files.txt");
 const FOLDER: &str = "empty-folder";
 const FILE: &str = "empty-file";
 
-/// An empty folder and an empty file that nobody may open.
+/// An empty folder and an empty file that no process may open.
 pub(super) struct Covers {
     folder: OwnedFd,
     file: OwnedFd,

@@ -1,9 +1,9 @@
-//! Shows folders of the system so that the sockets in them lead nowhere.
+//! Shows folders of the system, but makes the sockets in them unreachable.
 //!
-//! A socket of the file system is reached by its inode, and a read-only mount does not keep a command from writing to one.
-//! So folders are shown through an overlay without an upper folder: in it every socket has an inode of its own, at which
-//! nobody listens, also one that comes later. Where the kernel refuses such an overlay (something is mounted below the
-//! folder, or it is one already), the folder is shown as it is, and the sockets that the kernel lists are covered.
+//! A process reaches a socket of the file system by its inode, and a read-only mount does not keep a command from writing
+//! to one. So haft shows folders through an overlay without an upper folder. In it every socket has a different inode, at
+//! which no process listens; that includes later sockets. If the kernel refuses such an overlay (something is mounted
+//! below the folder, or it already is one), haft shows the folder unchanged and covers the sockets that the kernel lists.
 //!
 //! Not here: sockets of the workspace and of private folders, which commands use among themselves.
 
@@ -68,7 +68,7 @@ pub(super) fn both(lower: [BorrowedFd<'_>; 2]) -> std::io::Result<MountTree> {
     by_descriptor().or_else(by_name)
 }
 
-/// Returns the paths of sockets at which somebody listens, as far as the kernel tells. Call it in the outer network.
+/// Returns the paths of sockets at which processes listen, as far as the kernel tells. Call it in the outer network.
 pub(super) fn listening() -> Vec<PathBuf> {
     let list = std::fs::read("/proc/net/unix").unwrap_or_default();
     paths_in(&list)

@@ -1,6 +1,6 @@
-//! Landlock: which files may be read and written, whatever the mounts say, and whom signals may reach.
+//! Landlock: which files a command may read and write, whatever the mounts say, and which processes its signals may reach.
 //!
-//! It holds for the watching process too, which acts for the command when it renames folders.
+//! It also restricts the watching process, which acts for the command when it renames folders.
 
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ fn not_restricted(version: i64) -> Vec<String> {
 }
 
 fn rules(files: &FileRights) -> Result<RulesetCreated, landlock::RulesetError> {
-    // Devices made by a command are never real ones, but nobody needs them either.
+    // Devices made by a command are never real ones, but no program needs them either.
     let everything = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::ReadDir | AccessFs::Truncate | AccessFs::IoctlDev;
     let mut ruleset = Ruleset::default().handle_access(AccessFs::from_all(NEWEST))?.scope(Scope::from_all(NEWEST))?;

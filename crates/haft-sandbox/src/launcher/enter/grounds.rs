@@ -1,11 +1,11 @@
-//! The grounds of a worker: a fresh layer over each root for each call, and nothing in between.
+//! The grounds of a worker: a fresh layer over each root for each call, and none between calls.
 //!
-//! What grounds are made of, the real folders and those for the changes, stays mounted where nobody sees it: beneath
-//! `/proc`. Between two calls an empty folder lies in the place of each root. A ground is put together out of sight and
-//! moved to its place in one step.
+//! The parts of grounds, the real folders and those for the changes, stay mounted beneath `/proc`, where no process sees
+//! them. Between two calls an empty folder takes the place of each root. haft builds a ground out of sight and moves it to
+//! its place in one step.
 //!
-//! Whatever a worker has open when a ground is taken away stays open, so a mount is made read-only first. The kernel
-//! refuses that as long as somebody could still write (decision 0010).
+//! What a worker has open stays open when haft removes a ground. So haft first makes the mount read-only. The kernel
+//! refuses that as long as a process could still write (decision 0010).
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -25,12 +25,12 @@ use super::sources::{self, GivenLayer, OpenLayer, RootDescriptors, Sources};
 use super::{NotEntered, OrMissing};
 use crate::orders::{GroundReport, Visible, VisibleRoot};
 
-/// How long somebody may still be about to write when a ground is taken away.
+/// How long a process may still be about to write when a ground is taken away.
 const PATIENCE: Duration = Duration::from_millis(20);
 const BETWEEN_TRIES: Duration = Duration::from_millis(1);
 /// The folder out of sight in which a ground is put together.
 const WORKSHOP: &str = "workshop";
-/// The machine's own `/proc`, without which the kernel lets nobody mount another.
+/// The machine's own `/proc`. Without it the kernel lets no process mount another.
 const PROCESSES: &str = "processes";
 const CODE: &str = "code";
 
@@ -311,7 +311,7 @@ impl Grounds {
         layer.open(folder.as_fd(), beside).map_err(refused)
     }
 
-    /// Returns handles of the layers that lie over these roots, by which they can be set up anew.
+    /// Returns handles of the layers over these roots, with which haft can set them up again.
     pub(crate) fn layers(&self, roots: &[VisibleRoot]) -> Vec<OwnedFd> {
         if !roots.iter().all(|root| root.layered) {
             return Vec::new();
@@ -360,7 +360,7 @@ fn name_of_empty(number: usize) -> String {
     format!("empty-{number}")
 }
 
-/// Takes a mount away, with everything that lies over it. By descriptor: whoever moved a folder above it moves nothing here.
+/// Removes a mount and everything over it. It works by descriptor, so moving a folder above does not redirect it.
 fn take_away(tree: &MountTree) -> io::Result<()> {
     rustix::process::fchdir(tree.as_fd())?;
     let taken = rustix::mount::unmount(".", UnmountFlags::DETACH);

@@ -1,7 +1,6 @@
-//! The layer over a root that takes everything a command changes, and why the kernel refuses one.
+//! Builds the layer over a root that takes all changes of a command, and explains why the kernel refuses one.
 //!
-//! The kernel says its reasons only in its log, so each refusal is looked into here: the sentence
-//! names what stands in the way.
+//! The kernel writes its reasons only to its log. So haft looks into each refusal, and its sentence names the obstacle.
 
 use std::ffi::OsString;
 use std::io;
@@ -105,9 +104,9 @@ fn mount_over(folders: &OverlayFolders<'_>, rest: &[BorrowedFd<'_>], by: FolderR
     MountTree::made(file_system.as_fd(), PLAIN)
 }
 
-/// A layer over an upper folder of another owner is mounted without a word and takes nothing.
+/// A layer over an upper folder of another owner is mounted without an error, but takes no changes.
 ///
-/// Nobody who was here before can know the name: one that is taken would be a refusal.
+/// The name is random, so no earlier process can know it: a name that exists already counts as a refusal.
 fn try_to_write(folder: BorrowedFd<'_>) -> io::Result<()> {
     let mut random = [0_u8; 16];
     if rustix::rand::getrandom(&mut random, GetRandomFlags::empty())? != random.len() {

@@ -1,4 +1,4 @@
-//! Limits on what a command uses up, and the rights it gives up for good.
+//! Limits what a command uses up, and gives up its rights for good.
 
 use std::io;
 use std::os::fd::BorrowedFd;

@@ -1,7 +1,7 @@
 //! Mounts by descriptor: copies of trees and fresh file systems, attached at places of a new root.
 //!
-//! Everything goes by descriptor and follows no link: names with commas and colons are harmless, and
-//! a link in the workspace leads no mount elsewhere.
+//! Every step goes by descriptor and follows no link. So names with commas and colons are harmless, and a link in the
+//! workspace leads no mount elsewhere.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -45,7 +45,7 @@ impl MountTree {
     }
 
     fn copied(place: BorrowedFd<'_>, path: &Path, how: OpenTreeFlags) -> io::Result<Self> {
-        // Without the mounts below, the kernel refuses: they were made by somebody with more rights, and cover something.
+        // Copy the mounts below too, or the kernel refuses: a process with more rights made them, and they cover something.
         let how = how | OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
         Ok(Self(open_tree(place, path, how)?))
     }

@@ -1,4 +1,4 @@
-//! The identity of a command and the namespaces it lives in.
+//! Sets up the identity of a command and its namespaces.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -37,7 +37,7 @@ pub(super) fn become_owner(owner: OwnerIdentity) -> io::Result<()> {
     set_thread_groups(&[])?;
     set_thread_res_gid(owner.gid, owner.gid, owner.gid)?;
     set_thread_res_uid(owner.uid, owner.uid, owner.uid)?;
-    // Whoever changes identity cannot write the maps of a namespace in its own /proc entry until this is said.
+    // A process that changes identity cannot write the maps of a namespace in its own /proc entry before this call.
     Ok(set_dumpable_behavior(DumpableBehavior::Dumpable)?)
 }
 

@@ -1,10 +1,10 @@
 //! Prepares the network namespace of a session, whose connections a supervisor outside accepts.
 //!
 //! Inside there is only the loopback. One route makes a whole block of addresses local, so one listener for each port
-//! accepts connections to all of them, and the socket of an accepted connection knows which address was dialled. A
-//! socket belongs to the namespace in which it was created: the launcher makes the sockets here and passes them out.
+//! accepts connections to all of them, and the socket of an accepted connection knows the dialled address. A socket
+//! belongs to the namespace in which it was created, so the launcher makes the sockets here and passes them out.
 //!
-//! It needs the right to administer the namespace (CAP_NET_ADMIN, CAP_NET_BIND_SERVICE), which the launcher has until it
+//! This needs the right to administer the namespace (CAP_NET_ADMIN, CAP_NET_BIND_SERVICE), which the launcher has until it
 //! gives up its capabilities. This file uses nothing else of the crate: the tests of `haft-net` make their namespaces
 //! with it.
 //!

@@ -233,11 +233,11 @@ impl<'a> NewRoot<'a> {
         tree.attach(self.root.as_fd(), inner(&place.path)).or_missing(&what)
     }
 
-    /// Shows a folder of programs over a cache. Where there is none, nobody makes one.
+    /// Shows a folder of programs over a cache. If the user has no such folder, commands cannot make one.
     fn programs(&self, number: usize, place: &RootPlace) -> Result<(), NotEntered> {
         let what = format!("{:?} in the sandbox", place.path);
         let covered = match make_folder(self.root.as_fd(), inner(&place.path)) {
-            // There is no layer, so nobody can.
+            // There is no layer, so commands cannot make the folder.
             Err(error) if error.raw_os_error() == Some(libc::EROFS) => return Ok(()),
             answer => answer.or_missing(&what)?,
         };
@@ -410,7 +410,7 @@ const FRESH_PROC: &str = "A fresh /proc (in containers parts of it are often cov
 
 /// Puts a fresh `/proc` into a root; returns what is to be said of the limit on processes.
 ///
-/// As root, whoever may write there could change the whole system: so nobody may.
+/// As root, a process that may write there could change the whole system, so no process may write there.
 pub(super) fn put_processes(root: BorrowedFd<'_>, most: u32) -> Result<Option<String>, NotEntered> {
     let tree = MountTree::fresh("proc", &[], PLAIN | NO_EXEC).or_missing(FRESH_PROC)?;
     let limit = limits::processes(tree.as_fd(), most)?;

@@ -1,7 +1,7 @@
-//! Without namespaces: what can be had by Landlock and seccomp alone.
+//! Restricts a command without namespaces: by Landlock and seccomp alone.
 //!
-//! A right for a folder is one for everything in it, so nothing can be hidden in a folder that the
-//! command writes. Where that would be needed, no command runs.
+//! A right for a folder covers everything in it, so haft can hide nothing in a folder that the command writes. If a
+//! command would need that, haft does not run it.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
-//! Where what comes to lie in the file system that a command sees, and in which order.
+//! Plans the places in the file system that a command sees, and the order in which they are mounted.
 //!
-//! The order is by depth, so that whatever lies in something else comes after it. It is found out
-//! before any identity is given up: links and toolchains may lie where only root can look.
+//! The order is by depth, so a place comes after the one that contains it. The launcher makes the plan before it gives up
+//! any identity, because links and toolchains may be where only root can look.
 
 use std::path::{Component, Path, PathBuf};
 

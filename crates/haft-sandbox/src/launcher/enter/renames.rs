@@ -1,11 +1,11 @@
-//! Lets programs rename folders of the workspace, which a layer alone refuses, and git copy repositories in it.
+//! Lets programs rename folders of the workspace, which a layer alone refuses, and lets git copy repositories in it.
 //!
-//! The kernel asks the watching process about every rename and every link of the command (seccomp user
-//! notification). Files and everything outside layers go on as they are. A folder of a layer is
-//! renamed here, with the rights of the command; where the kernel says that it cannot be, it is moved
-//! file by file, in a process of its own, so that the watching process is never busy for long.
+//! The kernel asks the watching process about every rename and every link of the command (seccomp user notification).
+//! Calls for files, or for anything outside layers, continue unchanged. The watching process renames a folder of a layer
+//! itself, with the rights of the command. If the kernel refuses that, a separate process moves the folder file by file,
+//! so the watching process is never busy for long.
 //!
-//! Nothing is decided here that protects anything: whoever tricks it gets what the kernel would say.
+//! No decision here protects anything: a process that tricks the watcher gets only what the kernel itself would answer.
 
 mod judgement;
 mod move_folder;

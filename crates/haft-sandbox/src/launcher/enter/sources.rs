@@ -1,9 +1,8 @@
-//! Where the parts of the new root are taken from, once inside a mount namespace of its own.
+//! Opens the parts of the new root, inside a separate mount namespace.
 //!
-//! A descriptor from outside stands for a mount of the outer namespace, which cannot be copied inside.
-//! So everything is opened again by its path and compared. Where haft is root and the command runs as
-//! the workspace's owner, paths may lead through folders that only root may enter; root therefore
-//! gathers all parts in one folder first, the *stage*.
+//! A descriptor from outside stands for a mount of the outer namespace, which cannot be copied inside. So the launcher
+//! opens everything again by its path and compares. If haft is root and the command runs as the workspace's owner, paths
+//! may lead through folders that only root may enter. So root first gathers all parts in one folder, the *stage*.
 
 use std::ffi::OsString;
 use std::io;
@@ -20,8 +19,8 @@ use super::mounts::{MountTree, PLAIN, make_all_private, make_file, make_folder};
 use super::places::{PlaceContent, RootPlace};
 use crate::orders::{Visible, VisibleCache, VisibleRoot};
 
-/// Where the stage is put up, in a mount namespace that ends with the launcher. Over `/` it would count as a changed
-/// root, and with one nobody may enter a user namespace.
+/// Where the launcher mounts the stage, in a mount namespace that ends with it. Over `/` it would count as a changed
+/// root, and a process with a changed root may not enter a user namespace.
 const STAGE: &str = "/tmp";
 /// The name of the copy of trusted code on it.
 const CODE: &str = "c";

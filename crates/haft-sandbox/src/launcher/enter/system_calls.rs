@@ -1,8 +1,8 @@
 //! seccomp: which system calls a command may make.
 //!
-//! What ordinary programs use goes on working. Refused is what reaches other processes, the kernel's
-//! wider surface, or a way around the other layers. Calls that programs try first and can do without
-//! are answered as if the kernel did not have them; everything else is not permitted.
+//! Calls that ordinary programs use keep working. The filter refuses calls that reach other processes, the wider surface of
+//! the kernel, or a way around the other layers. For calls that programs try first and can do without, it answers as if
+//! the kernel did not have them. For all other refused calls it answers that they are not permitted.
 
 use std::collections::BTreeMap;
 
@@ -223,7 +223,7 @@ fn refused(sockets: Sockets, tracing: Tracing) -> Built<Rules> {
     rules.insert(libc::SYS_unshare, NAMESPACES.iter().chain([&CLONE_NEWTIME]).map(flag).collect::<Built<_>>()?);
     let other = PERSONALITIES.map(|allowed| (0, SeccompCmpOp::Ne, allowed));
     rules.insert(libc::SYS_personality, vec![all(&other)?]);
-    // Both put letters into the terminal as if somebody had typed them.
+    // Both put letters into the terminal as if the user had typed them.
     let typed = |request: u64| all(&[(1, SeccompCmpOp::Eq, request)]);
     rules.insert(libc::SYS_ioctl, vec![typed(libc::TIOCSTI)?, typed(libc::TIOCLINUX)?]);
     if sockets == Sockets::Streams {
@@ -236,8 +236,8 @@ fn refused(sockets: Sockets, tracing: Tracing) -> Built<Rules> {
     Ok(rules)
 }
 
-/// Whoever runs a program with such a bit becomes its owner, also outside and later: where a command writes real files,
-/// it would leave its own rights to everybody.
+/// A user who runs a program with such a bit becomes its owner, also outside and later. Where a command writes real
+/// files, the command would leave its own rights to every user.
 ///
 /// The bit of the group means something else on folders, and what a path is cannot be seen here. For a group of an ordinary
 /// user there is little to gain, so there it is let be; for the group of root it is not.

@@ -1,4 +1,4 @@
-//! The sandbox entered for real, with a shell inside. Each scene builds its own folders.
+//! Tests the real sandbox with a shell inside. Each scene builds its own folders.
 
 #[expect(clippy::disallowed_types, reason = "somebody outside must listen to what a command tries to send")]
 mod escapes;

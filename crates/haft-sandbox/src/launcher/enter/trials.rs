@@ -1,4 +1,4 @@
-//! Tries each part of the sandbox by itself, in a process that is thrown away.
+//! Tries each part of the sandbox separately, in a disposable process.
 
 use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddrV4};

@@ -1,7 +1,7 @@
 //! Keeps the contents that a command touches, each path once, with a record.
 //!
-//! A file that is about to lose its name is kept by a second name (a hard link), which copies nothing; a file that is
-//! about to change is copied. A second name becomes a copy when the command opens the file for writing by another name.
+//! If a file is about to lose its name, haft keeps it by a second name (a hard link), which copies nothing. If a file is
+//! about to change, haft copies it. If the command opens a linked file for writing by another name, the link becomes a copy.
 
 mod copy;
 

@@ -1,4 +1,4 @@
-//! A process that waits for an answer: what it asked for, read from its memory, and found from its folders.
+//! A process that waits for an answer. haft reads its arguments from its memory and resolves them from its folders.
 
 use std::ffi::CString;
 use std::io;
@@ -58,7 +58,7 @@ impl SyscallCaller {
     pub(in crate::launcher) fn start(&self, folder: i32, path: &[u8]) -> Result<OwnedFd, Errno> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         match (path.first(), folder) {
-            // Nobody inside can change the root, so theirs is ours.
+            // No process inside can change its root, so their root is ours.
             (Some(b'/'), _) => rustix::fs::openat(CWD, "/", flags, Mode::empty()),
             (_, libc::AT_FDCWD) => rustix::fs::openat(&self.said, "cwd", flags, Mode::empty()),
             (_, folder) => rustix::fs::openat(&self.said, format!("fd/{folder}"), flags, Mode::empty()),

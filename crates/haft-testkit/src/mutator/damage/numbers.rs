@@ -1,4 +1,4 @@
-//! Line numbers that were copied in, also into files whose lines begin with numbers of their own.
+//! Damage by copied line numbers, also in files whose lines begin with their own numbers.
 
 use super::super::block::{BlockEdit, sent};
 use super::super::dice::Dice;

@@ -1,4 +1,4 @@
-//! Damage to what cannot be seen: blanks at line ends, indentation, line ends, and the work of formatters.
+//! Damage to invisible characters: blanks at line ends, indentation, line ends, and the work of formatters.
 
 use super::super::block::{BlockEdit, TextTail, sent};
 use super::super::dice::Dice;

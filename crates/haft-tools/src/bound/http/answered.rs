@@ -1,4 +1,4 @@
-//! Makes a result of what came back: JSON is data, text is text, and a status of an error is an error with advice.
+//! Turns the answer of a server into a result: JSON is data, text is text, an error status is an error with advice.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::super::answer::{self, Promise};
 
 /// Most characters of an answer that an error quotes.
 const LONGEST_QUOTE: usize = 500;
-/// How long to wait where nobody says so.
+/// How long to wait if the server gives no time.
 const A_WHILE: u64 = 5;
 /// The longest time that anybody is told to wait, in seconds.
 const LONGEST_WAIT: u64 = 3_600;

@@ -1,4 +1,4 @@
-//! Puts the arguments of a call into a request, each encoded for its place, so that none can reach beyond it.
+//! Puts the arguments of a call into a request and encodes each for its place, so none can reach beyond it.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Asks a worker about a function outside of any call: for `haft check`, and for words that a definition lacks.
+//! Asks a worker about a function outside any call: for `haft check`, and for words missing from a definition.
 
 use std::path::PathBuf;
 use std::time::Duration;

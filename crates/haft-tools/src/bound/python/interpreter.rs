@@ -1,10 +1,10 @@
-//! Finds the interpreter: of the project's virtual environment, then of the system.
+//! Finds the interpreter: in the project's virtual environment first, then on the system.
 //!
 //! The environment of a workspace is code of the workspace, so only tools that the workspace defines use it.
 //!
 //! The interpreter of an environment is mostly a link to one that was installed for the user (pyenv, uv, conda), in a home
-//! that commands do not see. So a worker may read what that one consists of, and nothing beside it. A link is easily
-//! made, also by a model; what it leads to counts only where it lies beside the library of such an interpreter.
+//! that commands do not see. So a worker may read the files of that installation, and nothing beside it. A model can
+//! easily make such a link, so its target counts only if it stands beside the library of such an interpreter.
 
 use std::path::{Path, PathBuf};
 

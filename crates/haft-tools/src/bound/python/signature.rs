@@ -1,4 +1,4 @@
-//! What a Python function looks like, and whether it fits the definition that names it.
+//! Reads the signature of a Python function, and checks whether it fits the definition that names it.
 
 use haft_contract::closest::closest;
 use haft_contract::prelude::*;

@@ -1,7 +1,7 @@
-//! What is said between haft and a worker: an order, perhaps questions of the function, an answer.
+//! Defines the messages between haft and a worker: an order, perhaps questions from the function, an answer.
 //!
-//! One JSON object per line. Everything that belongs to a call carries its number; what an earlier call left behind is
-//! passed over.
+//! Each line is one JSON object. Every message of a call carries the call's number. haft skips messages that an earlier
+//! call left behind.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use super::signature::Description;
 const MOST_ANSWERED: usize = 16 * 1024 * 1024;
 /// Most locks that one call may hold.
 const MOST_LOCKS: usize = 64;
-/// Most messages of the conversation that are handed over at once.
+/// Most messages of the conversation in one reply.
 const MOST_HISTORY: u64 = 1_000;
 
 /// Which function, and where.
@@ -120,7 +120,7 @@ impl Talk<'_> {
         loop {
             let line = worker.receive(&heard).await?;
             let Ok(Value::Object(mut message)) = serde_json::from_slice(&line) else {
-                // Nobody but the worker's own script has the line: what comes now is not to be trusted.
+                // Only the worker's own script has the line, so later messages on it cannot be trusted.
                 return Err(WorkerFailure::ToBeEnded(HowEnded::Killed(9)));
             };
             if message.get("call").and_then(Value::as_u64) != Some(*call) {

@@ -1,4 +1,4 @@
-//! Lists of tools: as the guide writes them, as a map, and what is told about those that are wrong.
+//! Tests lists of tools: as the guide writes them, as a map, and the reports about wrong ones.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What is given to a tool beforehand, and who may say otherwise.
+//! Tests which arguments a tool presets, and who may override them.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What is told about definitions that are wrong: the line, what is wrong, and the fix.
+//! Tests the reports about wrong definitions: the line, the error, and the fix.
 
 use super::{check, told, told_with};
 

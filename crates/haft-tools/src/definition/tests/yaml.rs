@@ -1,4 +1,4 @@
-//! What YAML is read, and what is told about what is not.
+//! Tests which YAML haft reads, and what it reports about the rest.
 
 use serde_json::json;
 

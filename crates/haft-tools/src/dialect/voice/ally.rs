@@ -1,4 +1,4 @@
-//! Code-Ally: one object with `success`, `error`, `error_type` and `suggestion`; errors begin with the call.
+//! Speaks as Code-Ally: one object with `success`, `error`, `error_type` and `suggestion`; errors begin with the call.
 
 use haft_contract::dialect::CallOutcome;
 use haft_contract::error::ToolError;

@@ -1,4 +1,4 @@
-//! What came of a command, for voices: its streams, its exit code, and what haft says beside them.
+//! Gives voices the outcome of a command: its streams, its exit code, and haft's notes.
 
 use haft_contract::dialect::CallOutcome;
 use serde_json::Value;

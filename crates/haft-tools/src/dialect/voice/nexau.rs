@@ -1,4 +1,4 @@
-//! NexAU: an object with `content`, and `error` with its message and type where something went wrong.
+//! Speaks as NexAU: an object with `content`, and `error` with its message and type if the call failed.
 
 use haft_contract::dialect::CallOutcome;
 use haft_contract::error::{FailedOperation, ToolError};
@@ -31,7 +31,7 @@ impl Voice for Nexau {
             return Some(json!({ "content": content, "error": told, "is_error": true }));
         }
         match (outcome.data, outcome.native.is_some_and(is_built_in)) {
-            // What a tool of somebody else returns is the result; what is no object is put into one.
+            // The return value of a foreign tool is the result; a value that is no object is put into one.
             (Some(Value::Object(_)), false) => None,
             (Some(data), false) => Some(json!({ "result": data })),
             (None, false) => Some(json!({ "result": outcome.text })),

@@ -1,4 +1,4 @@
-//! The texts of a voice: names in braces, filled once, without the lines that have nothing to say.
+//! Fills the texts of a voice: replaces names in braces once, and removes lines that have nothing to say.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! TunaCode: three classes of errors, each with its fields and its way of being told; commands in sections.
+//! Speaks as TunaCode: three classes of errors, each with its own fields and wording; commands in sections.
 
 use haft_contract::dialect::CallOutcome;
 use haft_contract::error::ToolError;

@@ -1,7 +1,7 @@
-//! A voice that a file has: texts and objects with names in braces for what came of a call.
+//! Implements the voice of a file: texts and objects with names in braces for the outcome of a call.
 //!
-//! What it leaves out stays as haft says it. A text must name everything that happened, so that no voice tells less than
-//! another; `check` holds files to that.
+//! For anything the file leaves out, haft uses its own words. A text must name everything that happened, so no voice says
+//! less than another; `check` enforces that for files.
 
 use std::collections::BTreeMap;
 

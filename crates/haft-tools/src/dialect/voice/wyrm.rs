@@ -1,4 +1,4 @@
-//! wyrmspire/agent: one object with the id of the call, `output`, `success` and `error`; commands have labels.
+//! Speaks as wyrmspire/agent: one object with the call id, `output`, `success` and `error`; commands have labels.
 
 use haft_contract::dialect::CallOutcome;
 use haft_contract::error::ToolError;

@@ -1,4 +1,4 @@
-//! Which line of the old text belongs to which line of the region.
+//! Pairs lines of the old text with lines of the region.
 
 use super::Lines;
 use super::folded::OldTextLine;

@@ -1,4 +1,4 @@
-//! Lines as they are compared when something like them is looked for: typography and white space do not count.
+//! Folds lines for the search of similar ones: typography and white space do not count.
 
 use std::borrow::Cow;
 

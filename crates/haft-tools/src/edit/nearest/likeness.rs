@@ -1,4 +1,4 @@
-//! How much two lines have in common, measured by the pairs of bytes they share.
+//! Measures how much two lines have in common, by the pairs of bytes they share.
 
 /// Bytes of a line of the old text that are compared; the rest of a very long line is left out.
 const COMPARED: usize = 400;

@@ -1,8 +1,8 @@
 //! Forgives one shift of the indentation that is the same on all lines, and shifts the new text too.
 //!
-//! Strict on purpose: one prefix added or removed everywhere, or tabs for the same number of spaces
-//! everywhere. A block that was indented anew line by line is another block. Where the new text is indented in
-//! another way than the old one, so that tabs and spaces would be mixed, it is refused.
+//! Strict on purpose: it allows one prefix added or removed everywhere, or tabs for the same number of spaces everywhere.
+//! A block that was re-indented line by line is another block. It refuses an edit if the new text is indented in
+//! another way than the old one, because that would mix tabs and spaces.
 
 mod conversion;
 

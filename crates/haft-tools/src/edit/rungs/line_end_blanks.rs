@@ -1,4 +1,4 @@
-//! Forgives blanks at line ends, also on blank lines, and a line end that the end of the file lacks.
+//! Forgives blanks at line ends, also on blank lines, and a missing line end at the end of the file.
 
 use super::super::even::EvenText;
 use super::super::exact::MatchRanges;

@@ -1,14 +1,14 @@
-//! Forgives line numbers that were copied along from a read result or from `grep -n`.
+//! Forgives line numbers that the model copied from a read result or from `grep -n`.
 //!
-//! All lines must carry consecutive numbers in one style. A single number proves little, so a single
-//! line must also stand at the line it names.
+//! All lines must carry consecutive numbers in one style. A single number proves little, so a single line must also
+//! stand at the line it names.
 //!
-//! Numbers never choose among several places: they may be those of an earlier state of the file, which an edit has
-//! changed since, and then they name another place.
+//! Numbers never choose among several places: they may come from an earlier state of the file, before another edit, and
+//! then they name another place.
 //!
-//! Lines of a file may begin with numbers of their own, and then the numbers of a new text may be either. They are
-//! left out where they go on as those of the old text did, they stay where the file has such numbers itself, and
-//! where both may be meant the edit is refused.
+//! Lines of a file may themselves begin with numbers. Then the numbers of a new text have two readings. haft removes
+//! them where they continue those of the old text, keeps them where the file itself has such numbers, and refuses
+//! the edit where both may be meant.
 
 use std::collections::HashSet;
 

@@ -1,6 +1,6 @@
 //! Forgives typographic quotes, dashes, dots and blanks, on either side.
 //!
-//! Every such character is read as its plain form on both sides. The new text stands as it was sent.
+//! haft reads every such character as its plain form on both sides. The new text stays as it was sent.
 //!
 //! Not here: invisible characters and letters that look alike. They are different text.
 

@@ -1,4 +1,4 @@
-//! Which lines a refusal shows, and when it says that the change is there already.
+//! Tests which lines a refusal shows, and when it says that the change already exists.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is forgiven, and what only looks like it.
+//! Tests the differences that haft forgives, and those that only look similar.
 
 use super::*;
 

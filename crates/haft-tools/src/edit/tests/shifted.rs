@@ -1,4 +1,4 @@
-//! How far a shift of the indentation is certain, and what it does to blank lines.
+//! Tests how far a shift of the indentation is certain, and what it does to blank lines.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The words of refusals.
+//! Tests the words of refusals.
 
 use super::*;
 

@@ -1,9 +1,9 @@
-//! Takes out of a page what its styles keep from a reader.
+//! Removes parts of a page that its styles hide from a reader.
 //!
-//! That is: parts that are not drawn, parts outside of the page, and text that is too small or has no colour of its own. Such
-//! text is there for programs only: for screen readers, or for a model that is to do what no person reads.
+//! These are parts that are not drawn, parts outside of the page, and text that is too small or has no colour of its own.
+//! Only programs read such text: screen readers, or a model that is to do what no person reads.
 //!
-//! Not here: what scripts or sheets of other addresses hide, which nothing loads.
+//! Not here: what scripts or external style sheets hide. haft loads neither.
 
 use super::css::{Declarations, Sheet, classes, declarations};
 use super::tree::{HtmlTree, Id};

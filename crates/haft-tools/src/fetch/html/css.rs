@@ -1,8 +1,8 @@
-//! Reads the declarations and rules of a page's own style sheets, as far as they say what a reader sees.
+//! Reads the declarations and rules of a page's own style sheets, as far as they decide what a reader sees.
 //!
-//! Comments and escapes are resolved first, because both can stand inside of a word that hides something.
+//! It resolves comments and escapes first, because both can stand inside of a word that hides something.
 //!
-//! Not here: which values hide an element (`concealed`); sheets of other addresses, which nothing loads.
+//! Not here: which values hide an element (`concealed`); external style sheets, which haft does not load.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! Finds the part of a page that a reader came for.
 //!
-//! Pages say it themselves more and more often: `<main>`, `<article>`, `role="main"`. Where one of these has a good part of
-//! the text it is taken. Elsewhere the smallest element is taken that has nearly all text which is not navigation, so a wrong
+//! More and more pages mark it themselves: `<main>`, `<article>`, `role="main"`. haft takes such an element if it has a
+//! good part of the text. Otherwise it takes the smallest element that has nearly all text outside navigation. So a wrong
 //! guess costs some noise and loses nothing.
 
 use super::page::HtmlPage;

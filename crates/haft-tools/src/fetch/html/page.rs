@@ -1,4 +1,4 @@
-//! What is known of a page while it is written: its tree, its address, and what of it is content.
+//! Holds the facts about a page while it is written: its tree, its address, and which parts are content.
 
 use std::cell::Cell;
 

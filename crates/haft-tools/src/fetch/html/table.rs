@@ -1,4 +1,4 @@
-//! Writes tables of data. Tables that are only there for the look of a page are none.
+//! Writes tables of data. A table that only arranges the layout of a page does not count as one.
 
 use super::blocks::blocks;
 use super::inline::Inline;

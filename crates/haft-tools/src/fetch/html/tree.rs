@@ -1,7 +1,7 @@
-//! Builds a tree of the tags and texts of a page, whatever is wrong with its markup.
+//! Builds a tree of the tags and texts of a page, even if its markup is broken.
 //!
 //! The tokens are those of browsers; the tree is simpler than theirs. It closes what a page leaves open and ignores what a
-//! page closes twice. It has a limit of depth and of size, so that no page can exhaust the memory or the stack.
+//! page closes twice. Depth and size are limited, so no page can exhaust the memory or the stack.
 
 use std::collections::HashMap;
 

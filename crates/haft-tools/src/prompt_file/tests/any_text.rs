@@ -1,4 +1,4 @@
-//! What holds for every text.
+//! Tests properties that hold for every text.
 
 use proptest::prelude::*;
 

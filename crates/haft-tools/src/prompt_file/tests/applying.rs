@@ -1,4 +1,4 @@
-//! How the words of a file come into the place of a tool's own.
+//! Tests how the words of a file replace a tool's own.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is read of a prompt file, and what is refused.
+//! Tests what haft reads from a prompt file, and what it refuses.
 
 use super::*;
 

@@ -106,7 +106,7 @@ impl Step {
         let is_over = over.clone();
         let swapping = std::thread::spawn(move || {
             while !is_over.load(Ordering::Relaxed) {
-                // Whoever replaces the file may be in the middle of it.
+                // The tested call may be replacing the file at this moment.
                 let _ = rustix::fs::renameat_with(CWD, &path, CWD, &other, RenameFlags::EXCHANGE);
                 std::thread::yield_now();
             }
@@ -115,7 +115,7 @@ impl Step {
     }
 }
 
-/// Somebody who swaps a file with a link all the time.
+/// A thread that swaps a file with a link all the time.
 pub(super) struct Race {
     over: Arc<AtomicBool>,
     swapping: Option<JoinHandle<()>>,

@@ -1,6 +1,6 @@
-//! Reads the settings of the repositories that a workspace lies in or holds, and says which of its files git follows.
+//! Reads the settings of the repositories around and in a workspace, and says which of its files git follows.
 //!
-//! No git runs for that. Conditions of included files are not judged: what may be included counts.
+//! It does not run git. It ignores the conditions of included files: every file that may be included counts.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

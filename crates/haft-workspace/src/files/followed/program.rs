@@ -1,9 +1,8 @@
 //! Finds the files that a command line in the settings of git names.
 //!
-//! The reading is wide, because interpreters and wrappers take their scripts behind any options: each word behind a
-//! program counts as a file that it runs or loads, also one that is not there yet. Programs that are known to do neither
-//! with their words are the exception. The name of a program without `/` is found on the path of the shell and not in
-//! the workspace.
+//! It reads broadly, because interpreters and wrappers accept scripts after any options: each word after a program counts as
+//! a file that it runs or loads, even one that does not exist yet. Programs that are known to do neither with their words
+//! are the exception. The shell finds a program without `/` in its name on its path, not in the workspace.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

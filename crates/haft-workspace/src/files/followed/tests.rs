@@ -1,4 +1,4 @@
-//! Every way from a protected name to another place, and what it makes of that place.
+//! Tests every way from a protected name to another place, and how haft treats that place.
 
 use std::os::unix::fs::symlink;
 

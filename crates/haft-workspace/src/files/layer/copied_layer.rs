@@ -1,7 +1,7 @@
 //! Copies a layer while a command works on it.
 //!
-//! Nothing of the layer is changed but one mark: a folder that the command made hides from now on what lies beneath it.
-//! Else the kernel would show a file there again that the command removes after it was committed.
+//! It changes the layer only by one mark: a folder that the command made now hides what lies beneath it. Without the mark,
+//! the kernel would show a file again that was committed and that the command then removes.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -150,7 +150,7 @@ pub(super) fn link((from, name): (&OwnedFd, &[u8]), (to, new): (&OwnedFd, &[u8])
     rustix::fs::symlinkat(&*target, to, new)?;
     let stat = stat_name(from, name)?;
     let (uid, gid) = (rustix::fs::Uid::from_raw(stat.st_uid), rustix::fs::Gid::from_raw(stat.st_gid));
-    // Whoever may not give it away keeps it.
+    // A user that may not give it away keeps it.
     let _ = rustix::fs::chownat(to, new, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW);
     Ok(())
 }

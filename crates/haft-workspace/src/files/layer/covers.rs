@@ -1,8 +1,8 @@
-//! Secrets that commands do not see, where the user wants it so: a blank file lies over each of them, in the layer.
+//! Hides secrets from commands, where the user wants that: a blank file covers each of them in the layer.
 //!
-//! It has the size and the times of the file, so that git, which is told to look at nothing else, takes it for unchanged.
-//! A cover is part of the layer like anything that a command writes, so that it can be copied, moved and removed like any
-//! file. What becomes of it is not brought in: the file that it covers stays as it is.
+//! A cover has the size and the times of the file. Git is told to look only at these, so it takes the file for unchanged. A
+//! cover is an ordinary file of the layer: it can be copied, moved and removed. Its changes are never committed: the covered
+//! file stays the same.
 
 use std::fs::File;
 use std::io::Read;

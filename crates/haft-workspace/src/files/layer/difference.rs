@@ -1,4 +1,4 @@
-//! What a command changed, as a list: for each path what lies there, and what comes.
+//! Lists what a command changed: for each path its old and its new state.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ pub(super) struct LayerChange {
     /// What lies there now, beneath the layer.
     pub(super) below: Option<Below>,
     pub(super) comes: Comes,
-    /// What somebody else did there meanwhile.
+    /// What another program did there meanwhile.
     pub(super) clash: Option<Clash>,
 }
 
@@ -118,7 +118,7 @@ pub(super) struct NewFile {
     pub(super) shared: Option<u64>,
 }
 
-/// What somebody else did while the command ran.
+/// What another program did while the command ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Clash {
     /// It was changed, or has appeared.
@@ -142,7 +142,7 @@ pub(super) enum LayerExclusion {
     TooDeep,
     /// Version control left it behind.
     Lock,
-    /// It lets a program run as somebody else; it came in without that.
+    /// It lets a program run as another user or group; it was committed without that.
     SetId,
     /// The tool had not said that it would change it.
     NotSaid,
@@ -173,7 +173,7 @@ impl Difference {
         }
     }
 
-    /// Notes a name of a file that has more than one, whose content is as it was.
+    /// Notes one name of a file that has several, and whose content is unchanged.
     pub(super) fn push_twin(&mut self, found: LayerChange, alone: Option<Comes>) {
         self.twins.push((found, alone));
     }

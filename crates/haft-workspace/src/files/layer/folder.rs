@@ -1,6 +1,6 @@
-//! The folders that take what a command changes: made anew for each, private, and gone with it.
+//! Makes the folders that collect what a command changes: new for each command, private, and removed with it.
 //!
-//! Beside each lies a file that its maker holds a lock on. Whoever comes next removes those whose maker is gone.
+//! Beside each folder is a file that its maker keeps locked. The next process removes folders whose maker has ended.
 
 use std::fs::{DirBuilder, File};
 use std::io;
@@ -16,9 +16,9 @@ use super::super::folder::{FolderNameList, stat_name};
 use super::read::FOLDER_MODE;
 use crate::state::private;
 
-/// How many layers there are at most that were left behind and are removed at once.
+/// How many left-over layers are removed in one sweep at most.
 const MOST_SWEPT: usize = 64;
-/// How often another name is tried when somebody takes ours for a left-over.
+/// How often another name is tried when another process takes ours for a left-over.
 const MOST_TRIES: usize = 8;
 
 /// The folders of all layers of one command.
@@ -44,7 +44,7 @@ impl LayerFolder {
             let name = uuid::Uuid::now_v7().simple().to_string();
             let lock_path = beneath.join(format!("{name}.lock"));
             let lock = private::create_file(&lock_path)?;
-            // Between the two somebody may have taken it for a left-over.
+            // Between the two calls another process may have taken it for a left-over.
             let is_locked = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
             if !is_locked || rustix::fs::fstat(&lock)?.st_nlink == 0 {
                 continue;
@@ -79,14 +79,14 @@ impl LayerFolder {
             let has = rustix::fs::fstat(&made)?;
             if (has.st_uid, has.st_gid) != (of.st_uid, of.st_gid) {
                 let (uid, gid) = (Uid::from_raw(of.st_uid), Gid::from_raw(of.st_gid));
-                // Whoever may not give it away keeps it; the kernel will say whether it does.
+                // A user that may not give it away keeps it; the kernel reports whether it accepts that.
                 let _ = rustix::fs::fchown(&made, Some(uid), Some(gid));
             }
             rustix::fs::fchmod(&made, Mode::from_raw_mode(mode))?;
             Ok(made)
         };
-        // The two are mounted by whom the workspace belongs to, who must be let in to them. Above them nobody is, but for
-        // who knows the names; what is above all layers belongs to this user alone.
+        // The owner of the workspace mounts the two, and must be able to enter them. The folders above let other users
+        // through only if they know the names; the folder above all layers belongs to this user alone.
         if rustix::process::geteuid().is_root() && of.st_uid != 0 {
             for above in self.path.parent().into_iter().chain([&*self.path]) {
                 rustix::fs::chmod(above, Mode::from_raw_mode(0o711))?;

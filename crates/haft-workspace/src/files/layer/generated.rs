@@ -1,7 +1,7 @@
-//! Ignored trees that programs fill by themselves, as `target` and `node_modules`: they are committed by rename.
+//! Commits ignored trees that programs fill by themselves, such as `target` and `node_modules`, by rename.
 //!
-//! A tree counts when its name is in the list, the ignore rules of the workspace leave it out, git tracks nothing in it
-//! and it has no history of its own. Outside a repository `.gitignore` says nothing, so only `.ignore` counts there. Everything else is journalled file by file, which undo can merge with later work.
+//! A tree counts if its name is listed, ignore rules exclude it (outside a repository only `.ignore`), git tracks nothing in
+//! it, and it has no history. Other files are journalled one by one; undo can merge these with later work.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
-//! Files of version control that are refused by their names and harmless by what is in them.
+//! Accepts files of version control whose names are refused but whose content is harmless.
 //!
-//! Without them `git init`, `git clone` and `git worktree add` would leave half a repository, and `git config user.name`,
-//! `git remote add` and `git switch --track` would be lost. The reading is narrow on purpose; what it does not know is not
-//! harmless.
+//! Without this, `git init`, `git clone` and `git worktree add` would leave half a repository, and haft would lose `git
+//! config user.name`, `git remote add` and `git switch --track`. The check is narrow on purpose: content that it does not
+//! know is not harmless.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -1,8 +1,8 @@
-//! Decides what of a difference comes in, what is refused, and what stays because somebody else was there.
+//! Decides which part of a difference is committed, which is refused, and which conflicts with another program's change.
 //!
-//! Names that make programs run are refused wherever they lie: in any folder, in any case, and in a folder that git
-//! would take for a repository because of what is in it, whatever it is called. Where a repository is concerned, its
-//! references and its index come in together or not at all.
+//! Names that make programs run are refused everywhere: in any folder, in any case, and in a folder that git would take for
+//! a repository because of its content, whatever its name. The references and the index of a repository are committed
+//! together or not at all.
 //!
 //! Not here: what differs (`read`), the words (`told`).
 
@@ -49,9 +49,9 @@ pub(super) const PLANTED: LayerExclusion = LayerExclusion::Protected(WHY_A_REPOS
 pub(super) struct JudgedDifference {
     /// What comes in.
     pub(super) comes: Vec<LayerChange>,
-    /// What stays as it is because somebody else was there.
+    /// What stays unchanged because another program changed it.
     pub(super) clashes: Vec<LayerChange>,
-    /// What stayed so, and was merged with what somebody else made of it.
+    /// What stays, merged with the changes of another program.
     pub(super) merged: Vec<LayerChange>,
     pub(super) left_out: Vec<(RootedPath, LayerExclusion)>,
     pub(super) trees: Vec<RootedPath>,
@@ -291,7 +291,7 @@ fn is_lock(path: &Path) -> bool {
 /// Waits for other programs that are at work on the same files of a repository.
 fn wait_for_locks(roots: &[OpenRoot], judged: &mut JudgedDifference) {
     let deadline = Instant::now() + PATIENCE;
-    // A lock that the command removed was left by somebody who is gone.
+    // A lock that the command removed was left by a process that has ended.
     let gone = |found: &&LayerChange| matches!(found.comes, Comes::Nothing) && is_lock(&found.spot.path);
     let removed: HashSet<RootedPath> = judged.comes.iter().filter(gone).map(|found| found.spot.clone()).collect();
     for found in judged.comes.iter_mut().filter(|found| found.kind() != FileKind::Folder) {

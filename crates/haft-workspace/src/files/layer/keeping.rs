@@ -1,4 +1,4 @@
-//! What of a command's changes comes in, where its tool had said what it would change.
+//! Selects which of a command's changes are committed, if its tool declared what it would change.
 
 use std::path::Path;
 

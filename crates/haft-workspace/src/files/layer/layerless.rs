@@ -1,7 +1,7 @@
-//! That the system refuses layers here, remembered from one process to the next.
+//! Remembers across processes that the system refuses layers here.
 //!
-//! Whether there is a layer is known only when a command shall run on it, but somebody is asked before. So a refusal is
-//! remembered, for those who judge the next command; the next layer that holds forgets it.
+//! haft knows whether there is a layer only when a command is about to run on it, but asks the user before that. So it
+//! remembers a refusal for the next command; the next layer that works removes it.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
-//! What others committed while a command ran, and bringing both together.
+//! Finds what others committed while a command ran, and merges it with the command's changes.
 //!
-//! The journal has every version that haft has replaced since the command began. The command's own version was made from
-//! one of them: where all that fit lead to the same text, the workspace gets that text. Everything else stays a clash.
+//! The journal has every version that haft has replaced since the command began. The command's own version was made from one
+//! of them. If all versions that fit give the same text, the workspace gets it. Everything else stays a clash.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -32,7 +32,7 @@ pub(super) struct Meanwhile {
 }
 
 impl Meanwhile {
-    /// Reads it; nothing where nobody committed anything.
+    /// Reads it; returns nothing if there were no other commits.
     pub(super) fn of(journal: &Journal, mark: Mark, own: &[u64]) -> Option<Self> {
         if journal.mark() == mark {
             return None;

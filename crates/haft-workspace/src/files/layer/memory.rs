@@ -1,4 +1,4 @@
-//! Where layers lie that are in memory, and whether they can.
+//! Says where layers in memory lie, and whether they are possible.
 
 use std::path::{Path, PathBuf};
 

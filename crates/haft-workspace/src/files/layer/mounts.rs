@@ -1,4 +1,4 @@
-//! Which other file systems lie below a folder: the kernel does not lay a layer over those.
+//! Finds the other file systems below a folder: the kernel does not put a layer over them.
 
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Keeps files that a command moved to a name that is refused: otherwise neither name would have the content.
+//! Keeps a file at its old name if a command moved it to a refused one: otherwise both names would lose its content.
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::AsFd;

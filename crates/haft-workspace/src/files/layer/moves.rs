@@ -110,7 +110,7 @@ impl Settling<'_> {
         new
     }
 
-    /// Returns whether a new folder is the same as a removed one that nobody else changed.
+    /// Returns whether a new folder is the same as a removed one that no other program changed.
     fn is_move(&self, from: &RootedPath, to: &RootedPath) -> io::Result<bool> {
         let root = &self.roots[from.root];
         let (Some(lower), Some(upper)) = (parent_in(&root.folder, &from.path), parent_in(&root.upper, &to.path)) else {

@@ -1,10 +1,10 @@
-//! Reads what a command left in a layer, side by side with what lies beneath it.
+//! Reads what a command left in a layer, and compares it with the folder beneath.
 //!
-//! In a layer, a mark (`removal_mark`) says that a name is gone; a folder with a mark hides what lies beneath it;
-//! everything else is new, replaced, or only looks so: programs that open a file for writing and change nothing leave a
-//! copy of it. So contents are compared. Everything is opened by its name in an open folder, and no link is followed.
+//! In a layer, a mark (`removal_mark`) says that a name was removed, and a folder with a mark hides what lies beneath it.
+//! Everything else is new, replaced or unchanged: a program that opens a file for writing and changes nothing leaves a copy
+//! of it. So contents are compared. Everything is opened by its name in an open folder, and no link is followed.
 //!
-//! Not here: what of it may come in (`judge`), bringing it in (`settle`).
+//! Not here: what of it may be committed (`judge`), committing it (`settle`).
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -80,7 +80,7 @@ struct LayerLevel {
 /// The way from the root of a layer to a folder.
 #[derive(Clone, Copy)]
 struct FolderDescent {
-    /// Whether somebody moved the folder beneath, or one above it.
+    /// Whether another program moved the folder beneath, or one above it.
     is_moved: bool,
     depth: usize,
 }
@@ -149,7 +149,7 @@ impl LayerReader<'_> {
         let upper = stat_name(&level.upper, name).map_err(|errno| self.unread(errno))?;
         let lower = match level.lower.as_ref().map(|lower| stat_name(lower, name)) {
             None | Some(Err(Errno::NOENT | Errno::NOTDIR)) => None,
-            // What nobody can look into cannot be kept, so it stays.
+            // haft cannot keep what it cannot read, so it stays.
             Some(Err(Errno::ACCESS)) => {
                 self.leave_out(LayerExclusion::NotAllowed);
                 return Ok(());
@@ -209,7 +209,7 @@ impl LayerReader<'_> {
         self.folder(&LayerLevel { upper: opened, lower: below, hides, way })
     }
 
-    /// Notes that what a command left in a folder stays out: nobody can look at what lies beneath.
+    /// Notes that what a command left in a folder is not committed: haft cannot look at what lies beneath.
     fn not_looked_into(&mut self, upper: &OwnedFd) -> Result<(), Unread> {
         let mut names = FolderNameList::default();
         names.read(upper).map_err(|errno| self.unread(errno))?;
@@ -314,7 +314,7 @@ impl LayerReader<'_> {
     }
 
     fn was_copied(&self, level: &LayerLevel, name: &[u8], upper: &Stat) -> bool {
-        // Nobody took anything from a folder whose names have not changed.
+        // If the names of a folder have not changed, nothing was removed from it.
         let lower = level.lower.as_ref().and_then(|lower| rustix::fs::fstat(lower).ok());
         let may_be = lower.is_some_and(|lower| self.since.is_before_change_of(&lower));
         if !may_be || level.hides || kind_of(upper) != FileKind::File {
@@ -326,7 +326,7 @@ impl LayerReader<'_> {
     /// Notes that a name beneath goes, with everything in it.
     fn gone(&mut self, lower: BorrowedFd<'_>, name: &[u8], way: FolderDescent) -> Result<Goes, Unread> {
         let stat = match stat_name(lower, name) {
-            // Somebody else was faster.
+            // Another program was faster.
             Err(Errno::NOENT) => return Ok(Goes::All),
             Err(Errno::ACCESS) => {
                 self.leave_out(LayerExclusion::NotAllowed);
@@ -365,7 +365,7 @@ impl LayerReader<'_> {
             return Ok(Goes::NotAll);
         }
         let opened = match open_name(lower, name, OFlags::DIRECTORY | OFlags::RDONLY) {
-            // What nobody can look into cannot be kept, so it stays.
+            // haft cannot keep what it cannot read, so it stays.
             Err(Errno::ACCESS) => {
                 self.leave_out(LayerExclusion::NotAllowed);
                 return Ok(Goes::NotAll);
@@ -392,7 +392,7 @@ impl LayerReader<'_> {
         Ok(goes)
     }
 
-    /// Says what somebody else did to what lies beneath.
+    /// Says what another program did to what lies beneath.
     fn clash(&self, way: FolderDescent, lower: &Stat) -> Option<Clash> {
         let is_changed = match kind_of(lower) {
             // The names in a folder change with every file in it.

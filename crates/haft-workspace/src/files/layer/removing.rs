@@ -1,4 +1,4 @@
-//! Layers that are done with are removed while nobody waits, by one thread.
+//! Removes finished layers in the background, on one thread.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::folder::{self, LayerFolder};
 
-/// How long after a sweep nobody looks again: beside the layers of this process, others are seldom left behind.
+/// How long after a sweep haft does not look again: other processes seldom leave layers behind.
 const SWEPT: Duration = Duration::from_secs(60);
 
 /// Who removes, as soon as there is something to remove. It is waited for in the end.
@@ -53,7 +53,7 @@ impl Removing {
         if hand.is_none() {
             let (sender, works) = mpsc::channel::<LayerCleanup>();
             let run = move || works.into_iter().for_each(do_one);
-            // Without a thread, whoever comes next removes it.
+            // Without a thread, the next process removes it.
             let thread = std::thread::Builder::new().name("haft-layers".into()).spawn(run);
             *hand = thread.ok().map(|thread| (sender, thread));
         }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-/// How much of two files is compared at once.
+/// How many bytes of two files are compared in one step.
 const STEP: usize = 64 * 1024;
 
 /// Returns whether two files have the same content.

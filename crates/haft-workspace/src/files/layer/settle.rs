@@ -1,7 +1,7 @@
-//! Brings what a command changed into the workspace: one transaction, with everything that can be taken back.
+//! Commits what a command changed: in one transaction, with everything that can be undone.
 //!
-//! What somebody else changed meanwhile stays as it is, and the command's version is put beside it. When the
-//! transaction finds that somebody was faster still, it is tried again without what they touched.
+//! If another program changed a file meanwhile, that file stays, and the command's version is put beside it. If the
+//! transaction finds a still later change, haft retries it without the changed paths.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -44,7 +44,7 @@ use super::trees::PlannedTree;
 use super::{Layers, told};
 use crate::state::journal::{ChangeAuthor, Mark};
 
-/// How often a transaction is tried again when somebody was faster.
+/// How often a transaction is retried when another program was faster.
 const MOST_ROUNDS: usize = 8;
 /// How many names are tried for what is put beside a file.
 const MOST_NAMES: usize = 100;
@@ -211,7 +211,7 @@ impl Settling<'_> {
         Ok(judge::judge(&self.roots, &self.keeps, difference))
     }
 
-    /// Lets the command's version of what somebody else changed come in under a name beside it.
+    /// Commits the command's version under a name beside the file that another program changed.
     fn keep_aside(&self, judged: &mut JudgedDifference, kept: &mut Vec<(RootedPath, LayerChange)>) {
         let taken: HashSet<RootedPath> = judged.comes.iter().map(|found| found.spot.clone()).collect();
         let known: HashSet<RootedPath> = kept.iter().map(|(of, _)| of.clone()).collect();
@@ -276,7 +276,7 @@ impl Settling<'_> {
         let others = refused.others.into_iter().map(|(place, _)| place);
         let place = match refused.cause {
             NotDone::Stale(place) if rounds < MOST_ROUNDS => place,
-            // Somebody has put something into a folder that was to go.
+            // Another program has put something into a folder that was to be removed.
             NotDone::System(place, error)
                 if rounds < MOST_ROUNDS && error.kind() == io::ErrorKind::DirectoryNotEmpty =>
             {
@@ -308,7 +308,7 @@ impl Settling<'_> {
             let is_it = root.place_of(&found.spot.path) == place;
             match root.changed_since(&found) {
                 Since::Nothing if !is_it => judged.comes.push(found),
-                // Somebody made the folder too; what comes into it still can.
+                // Another program made the folder too; the command's files can still be committed into it.
                 Since::SameFolder => {}
                 Since::Nothing | Since::Changed => {
                     is_found = true;
@@ -331,7 +331,7 @@ impl Settling<'_> {
         Ok(())
     }
 
-    /// What was done and taken back was not changed by somebody else.
+    /// What this transaction did and reverted was not changed by another program.
     fn note_as_before(&self, judged: &mut JudgedDifference, refused: &TransactionRefusal) {
         let stamps: HashMap<&Path, FileStamp> =
             refused.as_before.iter().map(|(place, stamp)| (place.as_path(), *stamp)).collect();
@@ -422,7 +422,7 @@ impl OpenRoot {
         else {
             return;
         };
-        // When it cannot be given away, whoever works there next hears of it from the system.
+        // If it cannot be given away, the system reports that to the next user of the folder.
         let _ = super::super::owner::give(&made, super::super::owner::of(&wanted));
     }
 

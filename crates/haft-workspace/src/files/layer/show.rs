@@ -1,4 +1,4 @@
-//! Shows what a command changed, without bringing anything in.
+//! Shows what a command changed, without committing anything.
 
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;

@@ -1,7 +1,7 @@
-//! Takes out of what a command left in an ignored tree what would not come in file by file.
+//! Removes what a command left in an ignored tree and what would be refused file by file.
 //!
-//! Packages bring the settings of editors and agents along. What is refused is removed from the layer before the tree is
-//! committed, and named. Where that fails, nothing of the tree is. What the command removed in such a tree may go.
+//! Packages contain settings of editors and agents. haft removes the refused files from the layer before it commits the
+//! tree, and names them. If that fails, haft commits nothing of the tree. What the command removed in such a tree may go.
 
 use std::ffi::OsStr;
 use std::io;

@@ -1,8 +1,8 @@
-//! Commits what a running command has changed so far: a copy of its layer is brought in, and the layer stays.
+//! Commits what a running command has changed so far: haft commits a copy of the layer, and the layer stays.
 //!
-//! What comes into the workspace is moved out of a layer, and a layer that is mounted must not be changed. So its files
-//! are copied first; whatever the command writes from then on waits for the next commit. What was committed is noted, so
-//! that the next commit does not take it for somebody else's work. Build folders are left to the end of the command.
+//! A commit moves files out of a layer, and a mounted layer must not be changed. So haft copies its files first; later
+//! writes of the command wait for the next commit. haft notes what it committed, and the next commit does not take it for
+//! the work of another program. Build folders wait until the command ends.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -49,13 +49,13 @@ impl OwnCommits {
         })
     }
 
-    /// Returns whether somebody else put something into a folder that the command made and has committed.
+    /// Returns whether another program put something into a folder that the command made and haft has committed.
     pub(super) fn is_of_another(&self, spot: &RootedPath, stat: &Stat) -> bool {
         let is_closed = |path: &Path| self.closed.contains(&RootedPath { root: spot.root, path: path.to_owned() });
         !self.closed.is_empty() && spot.path.ancestors().skip(1).any(is_closed) && !self.is_left(spot, stat)
     }
 
-    /// Notes what was committed. What was merged with somebody else's work is not only the command's.
+    /// Notes what was committed. Content merged with another program's work is not only the command's.
     pub(super) fn note(&mut self, roots: &[OpenRoot], judged: &JudgedDifference) {
         for LayerChange { spot, source, .. } in &judged.comes {
             match roots[spot.root].stat_below(&spot.path).filter(|_| source.is_none()) {

@@ -1,4 +1,4 @@
-//! Scenes: a workspace, what a command leaves in the layer over it, and what is there afterwards.
+//! Tests scenes: a workspace, what a command leaves in the layer over it, and the result.
 
 mod conflicts;
 mod guarded_names;

@@ -1,4 +1,4 @@
-//! The words about what a command changed: what was refused, kept aside or left out, and why nothing came in.
+//! Words the report on a command's changes: what was refused, kept aside or left out, and why nothing was committed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;

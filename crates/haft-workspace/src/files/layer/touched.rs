@@ -1,9 +1,9 @@
-//! Gives files the time that a command gave them, where it changed nothing else of them.
+//! Gives files the time that a command gave them, if it changed nothing else of them.
 //!
-//! `touch src/lib.rs` makes the next build compile that file, so the time must reach the workspace. It is no change that
-//! undo has to take back: the content is the same, and no change set is made of it.
+//! `touch src/lib.rs` makes the next build compile that file, so the time must reach the workspace. Undo need not revert it:
+//! the content is the same, and haft makes no change set of it.
 //!
-//! Not here: times of files whose content or mode comes in, which bring their own.
+//! Not here: times of files whose content or mode is committed; these keep their own.
 
 use std::os::fd::AsFd;
 
@@ -43,7 +43,7 @@ impl FileTimeChange {
 }
 
 impl Settling<'_> {
-    /// Sets the times. A file that cannot get its time, or that somebody has changed since, keeps its own.
+    /// Sets the times. A file whose time cannot be set, or that another program has changed since, keeps its own.
     pub(super) fn set_times(&self, touched: &[FileTimeChange]) {
         for touched in touched {
             let root = &self.roots[touched.spot.root];

@@ -1,7 +1,7 @@
-//! The names right in a root that a command cannot change.
+//! The names directly in a root that a command cannot change.
 //!
-//! There are over a hundred of them, and a root has few. So it is remembered which of their first parts are there, as long
-//! as nothing in the root gets another name.
+//! There are over a hundred of them, and a root has few. So haft remembers which of their first parts exist, until a name in
+//! the root changes.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! Says in words what a file is that is not text.
+//! Names the kind of a file that is not text.
 
 use bytes::Bytes;
 use haft_contract::output::Image;

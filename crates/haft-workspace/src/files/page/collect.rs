@@ -1,4 +1,4 @@
-//! Collects the lines of a page out of steps that end anywhere.
+//! Collects the lines of a page from steps that may end inside a line.
 
 use haft_contract::door::{Page, PageLine, PageRequest};
 use haft_contract::encoding::{PieceDecoder, TextForm, Whole};

@@ -1,4 +1,4 @@
-//! Somebody was killed at this point; what does the next one make of it?
+//! Tests how the next process recovers after one was killed at a given point.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ impl RecoveryFixture {
         WorkspaceState::new(&self.at("state"), Path::new("ws")).journal()
     }
 
-    /// Writes an intent down, as somebody does who is killed then.
+    /// Writes an intent to the journal, like a process that is killed right after that.
     fn intended(&self, steps: Vec<IntentStep>) -> Intent {
         let intent = self.intent(steps);
         self.intend(&intent);
@@ -193,7 +193,7 @@ fn an_old_content_that_was_on_its_way_back_is_not_taken_for_somebody_elses() {
 
 #[test]
 fn what_somebody_else_had_put_there_is_never_removed() {
-    // Swapped out, and then somebody wrote to the place again.
+    // Swapped out, and then another program wrote to the place again.
     let mut ground = RecoveryFixture::new();
     ground.put("ws/a", "newer");
     ground.put(&format!("ws/{BESIDE}"), "theirs");

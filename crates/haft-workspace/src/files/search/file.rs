@@ -1,10 +1,10 @@
 //! Searches one opened file.
 //!
-//! A small file is read whole into a buffer that is used again and again, a large one in steps; so memory does not
-//! depend on the size of files. Only regular files are read, and never further than the size they had when opened:
-//! what grows while it is read has no end.
+//! haft reads a small file whole into a reused buffer, and a large one in steps: memory does not depend on the size of
+//! files. It reads only regular files, and only up to the size they had when opened: a file that grows while it is read has
+//! no end.
 //!
-//! Not here: how its bytes are text (`searchers`); memory maps. A file that another program shortens would end this
+//! Not here: how its bytes are text (`searchers`); memory maps, because a file that another program shortens would end this
 //! process.
 
 use std::io::{self, Read};
@@ -51,7 +51,7 @@ pub(super) enum FileSearchOutcome {
     Unreadable,
     /// It is no regular file.
     Special,
-    /// Nobody wants to know any more.
+    /// The caller has stopped the search.
     Stopped,
 }
 

@@ -1,4 +1,4 @@
-//! What is matched: a regular expression of bounded size that needs linear time, or plain text.
+//! Matches a regular expression of bounded size in linear time, or plain text.
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use haft_contract::error::{Next, ToolError};

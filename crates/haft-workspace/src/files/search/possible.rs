@@ -1,9 +1,9 @@
-//! Says that a file cannot match whatever its encoding, so that most files need no look at what theirs is.
+//! Rules out files that cannot match in any encoding, to avoid guessing theirs.
 //!
-//! Guessing an encoding costs a hundred times as much as searching. In all encodings that have no NUL bytes an ASCII
-//! character is its own byte, and any other one begins with a byte that is not ASCII (but for four rare pairs of Big5,
-//! which are two characters at once). So a pattern in which every character that is not ASCII stands for such bytes fits
-//! wherever the real one does.
+//! Guessing an encoding costs a hundred times as much as searching. In all encodings without NUL bytes an ASCII character is
+//! one byte, its own, and any other character begins with a byte that is not ASCII. (The exceptions are four rare pairs in
+//! Big5, each of which stands for two characters.) So this module lets each character that is not ASCII match such bytes:
+//! the result fits wherever the real pattern fits.
 //!
 //! Not here: UTF-16, which has NUL bytes or a mark.
 

@@ -1,7 +1,7 @@
 //! Searches content as the text that `read_file` shows: UTF-8 as it is, everything else decoded on the way.
 //!
-//! The beginning of a file says how its bytes are text. Decoding goes in steps, so it needs no memory for the whole
-//! file, and nearly all files need none: they are ASCII, or cannot match in any encoding.
+//! The beginning of a file tells its encoding. Decoding works in steps, so it needs no memory for the whole file. Nearly all
+//! files need no decoding: they are ASCII, or cannot match in any encoding.
 //!
 //! Not here: what encodings there are (`haft_contract::encoding`), reading and what is kept of a match (`file`).
 

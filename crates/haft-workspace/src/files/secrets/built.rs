@@ -1,8 +1,8 @@
-//! Secret files in folders that package managers and compilers fill.
+//! Finds secret files in folders that package managers and compilers fill.
 //!
-//! They are not the user's, so nothing asks about them or masks them. But a call may copy one out, and then its values
-//! stand in an ordinary file. So the nearest folders are looked at, a bounded number of them; a folder with very many
-//! entries is passed by.
+//! The user did not write these files, so haft neither asks about them nor masks them. But a call may copy one out, and then
+//! its values are in an ordinary file. So haft looks at a bounded number of the nearest folders, and skips a folder with
+//! very many entries.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsStr;

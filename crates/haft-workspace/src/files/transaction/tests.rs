@@ -1,4 +1,4 @@
-//! Scenes of whole transactions: things that lie ready in a layer are brought into a workspace.
+//! Tests whole transactions: files that are ready in a layer are brought into a workspace.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Permissions};
@@ -307,7 +307,7 @@ fn a_large_change_that_is_cut_off_anywhere_is_done_or_not_and_can_be_taken_back(
         let (scene, deeds) = much_to_do();
         let beginning = scene.tree("ws");
         let done = fate::ending_at(point, || scene.commit(&deeds).expect("nothing stands in the way"));
-        // Whoever comes next is cut off too, now and then.
+        // Now and then the recovering process is interrupted too.
         if point % 3 == 1 {
             fate::ending_at(point / 3, || scene.history().log().expect("it can be read").sets.len());
         }

@@ -1,4 +1,4 @@
-//! Plans to take an exchange back: what was changed since stays.
+//! Plans the undo of an exchange: later changes stay.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -16,16 +16,16 @@ use super::manifest::{ExchangeOperation, Identity, Manifest};
 use super::plan::{From, Hides, MergeSide, Planner, stat_if_there};
 use crate::state::journal::PathText;
 
-/// The entries that undos of later changes put back, so that nobody else has changed them.
+/// The entries that undos of later changes put back, so they count as unchanged.
 pub(super) struct PutBack<'a> {
-    /// Those that the journal has written anew: they have the content of what was there, and are other files.
+    /// Those that the journal has written again: they have the old content, but are other files.
     pub(super) restored: HashSet<Identity>,
     /// Those that came back from the stores of later exchanges.
     pub(super) by_stores: Box<dyn Fn() -> HashSet<Identity> + 'a>,
 }
 
 impl PutBack<'_> {
-    /// Returns whether an entry was written anew in the place of this one.
+    /// Returns whether an entry was written again in the place of this one.
     fn has_restored(&self, found: &EntryStat, earlier: &Identity) -> bool {
         let now = Identity::of(&found.stat);
         let size = |identity: &Identity| identity.content.map(|(size, ..)| size);

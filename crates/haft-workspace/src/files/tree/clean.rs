@@ -1,4 +1,4 @@
-//! Takes out of a new tree what must not come in, and copies a tree where it cannot be moved.
+//! Removes what must not be committed from a new tree, and copies a tree that cannot be moved.
 
 use std::fs::File;
 use std::io;

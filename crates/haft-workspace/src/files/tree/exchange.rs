@@ -1,4 +1,4 @@
-//! Does and reverts the operations of an exchange: every one is a single rename, so a kill leaves none half done.
+//! Does and reverts the operations of an exchange: each is a single rename, so a kill leaves none half done.
 
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! The list of operations of one exchange, written to the store before the first of them is done.
+//! The list of operations of one exchange; haft writes it to the store before the first operation.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};

@@ -1,7 +1,7 @@
 //! Plans an exchange: which entries come, which go, and which stay because another program changed them meanwhile.
 //!
-//! A folder that nobody else touched moves as a whole; else its entries are planned one by one. The same walk serves a
-//! commit (what comes lies in a layer, with the marks of the overlay) and an undo (what comes lies in the store).
+//! A folder that no other program changed moves as a whole; otherwise its entries are planned one by one. The same walk
+//! plans a commit (new entries are in a layer, with the marks of the overlay) and an undo (they are in the store).
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -254,7 +254,7 @@ impl<'a> Planner<'a> {
         Ok(())
     }
 
-    /// Lets an entry go that nobody else changed; of a folder in which something was changed, what was not.
+    /// Removes an entry that no other program changed; in a folder with such changes, only the unchanged entries.
     fn take(&mut self, lower: MergeSide<'_>, depth: usize) -> io::Result<()> {
         let scan = self.scan(lower, depth)?;
         if !scan.is_foreign {

@@ -1,8 +1,8 @@
-//! Where the other side of ignored trees is kept: one private folder for each commit, on the workspace's file system.
+//! Keeps the other side of ignored trees: in one private folder for each commit, on the workspace's file system.
 //!
-//! The state folder where that is possible, else a folder below `.git`, else a folder in the workspace that git ignores and
-//! `git clean` skips: its inner folder looks like a repository. Names begin with a time, so the oldest store is the first by
-//! name, and end with its size.
+//! haft uses the state folder if possible, or else a folder below `.git`, or else a folder in the workspace that git
+//! ignores. `git clean` skips that one: its inner folder looks like a repository. Names begin with a time, so the oldest
+//! store is the first by name, and end with the size of the store.
 
 use std::collections::HashSet;
 use std::fs::{DirBuilder, File, OpenOptions};

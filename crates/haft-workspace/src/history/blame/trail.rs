@@ -1,4 +1,4 @@
-//! The trail of a file through the journal, backwards: its names, and which change sets concern it.
+//! Follows a file backwards through the journal: its names, and the change sets that concern it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};

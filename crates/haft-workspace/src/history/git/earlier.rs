@@ -1,7 +1,7 @@
 //! Tells what a repository had before change sets: their own objects, and those that they only stored in another form.
 //!
-//! Git packs loose objects, unpacks packs and packs anew. A commit that existed before, in whatever form, is not one that
-//! a change set made. What the sets removed is in the journal; what they left alone is older than they are.
+//! Git packs loose objects, and unpacks and rewrites packs. If a commit existed before, in any form, a change set did not
+//! make it. The journal has the objects that the sets removed; all others are older than the sets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! Finds objects of git in the journal: what commands created or removed, with its content.
+//! Finds git objects in the journal: those that commands created or removed, with their content.
 //!
 //! The user's own `git gc --prune=now` may have removed what an undone command had made. A redo needs it again, and the
 //! journal has kept it.

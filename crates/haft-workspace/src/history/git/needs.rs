@@ -1,7 +1,7 @@
-//! Makes sure that the objects exist which restored references, reflogs and indexes name.
+//! Ensures that the objects exist which restored references, reflogs and indexes name.
 //!
-//! An object that is missing is added back from the journal, together with all that it names in turn. Where that
-//! cannot be had, the file that names it is not restored.
+//! haft restores a missing object from the journal, together with everything that it names in turn. If that is not possible,
+//! haft does not restore the file that names it.
 //!
 //! Not here: who needs which object (`take_back`).
 

@@ -1,4 +1,4 @@
-//! Tells what the objects of a repository are that a word names: commits, or something else.
+//! Tells the kind of the objects that a word names: commits, or other objects.
 //!
 //! `git show 1a2b3c4` prints a commit, whose files git tracks, or the content of any file that was ever stored, also of
 //! one that git ignores. Only the object itself says which.

@@ -1,4 +1,4 @@
-//! Takes the entries of a change set out of a reflog to which git has added since.
+//! Removes the entries of a change set from a reflog to which git has added since.
 
 use super::{is_null, is_oid};
 

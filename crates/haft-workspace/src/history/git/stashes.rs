@@ -1,7 +1,7 @@
-//! Finds secrets among the files that git did not track when somebody stashed them.
+//! Finds secrets among the untracked files that git put into a stash.
 //!
-//! `git stash -u` and `-a` put such files into a commit of their own, the third parent of the stash. The index does not
-//! know them, and the workspace may no longer have them, but `git show stash^3` prints them.
+//! `git stash -u` and `-a` put such files into a separate commit, the third parent of the stash. The index does not know
+//! them, and the workspace may no longer have them, but `git show stash^3` prints them.
 //!
 //! Not here: what a stash keeps of tracked files, which the index knows too.
 

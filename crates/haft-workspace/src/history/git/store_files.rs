@@ -1,7 +1,7 @@
 //! Decides which files of an object store undo restores or removes.
 //!
-//! Objects that a change set added stay: a later reference may need them. All other damage is undone: a file in the place
-//! of an object is not that object. Caches about objects are restored all together, or git's later ones stay.
+//! Objects that a change set added stay: a later reference may need them. Undo repairs all other damage: a file in the place
+//! of an object is not that object. It restores all caches about objects together, or keeps git's later ones.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ impl SurveyedRepository {
         }
     }
 
-    /// Caches and the list of other stores are restored; git writes missing caches anew.
+    /// Undo restores caches and the list of other stores; git rebuilds missing caches.
     pub(super) fn treat_object_info(&self, contents: &Contents<'_>, step: &StepAt<'_>) -> Treatment {
         let is_redo = contents.sets.is_undo(&[step.number]);
         let is_plain = match (step.before, step.after) {

@@ -1,4 +1,4 @@
-//! Looks at all repositories that the steps of an undo touch, and decides how each of their files is treated.
+//! Surveys all repositories that the steps of an undo touch, and decides how to treat each of their files.
 //!
 //! Not here: the objects that restored files need (`needs`), ordinary files (`take_back`).
 

@@ -1,7 +1,7 @@
 //! Tells whether change sets made a whole repository, and whether it was used since.
 //!
-//! A repository that a command made goes as a whole when its command is undone, objects included: nothing else can
-//! refer to them. As soon as anything else was put into it, it stays as a whole.
+//! The undo of a command removes a repository that the command made as a whole, objects included: nothing else can refer to
+//! them. If anything else was put into it, it stays as a whole.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,7 @@
-//! Which change sets a person means who names none: the newest, or those of its turn or session.
+//! Chooses the change sets for a person who names none: the newest, or those of its turn or session.
 //!
 //! A redo right after its undo leaves everything as if neither had happened, so the change sets that it restored keep their
-//! place. A redo after other changes was merged with them and stands on top of them: it is a change of its own, and goes
-//! first.
+//! place. A redo after other changes is merged with them and stands on top of them: it is a separate change, undone first.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What was changed after the change sets that are taken back.
+//! Finds what changed after the change sets that are being undone.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

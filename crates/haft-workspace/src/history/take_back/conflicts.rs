@@ -1,4 +1,4 @@
-//! Reports everything that stands in the way of an undo together.
+//! Reports all obstacles to an undo together.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What undo does in repositories beside restoring files: references by their meaning, and the objects they need.
+//! Restores more than files in repositories: references by their meaning, and the objects they need.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};

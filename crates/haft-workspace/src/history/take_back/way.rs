@@ -1,4 +1,4 @@
-//! The way of one path back: what is there now, what shall be there, and with which mode.
+//! The restoration of one path: its current state, its wanted state, and its mode.
 
 use crate::files::owner::NOT_AS_ANOTHER;
 use crate::state::journal::{Inline, PathState};

@@ -1,4 +1,4 @@
-//! Undo of undo, undo of one file, and undo after the user has done part of it by hand.
+//! Tests undo of undo, undo of one file, and undo after the user has done part of it by hand.
 
 use super::*;
 

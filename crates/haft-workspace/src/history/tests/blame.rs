@@ -1,4 +1,4 @@
-//! Who wrote each line: across renames, undo, merges and other line ends, and in random histories.
+//! Tests who wrote each line: across renames, undo, merges and other line ends, and in random histories.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! A long history: what is read from its end is what all of it says.
+//! Tests that a long history gives the same answers when only its end is read.
 
 use super::super::LogFilter;
 use super::*;

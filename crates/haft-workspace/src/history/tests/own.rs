@@ -1,4 +1,4 @@
-//! What a session takes back that names no change set.
+//! Tests what a session undoes when it names no change set.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Follows what a text loads and runs: takes it, and notes what does not exist yet or is not known.
+//! Follows what a text loads and runs: takes each file, and notes those that are missing or unknown.
 
 use std::collections::BTreeSet;
 use std::os::fd::AsFd;
@@ -49,7 +49,7 @@ const RUNS_PROJECT: &[&str] = &[
     "just",
     "task",
 ];
-/// The modules that Python brings along: one of the same name in the project would be loaded in their place.
+/// The modules that come with Python: a module of the project with the same name would be loaded instead.
 const PYTHON_MODULES: &str = include_str!("../python_modules.txt");
 impl Reaching<'_> {
     /// Takes the folders that a text searches, and notes what it loads and is not there, or is not known.

@@ -1,4 +1,4 @@
-//! What a clean-up frees, and what it leaves alone.
+//! Tests what a clean-up removes, and what it keeps.
 
 use std::fs::{File, FileTimes};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
-//! Reads the intents that somebody asks for, from the end of the journal, and looks at the others only as bytes.
+//! Reads the requested intents from the end of the journal, and scans the others only as bytes.
 //!
-//! Most questions about a file or a word concern few of many change sets. A record is taken apart only when its text may
-//! concern the question, and reading ends as soon as the question is answered.
+//! Most questions about a file or a word concern few of many change sets. haft parses a record only if its text may concern
+//! the question, and stops reading as soon as the question is answered.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

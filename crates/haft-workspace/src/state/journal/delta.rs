@@ -1,13 +1,13 @@
-//! Contents that are made of others: of a large file that changes a little, only what is new is kept.
+//! Contents that are made of others: of a large file that changes a little, haft keeps only the new parts.
 //!
-//! A delta lies beside the objects, under the hash of the content that it describes, and lists the parts of that content:
-//! ranges of objects, and short bytes of its own. The objects are whole contents or new stretches of one, never other
-//! deltas, so that nothing has to be followed from one to the next and every version stands alone: whoever drops old change
-//! sets keeps the objects that the deltas of the others name.
+//! A delta is beside the objects, under the hash of the content that it describes. It lists the parts of that content:
+//! ranges of objects, and short bytes that it holds itself. The objects are whole contents or new parts of one, never
+//! deltas: there are no chains, and every version stands alone. To drop old change sets, haft keeps the objects that the
+//! deltas of the others name.
 //!
-//! An object may be a second name of a file that was replaced, and a program that still has it open can write into it. A
-//! delta therefore notes when each of its objects was last written. What does not fit any more is not used again, and
-//! everything that is restored is checked by its hash.
+//! An object may be a second name of a replaced file, and a program that still has it open can write into it. So a delta
+//! notes when each of its objects was last written. haft does not reuse an object that no longer fits, and checks everything
+//! that it restores by its hash.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -32,7 +32,7 @@ const SMALL: u64 = 1024 * 1024;
 const LARGEST_STRETCH: u64 = 4 * 1024 * 1024;
 /// Objects up to this size may stay whatever little is used of them.
 const LITTLE: u64 = 1024 * 1024;
-/// How much is copied at once.
+/// How many bytes are copied in one step.
 const STEP: usize = 1024 * 1024;
 
 /// A part of a new content, described by what it replaces.
@@ -191,7 +191,7 @@ impl Objects {
         Delta::read(&private::read_content(&self.path_of_delta(hash)).ok()?)
     }
 
-    /// Reads the delta of a content, where nobody has written into its objects since.
+    /// Reads the delta of a content, if no program has written into its objects since.
     fn usable(&self, hash: ContentHash) -> Option<Delta> {
         let is_as_it_was = |source: &DeltaSource| self.source(source.hash).as_ref() == Some(source);
         self.delta(hash).filter(|delta| delta.sources.iter().all(is_as_it_was))
@@ -213,7 +213,7 @@ impl Objects {
     pub(super) fn has_delta(&self, hash: ContentHash, durable: Durable) -> io::Result<bool> {
         let Some(delta) = self.usable(hash) else { return Ok(false) };
         if durable == Durable::Yes {
-            // Whoever wrote them may have left that to somebody who was killed.
+            // Their writer may have left the sync to a process that was killed.
             let files = delta.sources().map(|source| self.path(source)).chain([self.path_of_delta(hash)]);
             files.into_iter().try_for_each(|path| private::read_content(&path)?.sync_data()).map_err(not_kept)?;
             self.sync_folder().map_err(not_kept)?;

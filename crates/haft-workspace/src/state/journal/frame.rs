@@ -1,9 +1,8 @@
-//! Frames: how a record lies in a file of records, so that damage is found and costs no more than it touched.
+//! Frames the records of a file, to find damage and limit its cost to the records that it touches.
 //!
-//! A frame begins with a mark and ends with a checksum over everything in it *and its place in the
-//! file*: bytes that look like a frame inside somebody's saved content are not taken for one when a
-//! damaged stretch is skipped. The length stands at both ends, so that the last frame is found
-//! without reading the file.
+//! A frame begins with a mark and ends with a checksum over everything in it *and its place in the file*. So haft does not
+//! take bytes inside a saved content for a frame when it skips a damaged part. The length is at both ends: haft finds the
+//! last frame without reading the file.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -21,7 +20,7 @@ pub(in crate::state) const LONGEST_BODY: usize = 512 * 1024 * 1024;
 /// Beginnings up to this size are kept whole; of others only so much.
 const MOST_KEPT: usize = 1024 * 1024;
 const LEAST_KEPT: usize = 64;
-/// How much is looked through at once for the next mark.
+/// How many bytes are searched for the next mark in one step.
 const STEP: usize = 256 * 1024;
 
 /// What every frame says before its body.

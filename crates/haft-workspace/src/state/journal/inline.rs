@@ -1,6 +1,6 @@
-//! The small contents of one intent, on their way into its record.
+//! Holds the small contents of one intent until its record is written.
 //!
-//! Of a change of many files they are too much to be held in memory. Beyond a little, they wait in a file without a name.
+//! For a change of many files they would need too much memory. Beyond a small amount, they wait in a file without a name.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};

@@ -1,4 +1,4 @@
-//! Contents too large for the journal itself: files named by their hash, written once, never changed.
+//! Keeps contents too large for the journal: files named by their hash, written once, never changed.
 //!
 //! Not here: contents that are kept by what they have in common with others (`delta`).
 
@@ -19,7 +19,7 @@ use crate::state::private;
 
 /// How the name of a content ends that is kept by what it has in common with others.
 const DELTA: &str = ".delta";
-/// How much is copied at once.
+/// How many bytes are copied in one step.
 const STEP: usize = 1024 * 1024;
 
 /// The contents that are kept as files of their own.
@@ -34,7 +34,7 @@ pub(crate) struct Objects {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durable {
     Yes,
-    /// It must, and whoever asks for it syncs all of them at once.
+    /// It must, and the caller syncs all of them together.
     Later,
     /// It is only needed to do better than to refuse.
     No,
@@ -111,7 +111,7 @@ impl Objects {
             self.note_added(file);
         }
         match durable {
-            // An older one may be durable, and whoever relies on that must not lose it.
+            // An older copy may be durable, and changes that rely on it must not lose it.
             Durable::Later if self.has_copy(hash) => std::fs::remove_file(temporary),
             Durable::No if self.size_at(path) == Some(file.metadata()?.len()) => std::fs::remove_file(temporary),
             Durable::Later if is_new => std::fs::rename(temporary, path),
@@ -145,7 +145,7 @@ impl Objects {
     /// Returns whether there is a sound copy of a content that is only ours.
     fn has_copy(&self, hash: ContentHash) -> bool {
         let is_ours = |facts: Metadata| facts.is_file() && facts.nlink() == 1;
-        // It may have been linked too, when its file was removed; then somebody may have written into it.
+        // It may have been linked too, when its file was removed; then another program may have written into it.
         self.path(hash).symlink_metadata().is_ok_and(is_ours)
             && private::read_content(&self.path(hash)).is_ok_and(|kept| is_sound(&kept, hash))
     }
@@ -230,7 +230,7 @@ impl Objects {
         for (path, _) in self.files() {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let name = name.strip_suffix(DELTA).unwrap_or(&name).to_owned();
-            // What is no hash was left by somebody who was killed.
+            // A name that is no hash was left by a process that was killed.
             if !ContentHash::try_from(name).is_ok_and(&is_needed) {
                 let _ = std::fs::remove_file(path);
             }

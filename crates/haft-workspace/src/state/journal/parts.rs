@@ -1,7 +1,7 @@
-//! Reads parts of the journal: what was added since a mark, and the newest change sets.
+//! Reads parts of the journal: the records since a mark, and the newest change sets.
 //!
-//! Frames have their length at both ends, so the journal is read from its end without an index: `haft log` and an undo cost
-//! the same however long the history is. Whatever is damaged or incomplete on the way is read from the beginning.
+//! Frames have their length at both ends, so haft reads the journal from its end without an index: `haft log` and an undo
+//! cost the same however long the history is. If it meets damaged or incomplete data, it reads from the beginning.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -39,7 +39,7 @@ impl Journal {
             let begin = match frame::last_part(&file, length, BodyExtent::Beginning)? {
                 Some((frame, body)) if is_intent(&file, &frame, &body) => frame.begin(),
                 Some(_) => length,
-                // The mark was set while somebody wrote a record, or lies behind one that was cut off.
+                // The mark was set while a process wrote a record, or lies behind an incomplete one.
                 None => 0,
             };
             JournalSnapshot::from(file, begin)
@@ -128,7 +128,7 @@ impl JournalSnapshot {
         let mut reading = Self::from(file, end)?;
         reading.dropped = reading.dropped.max(dropped);
         reading.not_read = (oldest - 1).max(reading.dropped);
-        // An outcome whose intent lies before what was read belongs to a change set that nobody asked for.
+        // An outcome whose intent lies before this part belongs to a change set that was not requested.
         reading.outcomes.retain(|(set, _), _| *set > reading.not_read);
         Ok(reading)
     }

@@ -1,4 +1,4 @@
-//! Records of the journal, as they were when the lock was held.
+//! The journal's records, at the time when the lock was held.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -23,11 +23,11 @@ pub(crate) struct JournalSnapshot {
     pub(super) file: Option<Arc<File>>,
     pub(crate) intents: Vec<(Intent, Inline)>,
     pub(super) outcomes: HashMap<(u64, u32), bool>,
-    /// Whether the last record is an intent: somebody is at it, or was killed.
+    /// Whether the last record is an intent: a process is working on it, or was killed.
     pub(crate) is_unfinished: bool,
     /// Change sets up to this one were dropped to keep within the room.
     pub(crate) dropped: u64,
-    /// Change sets up to this one were not read, because nobody asked for them.
+    /// Change sets up to this one were not read, because they were not requested.
     pub(crate) not_read: u64,
     /// How many bytes are damaged, in how many places.
     pub(crate) damaged: Vec<u64>,
@@ -57,13 +57,13 @@ impl JournalSnapshot {
                     reading.note_outcome(&outcome);
                 }
                 Some((Record::Dropped { up_to }, _)) => reading.dropped = reading.dropped.max(up_to),
-                // Written by a later version, or by nobody: whoever needs it is told so.
+                // Written by a later version, or not by haft: a caller that needs it gets an error.
                 None => reading.damaged.push(frame.body.end - frame.body.start),
             }
             Ok(())
         })?;
         reading.damaged.extend(scan.damaged.iter().map(|stretch| stretch.end - stretch.start));
-        // Somebody who was killed while writing a record had done nothing of it, or its files tell how it ended.
+        // A process killed while writing a record had done nothing of it, or its files tell how it ended.
         if scan.end < length && !frame::is_torn(&file, scan.end..length)? {
             reading.damaged.push(length - scan.end);
         }

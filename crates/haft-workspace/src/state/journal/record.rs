@@ -1,8 +1,7 @@
-//! What the journal says: what a change is about to do, and whether it was done.
+//! The records of the journal: what a change is about to do, and whether it was done.
 //!
-//! An intent carries everything that is needed to take the change back: what was there before, and
-//! what is there afterwards, so that a later change by somebody else is noticed. These types are
-//! the file format; a field is added, never given another meaning.
+//! An intent carries everything that is needed to undo the change: the state before it and after it. So haft notices a later
+//! change by another program. These types are the file format: fields may be added, but never change their meaning.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -18,7 +17,7 @@ use crate::state::sessions::SessionId;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub(crate) enum Record {
-    /// Somebody is about to do this. Synced before anything is done.
+    /// A process is about to do this. Synced before anything is done.
     Intent(Box<Intent>),
     /// How it ended.
     Outcome(IntentOutcome),
@@ -29,7 +28,7 @@ pub(crate) enum Record {
     },
 }
 
-/// What somebody is about to do: all of it or nothing.
+/// What a process is about to do: all of it or nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Intent {
     /// The change set. All changes of one call are one.

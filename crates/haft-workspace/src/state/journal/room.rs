@@ -1,7 +1,7 @@
-//! Keeps the journal within its room: the oldest change sets go first, and only those that may.
+//! Keeps the journal within its room: drops the oldest change sets first, and only those that it may drop.
 //!
-//! What is not very old goes only once somebody agreed (`OldChanges`). A change that comes without such a word is recorded
-//! all the same: the journal is larger than its room then, and the next change is asked about before it is made.
+//! It drops change sets that are not very old only after the user agreed (`OldChanges`). A change without that consent is
+//! still recorded: the journal then exceeds its room, and haft asks before it makes the next change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -19,8 +19,9 @@ use super::{
 };
 use crate::state::private;
 
-/// Drops the oldest change sets until three quarters of the room are enough, of those that may go: very old ones, and
-/// those that somebody agreed to lose. Returns up to which, where any went. Else the journal grows beyond its room.
+/// Drops the oldest change sets until the journal needs at most three quarters of its room. Only very old change sets may
+/// go, and those that the user agreed to lose. Returns the last dropped one, if any. If too few may go, the journal exceeds
+/// its room.
 pub(super) fn make_room(writing: &JournalWriter<'_>, old: OldChanges) -> io::Result<Option<u64>> {
     let limits = writing.journal.limits;
     let objects_room = writing.objects_room + writing.objects.added();
@@ -46,7 +47,7 @@ impl Journal {
         if self.used() <= self.limits.room {
             return None;
         }
-        // A journal that cannot be read cannot be written either, and whoever tries is told why.
+        // A journal that cannot be read cannot be written either; the next writer reports why.
         eviction(&self.read().ok()?, &self.objects(), self.limits)
     }
 }
@@ -115,7 +116,7 @@ fn drop_below(writing: &JournalWriter<'_>, reading: &JournalSnapshot, keep_from:
     // Until the last content is gone the new journal is locked too: what the next one keeps there must stay.
     let _lock = dropped.map(|dropped| write_anew(writing, dropped)).transpose()?;
     if dropped.is_some() && File::open(&writing.journal.folder).and_then(|folder| folder.sync_all()).is_err() {
-        // After a power cut the old journal may be there again, with all that it refers to.
+        // After a power cut the old journal may come back, with all that it refers to.
         return Ok(dropped);
     }
     let mut needed = BTreeSet::new();
@@ -180,7 +181,7 @@ fn object_of(content: &ContentLocation) -> Option<ContentHash> {
 fn write_anew(writing: &JournalWriter<'_>, dropped: u64) -> io::Result<File> {
     let path = writing.journal.path();
     let beside = path.with_extension("new");
-    // Left by somebody who was killed here; the lock is ours.
+    // Left by a process that was killed here; the lock is ours.
     let _ = std::fs::remove_file(&beside);
     let new = private::create_file(&beside)?;
     let placed = fill(writing, dropped, &new).and_then(|()| std::fs::rename(&beside, &path));

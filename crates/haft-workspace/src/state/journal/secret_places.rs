@@ -1,7 +1,7 @@
-//! Where the secret files of a workspace are, remembered from one process to the next: their paths, never their values.
+//! Remembers where the secret files of a workspace are, across processes: their paths, never their values.
 //!
-//! A process that reads one file does not look through the whole workspace first. It reads the secret files that an earlier
-//! one found, because the file may be a copy of one of them.
+//! A process that reads one file does not search the whole workspace first. It reads the secret files that an earlier
+//! process found, because the file may be a copy of one of them.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};

@@ -1,7 +1,7 @@
-//! How much room the journal takes, without a look at every content.
+//! Knows how much room the journal takes, without looking at every content.
 //!
-//! Whoever writes to the journal notes how much its contents take, with the time at which the folder of contents changed
-//! last. A note that is missing, damaged or of another time does not count: then everything is counted anew.
+//! A process that writes to the journal notes the size of its contents, with the last change time of their folder. If the
+//! note is missing, damaged or of another time, haft counts everything again.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ impl Journal {
         }
     }
 
-    /// Notes how much room the contents take. Nobody else writes meanwhile.
+    /// Notes how much room the contents take. No other process writes meanwhile.
     pub(super) fn note_objects_room(&self, bytes: u64) {
         let Some(changed) = self.objects().changed() else { return };
         let size = ContentsSize { bytes, changed };
@@ -51,7 +51,7 @@ impl Journal {
 
     fn write_size(&self, size: &ContentsSize) -> io::Result<()> {
         let (path, new) = (self.size_file(), self.size_file().with_extension("new"));
-        // Left by somebody who was killed here.
+        // Left by a process that was killed here.
         let _ = std::fs::remove_file(&new);
         private::create_file(&new)?.write_all(&serde_json::to_vec(size)?)?;
         std::fs::rename(new, path)

@@ -1,4 +1,4 @@
-//! Which state folder a workspace gets: renamed, moved, copied, deleted and made anew.
+//! Tests which state folder a workspace gets: renamed, moved, copied, or deleted and made again.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Names of sessions: short enough to be typed, and unlike any word.
+//! Makes names of sessions: short enough to type, and unlike any word.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub struct SessionId(String);
 pub struct NoSessionId(String);
 
 impl SessionId {
-    /// Makes a new one, that nobody can foresee.
+    /// Makes a new, unpredictable one.
     pub(super) fn new() -> Self {
         Self::of_bytes(uuid::Uuid::now_v7().as_bytes())
     }

@@ -79,7 +79,7 @@ fn look(path: &Path) -> io::Result<Option<SessionSummary>> {
     let first = frame::frame_at(&file, 0, length)?.and_then(|(_, body)| entry(body));
     let mut last = frame::last(&file, length)?.and_then(|(_, body)| entry(body));
     if last.is_none() {
-        // The end is torn, or somebody is just writing: the last whole record must be looked for.
+        // The end is torn, or a process is writing now: haft must search for the last whole record.
         frame::scan(&file, length, &mut |_, body| {
             last = entry(body).or(last.take());
             Ok(())

@@ -1,8 +1,7 @@
-//! An output that is kept while it comes.
+//! Keeps an output while it arrives.
 //!
-//! A command must not fail because its output cannot be kept: what is beyond the room, or what a
-//! full disk refuses, is counted. After the first failure nothing more is written, because an
-//! output with a hole in its middle would deceive.
+//! A command must not fail because its output cannot be kept: haft counts the bytes that exceed the room or that a full disk
+//! refuses. After the first failure it writes nothing more, because an output with a hole in its middle would deceive.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -101,7 +100,7 @@ impl Spilling for BegunSpill {
     fn finish(mut self: Box<Self>) -> Result<(String, u64), ToolError> {
         self.write_gathered();
         self.spills.make_room();
-        // Many outputs at once may have pushed each other out.
+        // Many outputs together may have pushed each other out.
         if self.file.metadata().is_ok_and(|facts| facts.nlink() == 0) {
             let what = "The whole output could not be kept: too many long outputs came at the same time.";
             return Err(ToolError::of(ErrorKind::Io, what));

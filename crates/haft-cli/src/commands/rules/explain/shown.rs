@@ -1,7 +1,7 @@
-//! What is said of a command, for people: understood at a glance, on wide and narrow terminals.
+//! Explains a command to people, in a form that is quick to understand on wide and narrow terminals.
 //!
-//! First the decision and the command with the parts that decide marked, then what each part would do, the strictest
-//! first, then why, what to do instead, and how it would run.
+//! First come the decision and the command with the deciding parts marked, then what each part would do, the strictest
+//! first, then the reason, the alternatives, and how the command would run.
 
 mod marked;
 

@@ -1,4 +1,4 @@
-//! What people see of an explained command.
+//! Tests how an explained command looks to people.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The value of an expression, with the functions and methods that make text of text.
+//! Computes the value of an expression, with the functions and methods that turn text into text.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Where the names of a program come from: a module, or a function of its own.
+//! Finds the origin of a name in a program: a module, or a function that the program defines.
 
 use crate::languages::general::expression::TokenizedProgram;
 use crate::languages::strings::StringToken;

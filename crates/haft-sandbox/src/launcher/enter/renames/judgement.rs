@@ -1,4 +1,4 @@
-//! What to do about a rename or a link that a process asks for.
+//! Decides what to do about a rename or a link that a process asks for.
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, StatxFlags};
 use rustix::io::Errno;
@@ -24,7 +24,7 @@ pub(super) struct Rename {
     pub(super) to: AnchoredPath,
 }
 
-/// Judges a rename or a link, and does it if it can be done at once.
+/// Judges a rename or a link, and does it if it can be done immediately.
 pub(super) fn judge(question: &libc::seccomp_notif, still_waits: impl Fn() -> bool) -> RenameVerdict {
     let Ok(caller) = SyscallCaller::of(question.pid) else { return RenameVerdict::GoOn };
     match i64::from(question.data.nr) {
@@ -93,12 +93,12 @@ impl AnchoredPath {
         opened.is_ok_and(|folder| rustix::fs::fstatfs(&folder).is_ok_and(|found| found.f_type == OVERLAY_MAGIC))
     }
 
-    /// Below these `self` is whoever asks: here it would be somebody else.
+    /// Below these paths `self` is the process that asks; here it would be the watching process.
     fn depends_on_who_asks(&self) -> bool {
         [&b"/proc/"[..], b"/dev/"].iter().any(|place| self.path.as_bytes().starts_with(place))
     }
 
-    /// Whether this comes to lie on the same mount as another one: across two, no rename is expected to work.
+    /// Whether this is on the same mount as another path: across two mounts, programs do not expect a rename to work.
     fn is_beside(&self, other: &AnchoredPath) -> bool {
         let mount = |spot: &AnchoredPath| {
             let (parent, _) = spot.parent().ok()?;

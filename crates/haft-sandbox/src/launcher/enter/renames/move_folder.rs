@@ -1,7 +1,7 @@
 //! Moves a folder of a layer piece by piece, because the kernel cannot rename it as a whole.
 //!
-//! Files are renamed one by one, so the kernel itself keeps their content, owner, times and
-//! attributes; at every moment each file is in exactly one of the two places. What fails is put back.
+//! Files are renamed one by one, so the kernel itself keeps their content, owner, times and attributes. At every moment
+//! each file is in exactly one of the two places. If a step fails, the move is undone.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
@@ -18,7 +18,7 @@ const DEEPEST: usize = 2000;
 /// The largest value that an attribute of a file may have.
 const LARGEST_ATTRIBUTE: usize = 64 * 1024;
 
-/// Moves a folder. If it cannot be, everything is as it was, and programs are told to copy it by themselves.
+/// Moves a folder. If that fails, everything is back in its place, and programs get an error that makes them copy it.
 pub(super) fn all(rename: &Rename) -> Result<(), Errno> {
     let files = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });
@@ -179,7 +179,7 @@ fn open_folder((folder, name): EntryLocation<'_>) -> Result<OwnedFd, Errno> {
             }
             rustix::fs::chmodat(folder, name, Mode::from_raw_mode(found.st_mode) | Mode::RWXU, AtFlags::empty())?;
             let opened = rustix::fs::openat(folder, name, flags, Mode::empty());
-            // Whoever looks next must find the mode as it was.
+            // The next process that looks must find the original mode.
             let _ = rustix::fs::chmodat(folder, name, Mode::from_raw_mode(found.st_mode), AtFlags::empty());
             opened
         }

@@ -1,4 +1,4 @@
-//! Ways out of the sandbox that must all be shut, tried for real at both levels, as everyone.
+//! Tries ways out of the real sandbox at both levels, as every user; all must be shut.
 
 use std::fs::Permissions;
 use std::io::ErrorKind;
@@ -97,7 +97,7 @@ fn no_listener_outside_hears_anything() {
 /// A folder of the system that commands can read and in which root can listen.
 const OF_THE_SYSTEM: &str = "/opt";
 
-/// Somebody who listens at a path of the file system outside, to streams and to single messages.
+/// A listener at a path of the file system outside, for streams and for single messages.
 struct Listening {
     streams: UnixListener,
     messages: UnixDatagram,

@@ -1,4 +1,4 @@
-//! A fresh network namespace, its sockets, and the files with which programs look up names in it.
+//! Tests a fresh network namespace, its sockets, and the files with which programs look up names in it.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};

@@ -1,4 +1,4 @@
-//! What is missing is said, and nothing runs.
+//! Tests that the launcher reports what is missing and runs nothing.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -78,7 +78,7 @@ fn a_layer_without_room_is_refused_for_now_and_not_left_out() {
 fn without_user_namespaces_nothing_runs_fully_confined() {
     let scenes = as_root(|scene| {
         with_own_mounts();
-        // Whoever has changed the root may not enter a user namespace.
+        // A process that has changed its root may not enter a user namespace.
         mount_bind_recursive("/", scene.at("private")).unwrap();
         rustix::process::chroot(scene.at("private")).unwrap();
     });

@@ -1,4 +1,4 @@
-//! Folders of the workspace are renamed by every program, as if there were no layer.
+//! Tests that every program can rename folders of the workspace, as if there were no layer.
 
 use super::everyone;
 use super::scene::tried;

@@ -1,4 +1,4 @@
-//! A workspace, a layer, somebody who runs haft, and a shell inside.
+//! A scene for tests: a workspace, a layer, a user who runs haft, and a shell inside.
 
 use std::cell::RefCell;
 use std::io::Read;
@@ -30,7 +30,7 @@ pub(super) enum FixtureUser {
 }
 
 impl FixtureUser {
-    /// Everyone that whoever runs the tests can be.
+    /// All users that the test process can become.
     #[track_caller]
     pub(super) fn all() -> Vec<FixtureUser> {
         if Need::Users.met(rustix::process::geteuid().is_root()) {
@@ -158,7 +158,7 @@ impl SandboxFixture {
         self
     }
 
-    /// Does something first, as whoever runs the tests, in a process that is thrown away.
+    /// Does something first, as the user who runs the tests, in a disposable process.
     pub(super) fn before(mut self, before: fn(&SandboxFixture)) -> Self {
         self.before = Some(before);
         self

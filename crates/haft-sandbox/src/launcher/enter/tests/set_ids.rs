@@ -1,4 +1,4 @@
-//! No command leaves a program behind that gives its owner's rights to whoever runs it.
+//! Tests that no command leaves a program that gives its owner's rights to the user who runs it.
 
 use super::everyone;
 use super::scene::{FixtureUser, SandboxFixture, tried};

@@ -1,4 +1,4 @@
-//! What a command sees of the file system, and what it can change of it.
+//! Tests what a command sees of the file system, and what it can change in it.
 
 use super::everyone;
 use super::scene::{FixtureUser, SandboxFixture};

@@ -1,7 +1,7 @@
-//! A process with one thread, made by the C library's `fork`.
+//! Makes a process with one thread, by the `fork` of the C library.
 //!
-//! The launcher has one thread and forks by the bare system call, after which only such a process may allocate: in any
-//! other one, a thread that is gone may hold the lock of the allocator for ever. The tests have many threads.
+//! The launcher has one thread and forks by the bare system call. After that call only a process with one thread may
+//! allocate: otherwise a thread that is gone may hold the lock of the allocator for ever. The tests have many threads.
 
 use std::io::Read;
 use std::os::fd::AsFd;

@@ -1,8 +1,8 @@
-//! Tabs for spaces and the other way round, and how far that is certain.
+//! Converts tabs to spaces and back, as far as that is certain.
 //!
-//! One depth does not say how wide a tab is: a tab that stands for eight spaces may be two levels of four. So a new
-//! text with other depths than the old one is only converted when the block has two depths, or when the levels
-//! that the file or the new text shows are as wide as the one depth suggests.
+//! One depth does not show how wide a tab is: a tab that stands for eight spaces may be two levels of four. So haft
+//! converts a new text with other depths than the old one only in two cases. Either the block has two depths, or the
+//! levels in the file or the new text are as wide as the one depth suggests.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What somebody else does while a command runs is never lost.
+//! Tests that the work of another program is never lost while a command runs.
 
 use super::*;
 use crate::files::facts::stamp_of;

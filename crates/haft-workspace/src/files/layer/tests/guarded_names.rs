@@ -1,4 +1,4 @@
-//! Protected names stay as they are, in every folder.
+//! Tests that protected names stay unchanged in every folder.
 
 use super::*;
 

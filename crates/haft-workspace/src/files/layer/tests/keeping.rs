@@ -1,4 +1,4 @@
-//! What comes in of a tool that had said what it would change.
+//! Tests what is committed if a tool declared what it would change.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Every kind of change that a layer can hold.
+//! Tests every kind of change that a layer can hold.
 
 use super::*;
 

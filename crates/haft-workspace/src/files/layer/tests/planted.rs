@@ -1,4 +1,4 @@
-//! No command, undo or redo leaves a folder that git takes for a repository, with settings that run programs.
+//! Tests that no command, undo or redo leaves a folder that git takes for a repository with settings that run programs.
 
 use crate::history::{HistoryError, JudgedPlaces, UndoMode, UndoRequest};
 

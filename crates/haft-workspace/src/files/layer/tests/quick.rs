@@ -1,4 +1,4 @@
-//! Grounds for calls that shall not wait: their layers lie in memory.
+//! Tests grounds for calls that must not wait: their layers are in memory.
 
 use super::*;
 use crate::files::layer::memory;

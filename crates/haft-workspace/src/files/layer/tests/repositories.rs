@@ -1,4 +1,4 @@
-//! What git does in a workspace works, and comes in as a whole.
+//! Tests that git works in a workspace, and that its changes are committed as a whole.
 
 use super::*;
 

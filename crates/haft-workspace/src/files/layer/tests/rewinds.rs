@@ -1,4 +1,4 @@
-//! A command on the real folders: what it changed is rewound into a layer, wherever that is cut off.
+//! Tests commands on the real folders: haft rewinds their changes into a layer, wherever it is interrupted.
 
 use std::os::fd::AsRawFd;
 use std::panic::AssertUnwindSafe;
@@ -11,7 +11,7 @@ use super::*;
 use crate::files::Workspace;
 use crate::files::fate;
 
-/// Keeps what a command is about to touch, as whoever watches it does.
+/// Keeps what a command is about to touch, as the watcher in `haft-sandbox` does.
 struct Watcher {
     workspace: PathBuf,
     images: PathBuf,

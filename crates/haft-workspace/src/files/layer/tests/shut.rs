@@ -1,4 +1,4 @@
-//! Folders in which their mode lets nobody work: a command has opened them, and shut them again.
+//! Tests folders whose mode allows no work in them: a command has opened them and shut them again.
 
 use super::*;
 

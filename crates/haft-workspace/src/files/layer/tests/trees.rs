@@ -1,4 +1,4 @@
-//! Ignored trees: every change of one is committed by rename, and undo restores it exactly.
+//! Tests that every change of an ignored tree is committed by rename, and that undo restores it exactly.
 
 use std::time::{Duration, SystemTime};
 

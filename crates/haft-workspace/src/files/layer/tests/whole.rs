@@ -1,4 +1,4 @@
-//! Ignored folders that programs fill by themselves, the layers' own folders, and grounds without layers.
+//! Tests ignored folders that programs fill by themselves, the layers' own folders, and grounds without layers.
 
 use haft_contract::process::ChangeCounts;
 

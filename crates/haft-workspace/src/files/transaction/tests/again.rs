@@ -1,4 +1,4 @@
-//! What is refused can be tried again: nothing counts as somebody else's that is as it was.
+//! Tests that a refused transaction can be retried: unchanged files do not count as changed by another program.
 
 use super::*;
 use crate::files::refused::TransactionRefusal;
@@ -34,7 +34,7 @@ fn what_was_done_and_taken_back_is_not_taken_for_changed() {
         assert!(matches!(refused.cause, NotDone::System(..)), "{}", refused.cause);
         let stamps: BTreeMap<PathBuf, haft_contract::stamp::FileStamp> = refused.as_before.into_iter().collect();
         scene.commit(&expecting(deeds.clone(), &stamps)).expect("all of it is as before");
-        // What somebody else changes afterwards is noticed.
+        // haft notices what another program changes afterwards.
         scene.undo();
         assert!(matches!(scene.commit(&expecting(deeds, &stamps)), Err(NotDone::Stale(_))));
     }

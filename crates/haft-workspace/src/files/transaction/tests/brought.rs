@@ -1,4 +1,4 @@
-//! What a command left in its layer, brought in by copying or without its bits of power.
+//! Tests what a command left in its layer, when it is copied or loses its set-id bits.
 
 use super::*;
 

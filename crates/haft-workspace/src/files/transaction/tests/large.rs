@@ -1,4 +1,4 @@
-//! Large files that are changed a little, again and again.
+//! Tests large files that change a little, again and again.
 
 use std::time::SystemTime;
 

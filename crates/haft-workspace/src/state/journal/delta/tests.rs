@@ -1,4 +1,4 @@
-//! Versions of one content, kept by what they have in common.
+//! Tests versions of one content that share their common parts.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The command itself, with the parts that decide marked beneath it, so that it is seen without colours, too.
+//! The command itself, with the deciding parts marked beneath it, so the marks are visible without colours.
 
 use haft_policy::decision::Decision;
 
