@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use child::run_to_end;
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 const ROUNDS: usize = 10;

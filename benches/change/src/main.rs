@@ -11,10 +11,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
-use haft_runtime::approval::{Nobody, YesToOrdinary};
-use haft_runtime::catalog::Catalog;
+use haft_runtime::asking::approval::{Nobody, YesToOrdinary};
+use haft_runtime::catalogue::catalog::Catalog;
 use haft_runtime::runtime::Runtime;
-use haft_runtime::session::Session;
+use haft_runtime::state::session::Session;
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
 use serde_json::{Value, json};

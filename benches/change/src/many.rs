@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use haft_contract::call::CallId;
-use haft_contract::door::{Doors, Provenance, OldChanges, Permit, PermitIssuer, Purpose, SessionName};
+use haft_contract::doors::door::{Doors, Provenance, OldChanges, Permit, PermitIssuer, Purpose, SessionName};
 use haft_contract::effect::{CommandLine, Effect};
-use haft_contract::process::{Disposition, StagingMode};
+use haft_contract::doors::process::{Disposition, StagingMode};
 use haft_workspace::files::Workspace;
 use haft_workspace::history::UndoSelection;
 use haft_workspace::state::WorkspaceState;
@@ -73,7 +73,7 @@ fn bring(doors: &Doors, source: &Path) -> io::Result<Duration> {
     let effects: Arc<[Effect]> = Arc::new([Effect::Run(CommandLine("true".into()))]);
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects, CancellationToken::new());
     let waiting = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let told = |error: haft_contract::error::ToolError| io::Error::other(error.to_string());
+    let told = |error: haft_contract::outcome::error::ToolError| io::Error::other(error.to_string());
     let ground = waiting.block_on(doors.files.ground(&permit, StagingMode::Layered)).map_err(told)?;
     let layer = ground.roots().first().and_then(|root| root.layer.as_ref());
     let layer = layer.ok_or_else(|| io::Error::other("there is no layer here"))?;

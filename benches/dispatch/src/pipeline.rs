@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use haft_contract::call::{RawArguments, ToolCall};
-use haft_contract::result::ToolResult;
+use haft_contract::outcome::result::ToolResult;
 use haft_runtime::events::Subscription;
 use haft_testkit::scene::Scene;
 

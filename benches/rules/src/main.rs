@@ -14,7 +14,7 @@ const FEWEST_PER_SECOND: f64 = 5_000.0;
 const LONGEST: usize = 64 * 1024;
 const MOST_TIME: Duration = Duration::from_millis(250);
 /// Commands as people have them: those of the everyday sessions of the testkit.
-const EVERYDAY: &str = include_str!("../../../crates/haft-testkit/src/everyday.txt");
+const EVERYDAY: &str = include_str!("../../../crates/haft-testkit/src/corpora/everyday.txt");
 
 fn main() -> ExitCode {
     let in_time = [ordinary(), worst()];

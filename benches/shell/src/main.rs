@@ -9,13 +9,13 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use haft_contract::call::{CallId, CallOrigin, RawArguments, ToolCall};
-use haft_contract::door::{Provenance, OldChanges, Permit, PermitIssuer, Purpose, SessionName};
+use haft_contract::doors::door::{Provenance, OldChanges, Permit, PermitIssuer, Purpose, SessionName};
 use haft_contract::effect::{CommandLine, Effect};
-use haft_contract::process::{Staging, ConfinementLevel, Processes, StagingMode};
-use haft_runtime::approval::{Nobody, YesToOrdinary};
-use haft_runtime::catalog::Catalog;
+use haft_contract::doors::process::{Staging, ConfinementLevel, Processes, StagingMode};
+use haft_runtime::asking::approval::{Nobody, YesToOrdinary};
+use haft_runtime::catalogue::catalog::Catalog;
 use haft_runtime::runtime::Runtime;
-use haft_runtime::session::Session;
+use haft_runtime::state::session::Session;
 use haft_sandbox::{Launcher, Network, Sandbox, SandboxSettings};
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
@@ -92,9 +92,9 @@ fn worker(folder: &Path, alone: Duration) -> Result<bool, String> {
 
 /// A workspace with a worker in it that answers each line.
 struct Workshop {
-    doors: haft_contract::door::Doors,
+    doors: haft_contract::doors::door::Doors,
     sandbox: Sandbox,
-    command: haft_contract::process::CommandSpec,
+    command: haft_contract::doors::process::CommandSpec,
 }
 
 impl Workshop {
@@ -103,7 +103,7 @@ impl Workshop {
         let words = ["bash", "--noprofile", "--norc", "-c", "while read -r -u 3 line; do echo $line >&3; done"];
         let words = words.map(std::ffi::OsString::from).to_vec();
         let time = Duration::from_secs(60);
-        let command = haft_contract::process::CommandSpec::new(words, "worker", opened.path().to_owned(), time);
+        let command = haft_contract::doors::process::CommandSpec::new(words, "worker", opened.path().to_owned(), time);
         let state = WorkspaceState::new(&folder.join("state"), opened.path());
         let sandbox = Sandbox::new(Launcher::own(), settings(folder, ConfinementLevel::Full));
         Ok(Self { doors: opened.doors(&state), sandbox, command })

@@ -7,28 +7,29 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use haft_contract::session_state::LASTING;
+use haft_contract::doors::session_state::LASTING;
 use haft_model::conversation::{Image, Message, Reply, StopReason, Usage};
 use haft_model::provider::LanguageModel;
 use haft_runtime::runtime::Runtime;
-use haft_runtime::session::Session;
+use haft_runtime::state::session::Session;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::finishing;
-use crate::gauge::Gauge;
 use crate::guard::Guard;
-use crate::history::{self, MendedHistory, Past};
-use crate::images;
-use crate::inbox::{Inbox, NoInbox};
-use crate::offered::OfferedTools;
+use crate::memory::history;
+use crate::memory::history::{MendedHistory, Past};
+use crate::memory::record::Record;
+use crate::memory::state::ShownState;
+use crate::models::gauge::Gauge;
 use crate::outcome::{AgentEndReason, AgentOutcome};
 use crate::output::{Misfit, StructuredOutput};
 use crate::overseer::{Advice, Circle, Nobody, Overseer};
-use crate::record::Record;
 use crate::settings::AgentSettings;
-use crate::state::ShownState;
-use crate::told::{RunEvent, RunListener};
+use crate::work::finishing;
+use crate::work::images;
+use crate::work::inbox::{Inbox, NoInbox};
+use crate::work::offered::OfferedTools;
+use crate::work::told::{RunEvent, RunListener};
 
 /// How often in a row a model is asked to go on with a reply that is not whole.
 const MOST_GOINGS_ON: u32 = 2;

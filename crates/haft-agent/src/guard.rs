@@ -12,13 +12,13 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use haft_contract::kinds::ErrorKind;
-use haft_contract::result::{Did, ToolResult};
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_contract::outcome::result::{Did, ToolResult};
 use haft_model::conversation::ModelToolCall;
 use serde_json::Value;
 
-use crate::each_time::without_what_differs_each_time;
 use crate::overseer::Circle;
+use crate::work::each_time::without_what_differs_each_time;
 
 /// The same call with the same result is mentioned from this time on.
 const HINT_AT: u32 = 2;

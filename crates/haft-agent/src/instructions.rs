@@ -2,7 +2,7 @@
 //!
 //! Not here: which files there are and whether they are trusted. The caller passes them as values.
 
-use haft_contract::grouped::GroupedNumber;
+use haft_contract::text::grouped::GroupedNumber;
 
 /// haft's coding prompt.
 const OWN: &str = include_str!("instructions.md");

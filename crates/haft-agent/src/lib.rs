@@ -8,27 +8,12 @@
 //! and what is printed of it (the program that runs the agent).
 
 pub mod agent;
-mod ask;
-mod calls;
-pub mod compaction;
-pub mod each_time;
-mod finishing;
-mod gauge;
 mod guard;
-pub mod history;
-mod images;
-pub mod inbox;
 pub mod instructions;
-pub mod mock;
-mod offered;
+pub mod memory;
+pub mod models;
 pub mod outcome;
 pub mod output;
 pub mod overseer;
-pub mod preview;
-pub mod price;
-pub mod record;
-pub mod recorded;
 pub mod settings;
-mod state;
-pub mod told;
-pub mod waiting;
+pub mod work;

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use haft_contract::grouped::GroupedNumber;
+use haft_contract::text::grouped::GroupedNumber;
 use haft_model::conversation::Usage;
 use haft_model::provider::ModelError;
 
+use crate::models::price::Cost;
 use crate::output::StructuredOutput;
-use crate::price::Cost;
 
 /// How a run ended, and its results.
 #[derive(Clone, Debug)]

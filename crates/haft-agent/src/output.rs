@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_contract::grouped::GroupedNumber;
+use haft_contract::text::grouped::GroupedNumber;
 use haft_runtime::arguments::{Checker, Fault, read_text};
 use serde_json::Value;
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use haft_model::effort::Effort;
+use haft_model::writing::effort::Effort;
 
 use crate::instructions::Instructions;
+use crate::models::price::Price;
 use crate::output::OutputSchema;
-use crate::price::Price;
 
 /// The default number of tokens that a model takes.
 pub const WINDOW: u64 = 128_000;

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use haft_contract::call::CallOrigin;
-use haft_contract::error::{AdvanceYes, ToolError};
-use haft_contract::path::one_line;
+use haft_contract::files::path::one_line;
+use haft_contract::outcome::error::{AdvanceYes, ToolError};
 use haft_host::host::{Host, nobody};
-use haft_host::hosts::HostLists;
-use haft_host::project_files::OnUntrusted;
+use haft_host::opening::hosts::HostLists;
+use haft_host::opening::project_files::OnUntrusted;
 use haft_mcp::client::servers::Servers;
-use haft_runtime::approval::{Approver, Nobody, YesToOrdinary};
-use haft_runtime::session::Session;
+use haft_runtime::asking::approval::{Approver, Nobody, YesToOrdinary};
+use haft_runtime::state::session::Session;
 use haft_workspace::state::real_path_of;
 
 use crate::arguments::Common;

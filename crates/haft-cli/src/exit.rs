@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use haft_contract::result::Status;
+use haft_contract::outcome::result::Status;
 
 /// How the command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         return Exit::Usage.into();
     }
     if let Some(CliCommand::Exec(ref exec)) = arguments.command {
-        return commands::exec::run(&arguments.common, exec);
+        return commands::agents::exec::run(&arguments.common, exec);
     }
     match run(&arguments) {
         Ok(exit) => exit.into(),
@@ -87,30 +87,30 @@ fn exit_of(error: &anyhow::Error) -> ExitCode {
 fn run(arguments: &CliArguments) -> anyhow::Result<Exit> {
     match arguments.command {
         None => terminal::run(&arguments.common, &arguments.terminal),
-        Some(CliCommand::Call(ref call)) => commands::call::run(&arguments.common, call),
-        Some(CliCommand::Hold(ref hold)) => commands::exec::hold::run(&arguments.common, hold),
-        Some(CliCommand::Tools(ref tools)) => commands::tools::run(&arguments.common, tools),
-        Some(CliCommand::Check(ref check)) => commands::check::run(&arguments.common, check),
-        Some(CliCommand::New(ref new)) => commands::new_tool::run(&arguments.common, new),
-        Some(CliCommand::Mcp(ref mcp)) => commands::mcp::run(&arguments.common, mcp),
+        Some(CliCommand::Call(ref call)) => commands::calls::call::run(&arguments.common, call),
+        Some(CliCommand::Hold(ref hold)) => commands::agents::exec::hold::run(&arguments.common, hold),
+        Some(CliCommand::Tools(ref tools)) => commands::calls::tools::run(&arguments.common, tools),
+        Some(CliCommand::Check(ref check)) => commands::calls::check::run(&arguments.common, check),
+        Some(CliCommand::New(ref new)) => commands::calls::new_tool::run(&arguments.common, new),
+        Some(CliCommand::Mcp(ref mcp)) => commands::agents::mcp::run(&arguments.common, mcp),
         Some(CliCommand::Rules(ref rules)) => commands::rules::run(&arguments.common, rules),
         Some(CliCommand::Network(ref network)) => commands::network::run(&arguments.common, network),
-        Some(CliCommand::Setup(ref setup)) => commands::setup::run(&arguments.common, setup),
-        Some(CliCommand::Guard(ref guard)) => commands::guard::run(&arguments.common, guard),
+        Some(CliCommand::Setup(ref setup)) => commands::agents::setup::run(&arguments.common, setup),
+        Some(CliCommand::Guard(ref guard)) => commands::agents::guard::run(&arguments.common, guard),
         Some(CliCommand::Trust(ref trust)) => commands::trust::run(&arguments.common, trust),
-        Some(CliCommand::Doctor(ref doctor)) => commands::doctor::run(&arguments.common, doctor),
-        Some(CliCommand::Log(ref log)) => commands::log::run(&arguments.common, log),
-        Some(CliCommand::Blame(ref blame)) => commands::blame::run(&arguments.common, blame),
-        Some(CliCommand::Diff(ref diff)) => commands::diff::run(&arguments.common, diff),
-        Some(CliCommand::Undo(ref undo)) => commands::undo::run(&arguments.common, undo),
-        Some(CliCommand::Redo) => commands::undo::run_redo(&arguments.common),
-        Some(CliCommand::Gc(ref gc)) => commands::gc::run(&arguments.common, gc),
-        Some(CliCommand::Run(ref run)) => commands::run::run(&arguments.common, run),
-        Some(CliCommand::Resume(ref resume)) => commands::resume::run(&arguments.common, resume),
-        Some(CliCommand::Replay(ref replay)) => commands::replay::run(&arguments.common, replay),
-        Some(CliCommand::Sessions(ref sessions)) => commands::sessions::run(&arguments.common, sessions),
+        Some(CliCommand::Doctor(ref doctor)) => commands::calls::doctor::run(&arguments.common, doctor),
+        Some(CliCommand::Log(ref log)) => commands::changes::log::run(&arguments.common, log),
+        Some(CliCommand::Blame(ref blame)) => commands::changes::blame::run(&arguments.common, blame),
+        Some(CliCommand::Diff(ref diff)) => commands::changes::diff::run(&arguments.common, diff),
+        Some(CliCommand::Undo(ref undo)) => commands::changes::undo::run(&arguments.common, undo),
+        Some(CliCommand::Redo) => commands::changes::undo::run_redo(&arguments.common),
+        Some(CliCommand::Gc(ref gc)) => commands::changes::gc::run(&arguments.common, gc),
+        Some(CliCommand::Run(ref run)) => commands::models::run::run(&arguments.common, run),
+        Some(CliCommand::Resume(ref resume)) => commands::models::resume::run(&arguments.common, resume),
+        Some(CliCommand::Replay(ref replay)) => commands::models::replay::run(&arguments.common, replay),
+        Some(CliCommand::Sessions(ref sessions)) => commands::models::sessions::run(&arguments.common, sessions),
         Some(CliCommand::Jobs(ref jobs)) => commands::jobs::run(&arguments.common, jobs),
-        Some(CliCommand::Models(ref flags)) => commands::models::run(&arguments.common, flags),
+        Some(CliCommand::Models(ref flags)) => commands::models::list::run(&arguments.common, flags),
         Some(CliCommand::Tour) => commands::tour::run(&arguments.common),
         Some(CliCommand::Completions { shell }) => commands::completions::run(shell),
         Some(CliCommand::Exec(_)) => anyhow::bail!("this command needs streams of its own"),
@@ -139,7 +139,7 @@ fn with_near_tips(mut told: clap::Error) -> clap::Error {
     };
     let (wrong, tip) = (text(ContextKind::InvalidArg), text(ContextKind::SuggestedArg));
     if let (Some(wrong), Some(tip)) = (wrong, tip)
-        && haft_contract::closest::closest(wrong, [tip].into_iter()).is_none()
+        && haft_contract::text::closest::closest(wrong, [tip].into_iter()).is_none()
     {
         // The usage names the same flag.
         told.remove(ContextKind::SuggestedArg);

@@ -3,12 +3,12 @@
 use std::io::{self, BufRead, Write};
 
 use haft_host::notices::{Notices, UntrustedFiles};
-use haft_host::project_files::MEANING;
+use haft_host::opening::project_files::MEANING;
 
 use crate::prompt::{forget_what_was_typed, somebody_is_there};
 use crate::screen::{self, StyledText, safe};
-use haft_host::user_questions::typed_line;
-use haft_host::wrapped::wrapped;
+use haft_host::calling::user_questions::typed_line;
+use haft_host::texts::wrapped::wrapped;
 
 /// Shows remarks on stderr.
 pub(crate) struct Stderr;

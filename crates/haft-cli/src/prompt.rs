@@ -12,15 +12,16 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use haft_contract::BoxFuture;
-use haft_contract::user_questions::UserReply;
-use haft_host::hosts::HostLists;
-use haft_host::user_questions::{self, typed_line};
-use haft_runtime::approval::{ApprovalRequest, Approver, Offer, Questionnaire, Verdict};
+use haft_contract::doors::user_questions::UserReply;
+use haft_host::calling::user_questions;
+use haft_host::calling::user_questions::typed_line;
+use haft_host::opening::hosts::HostLists;
+use haft_runtime::asking::approval::{ApprovalRequest, Approver, Offer, Questionnaire, Verdict};
 use rustix::termios::{QueueSelector, tcflush};
 
 use crate::live::LiveLine;
 use crate::screen::{safe, talk_width};
-use crate::terminal::marked_command::Marks;
+use crate::terminal::drawing::marked_command::Marks;
 use crate::terminal::question_body::Paper;
 pub(crate) use circle::overseer;
 pub(crate) use from_afar::{AskedFromAfar, Offers};

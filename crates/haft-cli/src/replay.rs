@@ -1,3 +1,3 @@
-//! Shows the results of `haft replay`. Not here: the replay itself (`haft_host::replay`).
+//! Shows the results of `haft replay`. Not here: the replay itself (`haft_host::conversations::replay`).
 
 pub(crate) mod told;

@@ -10,9 +10,9 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use anstyle::{AnsiColor, Style};
-use haft_contract::visible::{is_deceptive, visible};
+use haft_contract::text::visible::{is_deceptive, visible};
 
-use haft_host::wrapped::wrapped;
+use haft_host::texts::wrapped::wrapped;
 
 /// The columns of an answer that no terminal shows.
 const USUAL_WIDTH: usize = 100;

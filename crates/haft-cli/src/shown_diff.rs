@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use haft_contract::diff::{Diff, DiffHunk, DiffLine};
+use haft_contract::text::diff::{Diff, DiffHunk, DiffLine};
 
 use crate::screen::StyledText;
-use haft_host::bounded_text::shortened_line;
+use haft_host::texts::bounded_text::shortened_line;
 
 /// Most characters of a line, unless all lines are shown.
 pub(crate) const LONGEST_LINE: usize = 2_000;

@@ -6,23 +6,14 @@
 //! Without a terminal, haft prints what it found and what to type, in plain lines.
 
 mod app;
-mod call_line;
-mod completion;
-mod editor;
-mod keys;
-mod markdown;
-pub(crate) mod marked_command;
+pub(crate) mod drawing;
+pub(crate) mod input;
 mod notices;
-pub(crate) mod of_command;
-mod painted;
 mod plain_console;
 mod protocol;
 mod question;
 pub(crate) mod question_body;
 mod raw_mode;
-mod region;
-pub(crate) mod shown_change;
-mod slash;
 mod tool_facts;
 mod worker;
 
@@ -32,10 +23,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use haft_contract::error::AdvanceYes;
+use haft_contract::outcome::error::AdvanceYes;
 use haft_host::host::{Host, block_on};
+use haft_host::opening::project_files::OnUntrusted;
 use haft_host::options::Options;
-use haft_host::project_files::OnUntrusted;
 use haft_mcp::client::servers::Servers;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -45,11 +36,11 @@ use crate::commands::welcome;
 use crate::exit::Exit;
 use crate::screen;
 use app::App;
-use keys::KeyDecoder;
+use drawing::region::{Colours, Reflow, Region};
+use input::keys::KeyDecoder;
 use notices::ScreenNotices;
 use protocol::{Order, WorkerReport, Yes};
 use raw_mode::RawMode;
-use region::{Colours, Reflow, Region};
 use worker::WorkerInput;
 
 /// How long the rest of a key may take.
@@ -306,7 +297,7 @@ impl Terminal {
         let _is_over = self.orders.send(Order::Quit);
         let finished = app.take_finished();
         let size = raw_mode::size();
-        let frame = region::ScreenFrame { rows: vec![String::new()], cursor: (0, 0) };
+        let frame = drawing::region::ScreenFrame { rows: vec![String::new()], cursor: (0, 0) };
         // A terminal that is gone shows nothing.
         let _is_gone = write(&self.region.update(&finished, &frame, size));
         let _is_gone = write(&self.region.clear(size));

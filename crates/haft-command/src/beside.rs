@@ -6,7 +6,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use haft_contract::path::{FileLocation, Target};
+use haft_contract::files::path::{FileLocation, Target};
 
 use crate::path_class::is_temporary;
 use crate::{CommandScene, Locate, PathLocation};
@@ -69,7 +69,7 @@ fn above(workspace: &Path, path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_contract::path::Extent;
+    use haft_contract::files::path::Extent;
 
     struct AllOutside;
 

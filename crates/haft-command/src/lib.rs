@@ -32,9 +32,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-use haft_contract::door::FileKind;
+use haft_contract::doors::door::FileKind;
 use haft_contract::effect::{CommandStep, Effect, StepEffect};
-use haft_contract::path::Target;
+use haft_contract::files::path::Target;
 
 use act::StreamContent;
 
@@ -139,7 +139,7 @@ impl CommandReader<'_> {
 mod tests {
     use super::*;
     use haft_contract::effect::Danger;
-    use haft_contract::path::{Extent, FileLocation};
+    use haft_contract::files::path::{Extent, FileLocation};
 
     struct Nowhere;
 

@@ -5,8 +5,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use haft_contract::guarded::{folded_name, is_secret, protected};
-use haft_contract::path::Target;
+use haft_contract::files::guarded::{folded_name, is_secret, protected};
+use haft_contract::files::path::Target;
 
 /// What lies at a path, as commands meet it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -160,7 +160,7 @@ fn process_part(path: &Path, wanted: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_contract::path::{Extent, FileLocation};
+    use haft_contract::files::path::{Extent, FileLocation};
 
     fn zone_outside(path: &str) -> PathClass {
         PathClass::of(&Target::Outside(FileLocation::new(path, Extent::Entry)))

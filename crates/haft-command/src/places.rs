@@ -1,6 +1,6 @@
 //! Paths as commands write them: relative to the folder of the shell, with gaps.
 
-use haft_contract::path::Target;
+use haft_contract::files::path::Target;
 
 use crate::value::{ShellValue, ValuePiece};
 use crate::{CommandScene, patterns};

@@ -4,7 +4,7 @@ use std::env::VarError;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use haft_contract::guarded::{is_secret_variable, is_service_address};
+use haft_contract::files::guarded::{is_secret_variable, is_service_address};
 
 /// The folders and secrets that the environment names.
 #[derive(Clone, Debug)]

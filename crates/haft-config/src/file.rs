@@ -8,15 +8,15 @@ use std::time::Duration;
 use haft_workspace::state::NotUtf8;
 use serde::Deserialize;
 
-use crate::hooks::HooksSection;
-use crate::journal::JournalSection;
-use crate::mcp::McpSection;
-use crate::model::ModelSection;
-use crate::network::NetworkSection;
-use crate::price::Prices;
+use crate::edits::toml_words;
 use crate::profile::{Profile, SomeLimits};
+use crate::sections::hooks::HooksSection;
+use crate::sections::journal::JournalSection;
+use crate::sections::mcp::McpSection;
+use crate::sections::model::ModelSection;
+use crate::sections::network::NetworkSection;
+use crate::sections::price::Prices;
 use crate::surroundings::SandboxSection;
-use crate::toml_words;
 
 /// What a configuration file may say.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -14,8 +14,8 @@ use haft_policy::rules::draft::{Patterns, RuleCheckContext, RuleDraft};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::edits::toml_words;
 use crate::file::Mistake;
-use crate::toml_words;
 
 /// A rule, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,7 +191,7 @@ impl RulesParser<'_> {
     }
 
     fn unknown(&mut self, at: usize, key: &str) {
-        let fix = match haft_contract::closest::closest(key, KEYS.into_iter()) {
+        let fix = match haft_contract::text::closest::closest(key, KEYS.into_iter()) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!("use {}", KEYS.join(", ")),
         };

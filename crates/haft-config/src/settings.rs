@@ -6,13 +6,13 @@ use haft_contract::limits::Limits;
 
 use crate::environment::{Environment, NoHome, variable};
 use crate::file::{CommandsSection, ConfigFile, Mistake, ToolsSection, line_with, load, parse};
-use crate::hooks::HookSetting;
-use crate::journal::JournalSection;
-use crate::mcp::McpSection;
-use crate::model::ModelSection;
-use crate::network::{HostSelector, NetworkSection};
-use crate::price::Prices;
 use crate::profile::{Profile, SomeLimits};
+use crate::sections::hooks::HookSetting;
+use crate::sections::journal::JournalSection;
+use crate::sections::mcp::McpSection;
+use crate::sections::model::ModelSection;
+use crate::sections::network::{HostSelector, NetworkSection};
+use crate::sections::price::Prices;
 use crate::surroundings::{CommandSurroundings, SandboxSection, home_of};
 
 /// The user's file, in the folder of the configuration.

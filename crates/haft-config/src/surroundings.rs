@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use haft_contract::process::ConfinementLevel;
+use haft_contract::doors::process::ConfinementLevel;
 use haft_workspace::state::read_project_file;
 use serde::Deserialize;
 

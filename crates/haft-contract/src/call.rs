@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use serde_json::{Map, Value};
 
-use crate::lift::InverseLowering;
-use crate::process::CallerStreams;
+use crate::description::lift::InverseLowering;
+use crate::doors::process::CallerStreams;
 
 /// Identifies a call within its session; results, events and output chunks carry it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

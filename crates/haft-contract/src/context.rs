@@ -14,28 +14,28 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::command_run::{AtOnce, CommandRun, CommitTurn, cannot_be_tried};
-use crate::door::{
+use crate::doors::command_run::{AtOnce, CommandRun, CommitTurn, cannot_be_tried};
+use crate::doors::door::{
     ChangeSetId, Doors, FileBytes, FileOp, FileOpResult, Look, Page, PageLine, PageRequest, Permit, ReadVersion,
     Receipt, SessionName, Spill, Spilling,
 };
+use crate::doors::history::{Reversal, ReversalReport};
+use crate::doors::job::{JobSync, Jobs, NewJob, NoJobs};
+use crate::doors::net::{HttpRequest, Response};
+use crate::doors::process::{CallerStreams, CommandSpec, Disposition, OutputListener, Ran};
+use crate::doors::session_state::{AgentState, NoState, Storage};
+use crate::doors::user_questions::{NoUser, UserDesk, UserQuestion, UserReply};
+use crate::doors::web::{Fetch, FetchedDocument};
 use crate::effect::{Claim, Effect, Host, RemoteClaim};
-use crate::error::ToolError;
-use crate::history::{Reversal, ReversalReport};
-use crate::job::{JobSync, Jobs, NewJob, NoJobs};
-use crate::kinds::ErrorKind;
-use crate::limits::Limits;
-use crate::net::{HttpRequest, Response};
-use crate::output::Image;
-use crate::path::Target;
-use crate::process::{CallerStreams, CommandSpec, Disposition, OutputListener, Ran};
-use crate::search::{
+use crate::files::path::Target;
+use crate::files::search::{
     FindRequest, FindResult, FolderListing, FoundLine, ListRequest, SearchRequest, SearchResult, SearchedSoFar,
 };
-use crate::session_state::{AgentState, NoState, Storage};
-use crate::user_questions::{NoUser, UserDesk, UserQuestion, UserReply};
-use crate::web::{Fetch, FetchedDocument};
-use crate::wrapping::LineWrapper;
+use crate::limits::Limits;
+use crate::outcome::error::ToolError;
+use crate::outcome::kinds::ErrorKind;
+use crate::outcome::output::Image;
+use crate::text::wrapping::LineWrapper;
 use line_part::{LinePart, part_of};
 
 /// Knows which contents of files the session has read or written.

@@ -6,8 +6,8 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::path::{Target, one_line};
-use crate::process::ConfinementLevel;
+use crate::doors::process::ConfinementLevel;
+use crate::files::path::{Target, one_line};
 
 /// One thing that a call would touch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

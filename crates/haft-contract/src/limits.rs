@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::page_style::PageStyle;
+use crate::description::page_style::PageStyle;
 
 /// The limits a session runs under. `haft-config` fills them from a profile and the user's file.
 #[derive(Clone, Debug, PartialEq, Eq)]

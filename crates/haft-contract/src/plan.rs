@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::diff::Diff;
 use crate::effect::Effect;
+use crate::text::diff::Diff;
 
 /// What a call would do: judged, shown, enforced and recorded.
 #[derive(Clone, Debug)]

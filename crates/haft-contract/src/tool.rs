@@ -11,16 +11,16 @@ use serde_path_to_error::Segment;
 use crate::BoxFuture;
 use crate::call::RawArguments;
 use crate::context::{PlanContext, RunContext};
-use crate::error::{Next, ToolError};
-use crate::kinds::ErrorKind;
+use crate::description::manual::Manual;
+use crate::description::schema;
+use crate::description::shape::{ArgumentShape, Shapes};
+use crate::description::spec::{AtMost, Spec};
 use crate::limits::Limits;
-use crate::manual::Manual;
-use crate::output::ToolOutput;
+use crate::outcome::error::{Next, ToolError};
+use crate::outcome::kinds::ErrorKind;
+use crate::outcome::output::ToolOutput;
+use crate::outcome::result::ToolResult;
 use crate::plan::Plan;
-use crate::result::ToolResult;
-use crate::schema;
-use crate::shape::{ArgumentShape, Shapes};
-use crate::spec::{AtMost, Spec};
 
 /// The interface that a tool author implements. Put it into a catalogue with [`Typed`].
 pub trait Tool: Send + Sync + 'static {

@@ -8,21 +8,21 @@ use std::task::{Context, Poll};
 
 use futures_util::Stream;
 use haft_agent::agent::AgentLoop as Loop;
-use haft_agent::history::Past;
 use haft_agent::instructions::{BasePrompt, Instructions};
+use haft_agent::memory::history::Past;
+use haft_agent::memory::record::{NoRecord, Record};
 use haft_agent::outcome::{AgentEndReason, AgentOutcome};
 use haft_agent::output::OutputSchema;
-use haft_agent::record::{NoRecord, Record};
 use haft_agent::settings::AgentSettings;
-use haft_agent::told::RunEvent;
-use haft_contract::result::ToolResult;
+use haft_agent::work::told::RunEvent;
+use haft_contract::outcome::result::ToolResult;
 use haft_contract::tool::Tool;
 use haft_model::conversation::{Message, Usage};
 use serde_json::Value;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::model::Model;
+use crate::opening::model::Model;
 use crate::toolbox::{OpenError, Toolbox, ToolboxBuilder};
 
 /// Most events that wait for one listener; a slower one stops the agent's reports to it, never the agent.

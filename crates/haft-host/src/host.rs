@@ -7,24 +7,24 @@ use anyhow::bail;
 #[cfg(feature = "model")]
 use haft_config::keys::ApiKeys;
 use haft_config::settings::Settings;
-use haft_contract::dialect::Dialect;
-use haft_contract::door::Doors;
-use haft_contract::result::ToolResult;
-use haft_contract::spec::Spec;
-use haft_contract::tool::AnyTool;
+use haft_contract::description::dialect::Dialect;
+use haft_contract::description::spec::Spec;
+use haft_contract::doors::door::Doors;
 #[cfg(feature = "model")]
-use haft_contract::web::SearchAccess;
+use haft_contract::doors::web::SearchAccess;
+use haft_contract::outcome::result::ToolResult;
+use haft_contract::tool::AnyTool;
 #[cfg(feature = "model")]
 use haft_net::HttpDoor;
 #[cfg(all(feature = "sandbox", feature = "model"))]
 use haft_net::{NetworkOfSession, supervisor::HostDial};
-use haft_runtime::approval::{Approver, Nobody};
-use haft_runtime::catalog::Catalog;
+use haft_runtime::asking::approval::{Approver, Nobody};
+use haft_runtime::catalogue::catalog::Catalog;
+use haft_runtime::catalogue::toolset::ToolList;
 use haft_runtime::record;
-use haft_runtime::redact::Redactor;
+use haft_runtime::redaction::redact::Redactor;
 use haft_runtime::runtime::Runtime;
-use haft_runtime::session::Session;
-use haft_runtime::toolset::ToolList;
+use haft_runtime::state::session::Session;
 #[cfg(feature = "sandbox")]
 use haft_sandbox::{Launcher, Network, Requirement, Sandbox};
 use haft_workspace::history::WorkspaceHistory;
@@ -32,21 +32,22 @@ use haft_workspace::replica::Replica;
 use haft_workspace::state::WorkspaceState;
 use haft_workspace::state::trust::FolderTrust;
 
-use crate::described_tools::{self, Assembly, ToolDescriptions};
-use crate::dialects::chosen_dialect;
-use crate::hooks::with_hooks;
-use crate::hosts::HostsOfSettings;
 #[cfg(feature = "model")]
-use crate::job_publication::StateJobService;
-use crate::loaded_workspace::{LoadedWorkspace, WorkspaceSearch, open_workspace};
+use crate::calling::job_publication::StateJobService;
 use crate::notices::Notices;
+use crate::opening::described_tools;
+use crate::opening::described_tools::{Assembly, ToolDescriptions};
+use crate::opening::dialects::chosen_dialect;
+use crate::opening::hooks::with_hooks;
+use crate::opening::hosts::HostsOfSettings;
+use crate::opening::loaded_workspace::{LoadedWorkspace, WorkspaceSearch, open_workspace};
+use crate::opening::project_files::{COMMANDS, OnUntrusted, ProjectFiles, load_again};
+use crate::opening::reload::Reload;
+use crate::opening::rulebook::Rulebook;
+use crate::opening::servers::deferral::{Deferral, OF_SERVER, defer_large};
+use crate::opening::servers::{OfferedTool, ServerScope};
 use crate::options::{BuiltIn, Options};
-use crate::project_files::{COMMANDS, OnUntrusted, ProjectFiles, load_again};
-use crate::reload::Reload;
-use crate::rulebook::Rulebook;
-use crate::servers::deferral::{Deferral, OF_SERVER, defer_large};
-use crate::servers::{OfferedTool, ServerScope};
-use crate::shown_tools::show_deferred;
+use crate::texts::shown_tools::show_deferred;
 
 /// A workspace that is ready for calls.
 pub struct Host {
@@ -305,7 +306,7 @@ fn web(settings: &Settings, hosts: Option<Arc<HostsOfSettings>>) -> HttpDoor {
 #[cfg(feature = "model")]
 fn search_access(config: &Path) -> Result<Option<SearchAccess>, String> {
     let keys = ApiKeys::read(config).map_err(|mistake| mistake.to_string())?;
-    for (provider, name) in haft_tools::web_search::providers() {
+    for (provider, name) in haft_tools::web::web_search::providers() {
         if let Some(key) = keys.find(&name).map_err(|error| error.to_string())? {
             return Ok(Some(SearchAccess { provider, key: key.text().to_owned() }));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use haft_agent::outcome::AgentOutcome;
-use haft_agent::told::RunEvent;
+use haft_agent::work::told::RunEvent;
 use haft_model::client::Endpoint;
 use haft_runtime::runtime::Runtime;
 

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_config::profile::Profile;
-use haft_contract::dialect::Dialect;
-use haft_contract::error::AdvanceYes;
+use haft_contract::description::dialect::Dialect;
+use haft_contract::outcome::error::AdvanceYes;
 use haft_contract::tool::AnyTool;
 use haft_policy::policy::Mode;
-use haft_runtime::session::ResultCaching;
+use haft_runtime::state::session::ResultCaching;
 
 use crate::notices::{Notices, Unheard};
-use crate::servers::ServerTools;
+use crate::opening::servers::ServerTools;
 
 /// How a workspace is opened, and what its calls may do.
 #[derive(Clone)]

@@ -17,14 +17,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use haft_agent::outcome::AgentOutcome;
-use haft_agent::told::RunEvent;
+use haft_agent::work::told::RunEvent;
 use haft_config::environment::variable;
 use haft_model::client::Endpoint;
 use haft_runtime::events::EventKind;
 use haft_runtime::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::agent_records::name_of_end;
+use crate::conversations::agent_records::name_of_end;
 use crate::notices::Notices;
 use content::SpanContentFilter;
 use export::Export;

@@ -9,21 +9,21 @@ use haft_config::environment::current_folder;
 use haft_config::profile::Profile;
 use haft_contract::BoxFuture;
 use haft_contract::call::{RawArguments, ToolCall};
-use haft_contract::dialect::Dialect;
-use haft_contract::error::AdvanceYes;
-use haft_contract::result::ToolResult;
-use haft_contract::spec::Spec;
+use haft_contract::description::dialect::Dialect;
+use haft_contract::description::spec::Spec;
+use haft_contract::outcome::error::AdvanceYes;
+use haft_contract::outcome::result::ToolResult;
 use haft_contract::tool::{AnyTool, Tool, Typed};
 use haft_policy::policy::Mode;
-use haft_runtime::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
+use haft_runtime::asking::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
 use haft_runtime::events::Subscription;
-use haft_runtime::session::Session;
+use haft_runtime::state::session::Session;
 use haft_workspace::history::{ChangeLog, HistoryError, TakenBack, UndoSelection};
 
 use crate::host::{Host, nobody};
 use crate::notices::Notices;
+use crate::opening::project_files::OnUntrusted;
 use crate::options::{BuiltIn, Options};
-use crate::project_files::OnUntrusted;
 
 /// Guarded tools of one workspace, with one session.
 pub struct Toolbox {

@@ -59,7 +59,7 @@ use crate::options::Options;
 ///   Its type implements `serde::Deserialize` and `schemars::JsonSchema`. Arguments that are not
 ///   parameters are refused.
 /// - A parameter of type `&RunContext<'_>` is no argument; it is the context of the call.
-/// - It returns something that implements `haft_contract::output::IntoOutput` (numbers, text, `Json(..)`,
+/// - It returns something that implements `haft_contract::outcome::output::IntoOutput` (numbers, text, `Json(..)`,
 ///   `ToolOutput`, nothing at all), or a `Result` of that whose error is a `ToolError` or becomes
 ///   one by `Into`.
 ///

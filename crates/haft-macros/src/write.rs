@@ -99,9 +99,11 @@ fn arguments(declared: &ToolDeclaration, arguments_ident: &Ident) -> TokenStream
 fn field_type(argument: &ToolArgument) -> TokenStream {
     let ty = &argument.ty;
     match (argument.kind, argument.presence) {
-        (ArgumentType::Target, Presence::Required) => quote_spanned! { ty.span()=> ::haft_contract::path::RawPath },
+        (ArgumentType::Target, Presence::Required) => {
+            quote_spanned! { ty.span()=> ::haft_contract::files::path::RawPath }
+        }
         (ArgumentType::Target, Presence::Optional) => {
-            quote_spanned! { ty.span()=> ::core::option::Option<::haft_contract::path::RawPath> }
+            quote_spanned! { ty.span()=> ::core::option::Option<::haft_contract::files::path::RawPath> }
         }
         (ArgumentType::RawPath | ArgumentType::Text | ArgumentType::Other, _) => quote! { #ty },
     }
@@ -124,8 +126,8 @@ fn implementation(declared: &ToolDeclaration, arguments_ident: &Ident) -> TokenS
     let ToolDeclaration { type_name, name, .. } = declared;
     let manual = manual(&declared.words);
     let draft = located(declared).map(|argument| match argument.presence {
-        Presence::Required => quote! { ::haft_contract::path::Target },
-        Presence::Optional => quote! { ::core::option::Option<::haft_contract::path::Target> },
+        Presence::Required => quote! { ::haft_contract::files::path::Target },
+        Presence::Optional => quote! { ::core::option::Option<::haft_contract::files::path::Target> },
     });
     let at_most = at_most(declared);
     let plan = plan(declared);
@@ -133,11 +135,11 @@ fn implementation(declared: &ToolDeclaration, arguments_ident: &Ident) -> TokenS
     quote_spanned! { Span::mixed_site()=>
         impl ::haft_contract::tool::Tool for #type_name {
             const NAME: &'static str = #name;
-            const DOES: ::haft_contract::spec::AtMost = ::haft_contract::spec::AtMost::#at_most;
+            const DOES: ::haft_contract::description::spec::AtMost = ::haft_contract::description::spec::AtMost::#at_most;
             type Args = #arguments_ident;
             type Draft = (#(#draft,)*);
 
-            fn manual(&self) -> ::haft_contract::manual::Manual {
+            fn manual(&self) -> ::haft_contract::description::manual::Manual {
                 #manual
             }
 
@@ -145,7 +147,7 @@ fn implementation(declared: &ToolDeclaration, arguments_ident: &Ident) -> TokenS
                 &self,
                 __args: &Self::Args,
                 __cx: &::haft_contract::context::PlanContext<'_>,
-            ) -> ::core::result::Result<(::haft_contract::plan::Plan, Self::Draft), ::haft_contract::error::ToolError> {
+            ) -> ::core::result::Result<(::haft_contract::plan::Plan, Self::Draft), ::haft_contract::outcome::error::ToolError> {
                 #plan
             }
 
@@ -154,7 +156,7 @@ fn implementation(declared: &ToolDeclaration, arguments_ident: &Ident) -> TokenS
                 __args: Self::Args,
                 __draft: Self::Draft,
                 __cx: &::haft_contract::context::RunContext<'_>,
-            ) -> ::core::result::Result<::haft_contract::output::ToolOutput, ::haft_contract::error::ToolError> {
+            ) -> ::core::result::Result<::haft_contract::outcome::output::ToolOutput, ::haft_contract::outcome::error::ToolError> {
                 #run
             }
         }
@@ -164,13 +166,15 @@ fn implementation(declared: &ToolDeclaration, arguments_ident: &Ident) -> TokenS
 fn manual(words: &Words) -> TokenStream {
     match words {
         Words::File(file) => {
-            quote_spanned! { file.span()=> ::haft_contract::manual::Manual::read(::core::include_str!(#file)) }
+            quote_spanned! { file.span()=> ::haft_contract::description::manual::Manual::read(::core::include_str!(#file)) }
         }
-        Words::Doc { text, title: None } => quote! { ::haft_contract::manual::Manual::plain(Self::NAME, #text) },
+        Words::Doc { text, title: None } => {
+            quote! { ::haft_contract::description::manual::Manual::plain(Self::NAME, #text) }
+        }
         Words::Doc { text, title: Some(title) } => quote! {
-            ::haft_contract::manual::Manual {
+            ::haft_contract::description::manual::Manual {
                 title: ::core::convert::Into::into(#title),
-                ..::haft_contract::manual::Manual::plain(Self::NAME, #text)
+                ..::haft_contract::description::manual::Manual::plain(Self::NAME, #text)
             }
         },
     }
@@ -283,5 +287,5 @@ fn run(declared: &ToolDeclaration) -> TokenStream {
         ReturnType::Type(_, ty) => ours.located_at(ty.span()),
     };
     let ident = &signature.ident;
-    quote_spanned! { span=> ::haft_contract::output::IntoOutput::into_output(#ident(#(#inputs),*).await) }
+    quote_spanned! { span=> ::haft_contract::outcome::output::IntoOutput::into_output(#ident(#(#inputs),*).await) }
 }

@@ -5,28 +5,14 @@
 //!
 //! Not here: which servers there are, and how they are started (`haft-host`), whether a call may be made (`haft-policy`).
 
-mod asked;
-mod attended;
 mod calls;
 pub mod commands;
-mod connection;
-mod elicitation;
-mod handler;
-mod http;
-mod life;
+mod link;
 mod management;
-mod manifest;
-mod names;
 mod oauth;
-mod pipes;
-mod prompts;
+mod offers;
+mod questions;
 mod record;
 mod requests;
-mod resources;
-mod result;
-mod sampling;
 mod server;
 pub mod servers;
-mod thread;
-mod tool;
-mod traffic;

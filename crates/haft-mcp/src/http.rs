@@ -25,14 +25,14 @@ use rmcp::ErrorData;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use crate::asking::ClientApprover;
-use crate::client_session::ClientSession;
-use crate::fixture::Fixture;
-use crate::listeners::Listeners;
 use crate::serve::{LAST_CALLS, LAST_WORDS};
 use crate::server::McpServer;
-use crate::weight;
-use crate::workspace_server::{WorkspaceServer, WorkspaceServerParts};
+use crate::server::asking::ClientApprover;
+use crate::server::client_session::ClientSession;
+use crate::server::fixture::Fixture;
+use crate::server::listeners::Listeners;
+use crate::server::workspace_server::{WorkspaceServer, WorkspaceServerParts};
+use crate::transport::value_count;
 pub use gate::{Gate, Token};
 use sessions::BoundedSessions;
 pub(crate) use sessions::SessionEnds;
@@ -118,7 +118,8 @@ impl HttpServer {
             () = workspace.keep_looking() => {}
         }
         ended.cancel();
-        let stopped = async { drop(workspace.places.acquire_many(crate::workspace_server::MOST_CALLS as u32).await) };
+        let stopped =
+            async { drop(workspace.places.acquire_many(crate::server::workspace_server::MOST_CALLS as u32).await) };
         let _ = tokio::time::timeout(LAST_CALLS, stopped).await;
         workspace.end_jobs().await;
         let notes = workspace.notes.clone();
@@ -157,7 +158,7 @@ impl RequestHandler for Handler {
     }
 
     async fn answer(&self, request: Request<Bytes>) -> Response<McpResponseBody> {
-        if request.method() == Method::POST && weight::is_too_heavy(request.body()) {
+        if request.method() == Method::POST && value_count::is_too_heavy(request.body()) {
             let words = "the message has more than 1,000,000 values and was skipped";
             return refused(StatusCode::PAYLOAD_TOO_LARGE, words);
         }

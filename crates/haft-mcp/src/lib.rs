@@ -10,28 +10,10 @@
 //!
 //! Not here: the terminal, files, processes, rules. This is the only crate that knows types of the protocol.
 
-mod answer;
-pub mod asking;
-mod calling;
 pub mod client;
-mod client_session;
-mod fixture;
 pub mod http;
-mod in_flight;
-mod lines;
-pub mod listeners;
-mod listing;
-mod notes;
-mod outbox;
-mod progress;
-mod prompts;
-mod resources;
-mod roots;
 pub mod serve;
-mod server;
+pub mod server;
 pub mod toolbox;
 mod transport;
-mod weight;
-mod wire;
 mod words;
-mod workspace_server;

@@ -10,16 +10,16 @@ use haft_host::options::Options;
 use rmcp::service::serve_directly_with_ct;
 use tokio_util::sync::CancellationToken;
 
-use crate::asking::ClientApprover;
-use crate::client_session::ClientSession;
-use crate::in_flight::InFlight;
-use crate::lines::Lines;
-use crate::listeners::Listeners;
-use crate::outbox::Outbox;
+use crate::server::asking::ClientApprover;
+use crate::server::client_session::ClientSession;
+use crate::server::listeners::Listeners;
+use crate::server::workspace_server::{WorkspaceServer, WorkspaceServerParts};
 use crate::server::{Front, McpServer};
 use crate::toolbox::Workspace;
 use crate::transport::Pipes;
-use crate::workspace_server::{WorkspaceServer, WorkspaceServerParts};
+use crate::transport::in_flight::InFlight;
+use crate::transport::lines::Lines;
+use crate::transport::outbox::Outbox;
 
 /// How long calls have to end when they are stopped.
 pub(crate) const LAST_CALLS: Duration = Duration::from_millis(600);

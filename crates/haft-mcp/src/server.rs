@@ -4,6 +4,20 @@
 
 #![expect(deprecated, reason = "logging goes away with the clients that have a handshake")]
 
+pub(crate) mod answer;
+pub mod asking;
+pub(crate) mod calling;
+pub(crate) mod client_session;
+pub(crate) mod fixture;
+pub mod listeners;
+pub(crate) mod listing;
+pub(crate) mod notes;
+pub(crate) mod progress;
+pub(crate) mod prompts;
+pub(crate) mod resources;
+pub(crate) mod roots;
+pub(crate) mod workspace_server;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -22,13 +36,13 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Service, Su
 use rmcp::{ErrorData, ServerHandler};
 use serde_json::json;
 
-use crate::client_session::ClientSession;
-use crate::fixture::Fixture;
-use crate::in_flight::InFlight;
-use crate::listeners::TooMany;
-use crate::outbox::Outbox;
-use crate::workspace_server::WorkspaceServer;
-use crate::{calling, listing, prompts, resources, words};
+use crate::transport::in_flight::InFlight;
+use crate::transport::outbox::Outbox;
+use crate::words;
+use client_session::ClientSession;
+use fixture::Fixture;
+use listeners::TooMany;
+use workspace_server::WorkspaceServer;
 
 /// Where results of the new era say who made them.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";

@@ -4,15 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use haft_contract::tool::AnyTool;
-use haft_host::change_log::LogTool;
+use haft_host::changes::change_log::LogTool;
 use haft_host::host::Host;
+use haft_host::opening::project_files::OnUntrusted;
 use haft_host::options::{BuiltIn, Options};
-use haft_host::project_files::OnUntrusted;
 use haft_host::toolbox::Toolbox;
-use haft_runtime::approval::{Approver, YesToOrdinary};
-use haft_runtime::session::{Readers, Session};
+use haft_runtime::asking::approval::{Approver, YesToOrdinary};
+use haft_runtime::state::session::{Readers, Session};
 
-use crate::asking::ClientApprover;
+use crate::server::asking::ClientApprover;
 
 /// What sessions of clients are called, and how the names of those begin that have a place of their own.
 const SESSION: &str = "mcp";

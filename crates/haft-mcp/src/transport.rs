@@ -3,6 +3,12 @@
 //! The protocol's crate has a transport for pipes, which drops unreadable lines, takes requests without a limit and lets one
 //! id stand for two requests. This transport avoids all three.
 
+pub(crate) mod in_flight;
+pub(crate) mod lines;
+pub(crate) mod outbox;
+pub(crate) mod value_count;
+pub(crate) mod wire;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,11 +22,11 @@ use rmcp::transport::Transport;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::client_session::ClientSession;
-use crate::in_flight::{InFlight, MOST};
-use crate::lines::{Lines, MessageLine};
-use crate::outbox::{ClosedOutbox, Outbox, line_of};
-use crate::wire::{self, Incoming};
+use crate::server::client_session::ClientSession;
+use in_flight::{InFlight, MOST};
+use lines::{Lines, MessageLine};
+use outbox::{ClosedOutbox, Outbox, line_of};
+use wire::Incoming;
 
 /// How long calls may go on by themselves when the input has ended, before they are stopped.
 const GRACE: Duration = Duration::from_millis(250);

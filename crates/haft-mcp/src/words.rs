@@ -1,7 +1,7 @@
 //! Tells a model once how to use the tools as a whole.
 
 use haft_host::host::Host;
-use haft_host::servers::deferral::server_of;
+use haft_host::opening::servers::deferral::server_of;
 use haft_runtime::runtime::Runtime;
 
 /// Tells how the tools are used well; without a host the workspace is not known yet.

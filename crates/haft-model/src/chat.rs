@@ -20,15 +20,15 @@ use serde_json::{Map, Value, json};
 
 use crate::conversation::{Image, Message, ModelToolCall, Reply, ReplyPart, ToolAnswer};
 use crate::form::{ReplyReader, WireFormat};
-use crate::made_ids::{is_nine, nine};
-use crate::offered_names::OfferedNames;
 use crate::provider::ModelRequest;
 use crate::quirks::{
     AfterResults, CacheComes, EffortGoes, ForeignThoughts, IdForm, InstructionsRole, LengthMember, Quirks,
     SeveralCalls, UsageComes,
 };
-use crate::raw_json::Object;
+use crate::reading::made_ids::{is_nine, nine};
+use crate::reading::raw_json::Object;
 use crate::wire::Wire;
+use crate::writing::offered_names::OfferedNames;
 
 /// Said for the model between results and the user's next words where the provider wants to hear it there.
 const NO_ANSWER: &str = "(no answer)";

@@ -15,12 +15,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use crate::conversation::{Image, Message, ModelToolCall, Reply, ReplyPart, ToolAnswer};
-use crate::effort::Effort;
 use crate::form::{ReplyReader, WireFormat};
-use crate::offered_names::OfferedNames;
 use crate::provider::ModelRequest;
-use crate::raw_json::Object;
+use crate::reading::raw_json::Object;
 use crate::wire::Wire;
+use crate::writing::effort::Effort;
+use crate::writing::offered_names::OfferedNames;
 
 /// What stands for the signature of a call that another model made. From its documentation of signatures.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";

@@ -28,8 +28,8 @@ mod write;
 use std::fmt;
 use std::str::FromStr;
 
-use haft_contract::lift::InverseLowering;
-use haft_contract::spec::{AtMost, Spec};
+use haft_contract::description::lift::InverseLowering;
+use haft_contract::description::spec::{AtMost, Spec};
 use serde_json::Value;
 
 /// A provider's dialect of tool declarations.

@@ -6,9 +6,9 @@ use haft_contract::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::conversation::{Message, Reply, Usage};
-use crate::effort::Effort;
 use crate::lower::LoweredList;
 use crate::wire::Wire;
+use crate::writing::effort::Effort;
 
 /// A model that can be asked.
 pub trait LanguageModel: Send + Sync {

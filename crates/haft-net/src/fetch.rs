@@ -21,13 +21,13 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use haft_contract::connection::{ConnectionRequest, Decision, HostOutcome, ReachedHost, Speaks};
-use haft_contract::door::Permit;
+use haft_contract::doors::connection::{ConnectionRequest, Decision, HostOutcome, ReachedHost, Speaks};
+use haft_contract::doors::door::Permit;
+use haft_contract::doors::web::{Fetch, FetchedDocument, WebScheme, WebUrl};
 use haft_contract::effect::Effect;
-use haft_contract::error::{Next, ToolError};
-use haft_contract::kinds::ErrorKind;
-use haft_contract::visible::quoted;
-use haft_contract::web::{Fetch, FetchedDocument, WebScheme, WebUrl};
+use haft_contract::outcome::error::{Next, ToolError};
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_contract::text::visible::quoted;
 
 use self::cache::{AnswerCache, CachedAnswer};
 use self::exchange::{Exchange, FetchAnswer, FetchError};

@@ -20,37 +20,26 @@
 
 mod address;
 mod addresses;
-mod client;
-#[cfg(feature = "otel")]
-mod collector;
-mod door;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 pub mod exec;
-mod failing;
 mod fetch;
-mod guided_client;
-#[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
-mod http_listener;
+pub mod http;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 pub mod jobs;
-mod method;
 mod names;
 #[cfg(test)]
 #[path = "../../haft-testkit/src/require.rs"]
 mod require;
-mod send_error;
 mod session_network;
-pub mod sse;
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
 pub mod supervisor;
-mod trusted_tls;
 
 pub use address::{Address, form};
-pub use client::{Headers, HttpClient, Incoming, Outgoing};
+pub use http::client::{Headers, HttpClient, Incoming, Outgoing};
 #[cfg(feature = "otel")]
-pub use collector::{Collector, Trouble};
-pub use door::HttpDoor;
-pub use guided_client::{GuidedClient, WholeAnswer};
-pub use http_listener::{HttpListener, RequestHandler, Unreadable};
-pub use send_error::{Hop, SendError};
+pub use http::collector::{Collector, Trouble};
+pub use http::door::HttpDoor;
+pub use http::guided_client::{GuidedClient, WholeAnswer};
+pub use http::http_listener::{HttpListener, RequestHandler, Unreadable};
+pub use http::send_error::{Hop, SendError};
 pub use session_network::{HostRules, NetworkOfSession};

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
-use haft_contract::connection::{
+use haft_contract::doors::connection::{
     ConnectionDesk, ConnectionRequest, Decision, HostOutcome, NetworkSockets, NetworkUse, ProxyAddress, ReachedHost,
     SessionNetwork,
 };

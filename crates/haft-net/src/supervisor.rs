@@ -17,23 +17,17 @@
 //!
 //! Not here: deciding (`ConnectionJudge`), making the namespace and its sockets (`haft-sandbox`), UDP, and what is inside TLS.
 
-mod client_hello;
 mod connection;
 mod dial;
-mod dns;
-mod forwarded;
 mod host_dial;
 mod host_name;
 mod judge;
 mod name_table;
-mod opening;
-mod proxy;
+mod protocols;
 mod questions;
 mod relay;
-mod request_head;
 mod resolver;
 mod session;
-mod socks;
 mod traffic;
 
 use std::collections::BTreeSet;
@@ -46,7 +40,7 @@ use tokio::net::{TcpListener, UdpSocket};
 use tokio::runtime::Handle;
 use tokio::task::{AbortHandle, JoinSet};
 
-pub use haft_contract::connection::{ConnectionRequest, Decision, NetworkSockets, ProxyAddress, Speaks};
+pub use haft_contract::doors::connection::{ConnectionRequest, Decision, NetworkSockets, ProxyAddress, Speaks};
 
 pub(crate) use self::dial::DialTarget;
 pub use self::dial::{Dial, DialError};
@@ -98,11 +92,14 @@ impl Supervisor {
     pub async fn as_proxy(judge: Arc<dyn ConnectionJudge>, dialler: Arc<dyn Dial>) -> io::Result<(Self, ProxyAddress)> {
         let runtime = Handle::try_current().map_err(io::Error::other)?;
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
-        let address =
-            ProxyAddress { port: listener.local_addr()?.port(), user: proxy::USER.to_owned(), key: fresh_key()? };
+        let address = ProxyAddress {
+            port: listener.local_addr()?.port(),
+            user: protocols::proxy::USER.to_owned(),
+            key: fresh_key()?,
+        };
         let session = Session::new(judge, dialler, runtime.clone());
         let supervisor = Self { session: session.clone(), runtime, running: Mutex::default() };
-        supervisor.spawn(proxy::accept(session, listener, address.key.as_str().into()));
+        supervisor.spawn(protocols::proxy::accept(session, listener, address.key.as_str().into()));
         Ok((supervisor, address))
     }
 

@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 
 use haft_command::path_class::{PathClass, is_temporary_folder};
 use haft_contract::effect::{Change, Claim, Danger, Effect, StepEffect};
-use haft_contract::guarded::{is_secret, may_hold_guarded, protected};
-use haft_contract::path::Target;
+use haft_contract::files::guarded::{is_secret, may_hold_guarded, protected};
+use haft_contract::files::path::Target;
 
 use crate::containment::Containment;
 use crate::decision::Decision;
@@ -459,7 +459,7 @@ pub fn can_be_undone(effect: &Effect, contained: Containment) -> bool {
 mod tests {
     use super::*;
     use haft_contract::effect::{CommandLine, CommandStep, Exposure, Host};
-    use haft_contract::path::{Extent, FileLocation};
+    use haft_contract::files::path::{Extent, FileLocation};
 
     fn step(does: StepEffect) -> Effect {
         let words = std::sync::Arc::from(["x".to_owned()]);

@@ -1,8 +1,8 @@
 //! A scene for examples: an imaginary workspace where every default rule can be tried.
 
-use haft_contract::door::FileKind;
+use haft_contract::doors::door::FileKind;
 use haft_contract::effect::Effect;
-use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::files::path::{Extent, FileLocation, Target};
 
 use crate::decision::{Decision, Ruling};
 use crate::effect_kind::EffectKind;

@@ -7,9 +7,9 @@
 
 use std::time::Duration;
 
+use haft_contract::doors::history::Eviction;
 use haft_contract::effect::Effect;
-use haft_contract::grouped::GroupedNumber;
-use haft_contract::history::Eviction;
+use haft_contract::text::grouped::GroupedNumber;
 
 use crate::containment::Containment;
 use crate::decision::{Class, Decision, Ruling};
@@ -87,9 +87,9 @@ pub fn may_be_recorded(effects: &[Effect], contained: Containment) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use haft_contract::door::ChangeSetId;
+    use haft_contract::doors::door::ChangeSetId;
     use haft_contract::effect::{Change, CommandLine, CommandStep, StepEffect};
-    use haft_contract::path::{Extent, FileLocation, Target};
+    use haft_contract::files::path::{Extent, FileLocation, Target};
 
     use super::*;
     use crate::policy::Policy;

@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use haft_contract::effect::{AgentName, CommandLine, CommandStep, Effect, Host, StepEffect};
-use haft_contract::path::{Target, one_line};
+use haft_contract::files::path::{Target, one_line};
 
 use crate::containment::Containment;
 use crate::effect_kind::EffectKind;

@@ -1,6 +1,6 @@
 //! Files of the workspace that trusted code names: programs, scripts and modules that tools and hooks run.
 //!
-//! haft protects them like the well-known names (`haft_contract::guarded`). Only the code that reads the trusted files
+//! haft protects them like the well-known names (`haft_contract::files::guarded`). Only the code that reads the trusted files
 //! knows these names, so it passes them to the judge.
 //!
 //! Not here: which files those are (`haft_workspace::project`), and what a command turns out to change (`files/layer`).
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_contract::effect::{Change, CommandStep, Effect, StepEffect};
-use haft_contract::path::Target;
+use haft_contract::files::path::Target;
 
 use crate::effect_kind::EffectKind;
 

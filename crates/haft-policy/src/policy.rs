@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use haft_contract::doors::history::Eviction;
+use haft_contract::doors::process::Disposition;
 use haft_contract::effect::{Change, CommandStep, Effect, StepEffect};
-use haft_contract::history::Eviction;
-use haft_contract::process::Disposition;
 use serde_json::Value;
 
 use crate::containment::Containment;

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use haft_contract::effect::{Danger, Effect};
-use haft_contract::guarded::protected;
-use haft_contract::path::Target;
+use haft_contract::files::guarded::protected;
+use haft_contract::files::path::Target;
 use serde_json::Value;
 
 use crate::decision::{Class, Decision, Ruling};

@@ -10,7 +10,7 @@
 mod tests;
 
 use haft_contract::effect::{CommandStep, Effect, StepEffect};
-use haft_contract::path::Target;
+use haft_contract::files::path::Target;
 
 use crate::decision::Decision;
 use crate::effect_kind::EffectKind;

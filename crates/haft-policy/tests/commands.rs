@@ -1,6 +1,6 @@
 //! The commands of the cases, judged by the defaults in the scene of the examples.
 
-#[path = "../../haft-testkit/src/command_cases.rs"]
+#[path = "../../haft-testkit/src/corpora/command_cases.rs"]
 mod command_cases;
 
 use command_cases::{CommandCase, KNOWN_MISSES, surprises};

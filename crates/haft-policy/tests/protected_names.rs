@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use haft_contract::effect::{Change, Effect};
-use haft_contract::guarded::{protected, protected_names};
-use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::files::guarded::{protected, protected_names};
+use haft_contract::files::path::{Extent, FileLocation, Target};
 use haft_policy::decision::{Class, Decision};
 use haft_policy::examples::decision;
 use haft_policy::policy::{Policy, Situation};

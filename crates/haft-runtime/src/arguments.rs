@@ -12,15 +12,11 @@
 
 mod check;
 mod corrected;
-mod dropped;
-mod envelope;
 mod example;
 mod fault;
 mod fit;
-mod literal;
-mod not_meant;
 mod outline;
-mod repair;
+mod repairs;
 mod shapes;
 mod strict;
 mod times;
@@ -31,15 +27,15 @@ mod tests;
 
 pub use check::Checker;
 pub(crate) use corrected::corrected;
-pub use dropped::drop_unknown;
-pub use envelope::out_of_envelope;
 pub use example::minimal_example;
 pub use fault::Fault;
 pub(crate) use fault::{key_path, shown};
 pub(crate) use fit::is_told_already;
 pub use fit::{fit, fit_as};
-pub(crate) use literal::{Literal, read as read_literal};
-pub(crate) use not_meant::{is_empty, is_word_for_nothing, leave_out};
+pub use repairs::dropped::drop_unknown;
+pub use repairs::envelope::out_of_envelope;
+pub(crate) use repairs::literal::{Literal, read as read_literal};
+pub(crate) use repairs::not_meant::{is_empty, is_word_for_nothing, leave_out};
 pub use shapes::read_shapes;
 pub(crate) use shapes::{Advice, advice, set};
 pub use times::read_times;
@@ -69,7 +65,7 @@ impl ArgumentReading {
 
 /// Whether a repair closed brackets at the end.
 pub(crate) fn is_completed(repair: &str) -> bool {
-    repair.starts_with(repair::CLOSED)
+    repair.starts_with(repairs::repair::CLOSED)
 }
 
 /// Reads the raw text of a model as one JSON object.
@@ -88,9 +84,9 @@ pub fn read_text(text: &str) -> Result<ArgumentReading, Fault> {
     match strict::parse(text) {
         Ok(Value::Null) => Ok(ArgumentReading::unchanged(Value::Object(Map::new()))),
         Ok(value @ Value::Object(_)) => Ok(ArgumentReading::unchanged(value)),
-        Ok(Value::String(inner)) => repair::read_encoded(&inner),
-        Ok(other) => Err(repair::no_object(&fault::shown(&other))),
+        Ok(Value::String(inner)) => repairs::repair::read_encoded(&inner),
+        Ok(other) => Err(repairs::repair::no_object(&fault::shown(&other))),
         Err(strict::StrictParseError::Duplicate(fault)) => Err(fault),
-        Err(strict::StrictParseError::Unread) => repair::read(text),
+        Err(strict::StrictParseError::Unread) => repairs::repair::read(text),
     }
 }

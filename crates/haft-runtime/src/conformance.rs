@@ -17,7 +17,7 @@ use std::fmt;
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
-use haft_contract::manual::Example;
+use haft_contract::description::manual::Example;
 use haft_policy::policy::Mode;
 use serde_json::Value;
 

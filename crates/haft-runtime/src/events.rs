@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use haft_contract::call::CallId;
-use haft_contract::path::Target;
-use haft_contract::result::{Status, ToolResult};
+use haft_contract::files::path::Target;
+use haft_contract::outcome::result::{Status, ToolResult};
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use crate::approval::{ApprovalRequest, Verdict};
-use crate::bits::Bit;
-use crate::stage::CallStage;
+use crate::asking::approval::{ApprovalRequest, Verdict};
+use crate::pipeline::stage::CallStage;
+use crate::state::taint::Bit;
 
 /// Most events that wait for one subscriber.
 const LONGEST_QUEUE: usize = 8_192;

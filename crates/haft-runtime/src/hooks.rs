@@ -21,14 +21,14 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use haft_contract::BoxFuture;
 use haft_contract::call::CallId;
-use haft_contract::error::{Next, ToolError};
-use haft_contract::kinds::ErrorKind;
-use haft_contract::output::ToolOutput;
+use haft_contract::outcome::error::{Next, ToolError};
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_contract::outcome::output::ToolOutput;
 use serde_json::Value;
 
-use crate::call_context::CallContext;
-use crate::stages::execute::Ran;
-use crate::stages::prepare::{PreparedCall, prepare_again};
+use crate::pipeline::call_context::CallContext;
+use crate::pipeline::stages::execute::Ran;
+use crate::pipeline::stages::prepare::{PreparedCall, prepare_again};
 
 /// Longest time that a hook may take which does not say otherwise.
 const LONGEST: Duration = Duration::from_secs(30);

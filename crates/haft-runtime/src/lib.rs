@@ -6,33 +6,15 @@
 //!
 //! Not here: any concrete tool, model or terminal.
 
-pub mod approval;
 pub mod arguments;
-mod asked;
-pub mod bits;
-mod call_context;
-pub mod catalog;
-mod conflict;
+pub mod asking;
+pub mod catalogue;
+pub mod confining;
 pub mod conformance;
-pub mod containment;
-pub mod entry;
 pub mod events;
-mod gate;
 pub mod hooks;
-pub mod inspecting;
-mod jobs;
-mod kept;
-mod memory;
-mod permits;
-mod purpose;
-mod question;
+pub mod pipeline;
 pub mod record;
-pub mod redact;
+pub mod redaction;
 pub mod runtime;
-mod secrets;
-pub mod session;
-pub mod stage;
-mod stages;
-mod storage;
-pub mod toolset;
-mod turn;
+pub mod state;

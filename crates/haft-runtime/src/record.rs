@@ -3,16 +3,16 @@
 //! Fields that do not apply are left out. A change that a reader could notice gets a new version.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use haft_contract::change_summary::KindCounts;
-use haft_contract::connection::{HostOutcome, ReachedHost};
-use haft_contract::door::ChangeSetId;
-use haft_contract::output::{Image, ReducedLimit};
-use haft_contract::process::{ConfinementLevel, Conflict};
-use haft_contract::result::{Did, ToolResult};
+use haft_contract::doors::connection::{HostOutcome, ReachedHost};
+use haft_contract::doors::door::ChangeSetId;
+use haft_contract::doors::process::{ConfinementLevel, Conflict};
+use haft_contract::files::change_summary::KindCounts;
+use haft_contract::outcome::output::{Image, ReducedLimit};
+use haft_contract::outcome::result::{Did, ToolResult};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::approval::Verdict;
+use crate::asking::approval::Verdict;
 use crate::events::{CallEvent, CallEventContent};
 
 /// The version of the records.

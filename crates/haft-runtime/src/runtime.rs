@@ -3,35 +3,36 @@
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use haft_contract::call::ToolCall;
-use haft_contract::dialect::Dialect;
-use haft_contract::door::Doors;
+use haft_contract::description::dialect::Dialect;
+use haft_contract::doors::door::Doors;
 use haft_contract::limits::Limits;
-use haft_contract::result::ToolResult;
+use haft_contract::outcome::result::ToolResult;
 use haft_policy::policy::Policy;
 use std::sync::Arc;
 
-use crate::approval::Approver;
-use crate::call_context::CallContext;
-use crate::catalog::Catalog;
-use crate::conflict::Commands;
+use crate::asking::approval::Approver;
+use crate::catalogue::catalog::Catalog;
 use crate::events::Events;
-use crate::gate;
 use crate::hooks::{Hook, Hooks};
-use crate::redact::Redactor;
-use crate::secrets::{self, KnownSecrets};
-use crate::session::Session;
-use crate::stage::CallStage::{
+use crate::pipeline::call_context::CallContext;
+use crate::pipeline::conflict::Commands;
+use crate::pipeline::gate;
+use crate::pipeline::stage::CallStage::{
     AfterHooks, Authorize, BeforeHooks, Execute, Gate, LineUp, Parse, Prepare, Recall, Resolve,
 };
-use crate::stage::Halt;
-use crate::stages::authorize::authorize;
-use crate::stages::execute::{Ran, execute};
-use crate::stages::line_up::line_up;
-use crate::stages::parse::parse;
-use crate::stages::prepare::prepare;
-use crate::stages::recall::recall;
-use crate::stages::resolve::resolve;
-use crate::stages::shrink::shrink;
+use crate::pipeline::stage::Halt;
+use crate::pipeline::stages::authorize::authorize;
+use crate::pipeline::stages::execute::{Ran, execute};
+use crate::pipeline::stages::line_up::line_up;
+use crate::pipeline::stages::parse::parse;
+use crate::pipeline::stages::prepare::prepare;
+use crate::pipeline::stages::recall::recall;
+use crate::pipeline::stages::resolve::resolve;
+use crate::pipeline::stages::shrink::shrink;
+use crate::redaction::redact::Redactor;
+use crate::redaction::secrets;
+use crate::redaction::secrets::KnownSecrets;
+use crate::state::session::Session;
 
 /// Runs calls. One per workspace: it owns the doors, the rules, the tools, the gate and the events.
 pub struct Runtime {
@@ -103,7 +104,7 @@ impl Runtime {
 
     /// Tells results in this dialect, in sessions opened from now on.
     ///
-    /// How tools are shown is a matter of the toolset: [`crate::toolset::ToolsetExt::in_dialect`].
+    /// How tools are shown is a matter of the toolset: [`crate::catalogue::toolset::ToolsetExt::in_dialect`].
     pub fn with_dialect(mut self, dialect: Arc<dyn Dialect>) -> Self {
         let limits = Limits { page_style: dialect.page_style().into(), ..self.ground.limits.clone() };
         self.ground = Arc::new(RuntimeCore { limits, dialect: Some(dialect), ..(*self.ground).clone() });

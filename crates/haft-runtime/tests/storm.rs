@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft_contract::call::{CallId, RawArguments, ToolCall};
-use haft_runtime::approval::YesToOrdinary;
+use haft_runtime::asking::approval::YesToOrdinary;
 use haft_runtime::events::{CallEventContent, EventKind};
-use haft_testkit::approver::nobody;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::nobody;
 use haft_testkit::tools::{Add, Misbehave, PutTool, WaitTool};
 use serde_json::json;
 

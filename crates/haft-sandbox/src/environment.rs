@@ -3,9 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-use haft_contract::error::{Next, ToolError};
-use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{CommandSpec, Staging};
+use haft_contract::doors::process::{CommandSpec, Staging};
+use haft_contract::outcome::error::{Next, ToolError};
+use haft_contract::outcome::kinds::ErrorKind;
 
 /// Variables by which programs find their files, which are those of the sandbox.
 const GUARDED: [&str; 10] = [

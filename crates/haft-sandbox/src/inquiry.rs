@@ -10,16 +10,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use haft_contract::door::{Receipt, Receipts};
-use haft_contract::process::{HowEnded, Stream};
+use haft_contract::doors::door::{Receipt, Receipts};
+use haft_contract::doors::process::{HowEnded, Stream};
 use tokio::sync::mpsc;
 
-use crate::attend::{Task, attend};
 use crate::launcher::Launcher;
-use crate::orders::{Confine, HomeAccess, Orders, Visible};
 use crate::programs::is_program;
-use crate::standby::Launchers;
-use crate::wake::Wake;
+use crate::running::attend::{Task, attend};
+use crate::running::orders::{Confine, HomeAccess, Orders, Visible};
+use crate::running::standby::Launchers;
+use crate::running::wake::Wake;
 
 /// Most bytes of an answer.
 const LONGEST: usize = 1024 * 1024;

@@ -22,8 +22,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::detached::detach;
-use crate::orders::{Confine, KeptAnswer, KeptShares, LauncherReport, NAME, Orders, Visible};
+use crate::running::detached::detach;
+use crate::running::orders::{Confine, KeptAnswer, KeptShares, LauncherReport, NAME, Orders, Visible};
 use enter::{NotEntered, SandboxSide};
 pub(crate) use enter::{is_secret, knows_ports, secret_folders};
 use hands::Hands;

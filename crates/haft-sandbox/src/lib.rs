@@ -9,63 +9,33 @@
 //!
 //! Not here: deciding whether a command may run, preparing and reading its layer (`haft-workspace`).
 
-mod ahead;
-mod attend;
-mod caches;
-mod child;
-mod covered;
-mod detached;
-mod disk;
+pub(crate) mod connections;
 mod environment;
-mod exact;
-mod examination;
-mod explain;
-mod glance;
-mod home;
 mod ignored;
-mod input;
 mod inquiry;
-mod kept;
 mod launcher;
-mod layer_cost;
-mod network_jobs;
-mod orders;
 pub mod own_code;
-mod platform;
-mod ports;
-mod private;
 mod programs;
-mod reached;
-mod reached_hosts;
-mod refusal;
-mod remembered;
+pub(crate) mod reporting;
 #[cfg(test)]
 #[path = "../../haft-testkit/src/require.rs"]
 mod require;
-mod running;
+pub(crate) mod running;
 pub mod sandbox;
+pub(crate) mod session;
 mod settings;
-mod sights;
-mod source;
-mod standby;
-mod started;
-mod strays;
 mod unconfined;
-mod wake;
-mod whose_home;
-mod wire;
-mod worker;
 
-pub use ahead::launcher_ahead;
-pub use caches::ToolCache;
-pub use detached::{SessionOwner, report_to_starter, start_detached};
-pub use examination::examine;
 pub use ignored::{ignore_file_size_signal, ignores_hang_up};
 pub use inquiry::{Inquirer, InquirySettings};
 pub use launcher::{Launcher, launcher};
-pub use layer_cost::SandboxLayer;
-pub use orders::LayerTrial;
-pub use platform::{Platform, how_to_get};
+pub use reporting::examination::examine;
+pub use reporting::layer_cost::SandboxLayer;
+pub use reporting::platform::{Platform, how_to_get};
+pub use running::detached::{SessionOwner, report_to_starter, start_detached};
+pub use running::orders::LayerTrial;
 pub use sandbox::Sandbox;
+pub use session::ahead::launcher_ahead;
+pub use session::caches::ToolCache;
 pub use settings::{Network, Requirement, SandboxSettings, usual_memory};
 pub use unconfined::{run_in_place, try_hook};

@@ -15,33 +15,35 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use haft_contract::BoxFuture;
-use haft_contract::connection::SessionNetwork;
-use haft_contract::door::{Permit, Receipt};
-use haft_contract::effect::{CommandLine, Effect, Exposure};
-use haft_contract::error::ToolError;
-use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{
+use haft_contract::doors::connection::SessionNetwork;
+use haft_contract::doors::door::{Permit, Receipt};
+use haft_contract::doors::process::{
     CallerStreams, CommandEnd, CommandSpec, Confinement, ConfinementLevel, Foreground, GroundRoot, HowEnded, NotRun,
     OutputListener, Processes, Staging, Worker,
 };
+use haft_contract::effect::{CommandLine, Effect, Exposure};
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::kinds::ErrorKind;
 
-use crate::attend::{Finish, NoFinish, Task};
-use crate::disk::DiskBound;
-use crate::explain::{ExplanationContext, explain};
-use crate::home::HomeWatch;
+use crate::connections::network_jobs::NetworkJobs;
+use crate::connections::reached_hosts::Suspects;
+use crate::connections::{ports, reached_hosts};
 use crate::launcher::Launcher;
-use crate::network_jobs::NetworkJobs;
-use crate::orders::{Confine, OrderedStreams, Orders, Visible, VisibleRoot};
-use crate::private::{Furniture, PrivateFolder};
-use crate::reached::ConfinementSupport;
-use crate::reached_hosts::Suspects;
-use crate::remembered::LevelMemory;
+use crate::reporting::explain::{ExplanationContext, explain};
+use crate::reporting::refusal;
+use crate::running::attend::{Finish, NoFinish, Task};
+use crate::running::orders::{Confine, OrderedStreams, Orders, Visible, VisibleRoot};
+use crate::running::standby::Launchers;
+use crate::running::strays::Mark;
+use crate::running::worker::{Hire, Terms};
+use crate::session::disk::DiskBound;
+use crate::session::home::HomeWatch;
+use crate::session::private::{Furniture, PrivateFolder};
+use crate::session::reached::ConfinementSupport;
+use crate::session::remembered::LevelMemory;
+use crate::session::whose_home::WhoseHome;
 use crate::settings::{Network, SandboxSettings};
-use crate::standby::Launchers;
-use crate::strays::Mark;
-use crate::whose_home::WhoseHome;
-use crate::worker::{Hire, Terms};
-use crate::{environment, ports, programs, reached_hosts, refusal};
+use crate::{environment, programs};
 use attended::attended;
 pub(crate) use given::descriptors;
 use seen::ToolchainKeyCache;

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use haft_contract::process::ConfinementLevel;
+use haft_contract::doors::process::ConfinementLevel;
 
-use crate::caches::ToolCache;
+use crate::session::caches::ToolCache;
 /// The part of the machine's memory that a command may use, in hundredths, where the user has set nothing.
 const MEMORY_PART: u64 = 90;
 

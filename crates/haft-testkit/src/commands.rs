@@ -7,21 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
-use haft_contract::connection::{self, Decision, HostOutcome, ReachedHost, Speaks};
-use haft_contract::door::{
+use haft_contract::doors::connection;
+use haft_contract::doors::connection::{Decision, HostOutcome, ReachedHost, Speaks};
+use haft_contract::doors::door::{
     ChangeSetId, Doors, FileOp, FileOpResult, Files, OpeningFile, Page, PageRequest, Permit, Receipt,
 };
-use haft_contract::effect::{Change, CommandLine, Effect};
-use haft_contract::error::ToolError;
-use haft_contract::output::Image;
-use haft_contract::path::{Extent, FileLocation, Target};
-use haft_contract::process::{
+use haft_contract::doors::process::{
     CommandEnd, CommandSpec, CommitReport, Confinement, ConfinementLevel, Disposition, GroundRoot, HowEnded, Keeps,
     NotRun, OutputListener, Processes, Settlement, Staging, StagingMode, Stream,
 };
-use haft_contract::search::{
+use haft_contract::effect::{Change, CommandLine, Effect};
+use haft_contract::files::path::{Extent, FileLocation, Target};
+use haft_contract::files::search::{
     FindRequest, FindResult, FolderListing, ListRequest, SearchRequest, SearchResult, SearchedSoFar,
 };
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::output::Image;
 
 /// What every command does.
 #[derive(Clone, Debug)]

@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use haft_contract::call::CallOrigin;
 use haft_contract::context::{PlanContext, ReadHistory};
-use haft_contract::door::ReadVersion;
+use haft_contract::description::schema_rules;
+use haft_contract::doors::door::ReadVersion;
 use haft_contract::effect::Effect;
+use haft_contract::files::path::Target;
 use haft_contract::limits::Limits;
-use haft_contract::path::Target;
-use haft_contract::schema_rules;
 use haft_contract::tool::AnyTool;
 use serde_json::{Value, json};
 
-use crate::approver::ScriptedApprover;
 use crate::scene::Scene;
-use crate::web::Web;
+use crate::scripted::approver::ScriptedApprover;
+use crate::scripted::web::Web;
 use haft_policy::policy::Mode;
-use haft_runtime::approval::Verdict;
+use haft_runtime::asking::approval::Verdict;
 
 /// Checks a tool; returns a sentence for everything that is wrong.
 ///

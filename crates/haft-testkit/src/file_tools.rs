@@ -2,7 +2,7 @@
 //!
 //! Not here: tools that write (the built-in ones do), tools that misbehave (`tools`).
 
-use haft_contract::path::FileLocation;
+use haft_contract::files::path::FileLocation;
 use haft_contract::prelude::*;
 
 /// Removes a file, a link or an empty folder.

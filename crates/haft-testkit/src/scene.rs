@@ -5,26 +5,26 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 
 use haft_contract::call::{RawArguments, ToolCall};
-use haft_contract::dialect::Dialect;
+use haft_contract::description::dialect::Dialect;
 use haft_contract::limits::Limits;
-use haft_contract::result::ToolResult;
+use haft_contract::outcome::result::ToolResult;
 use haft_contract::tool::{AnyTool, Tool, Typed};
 use haft_policy::policy::Policy;
-use haft_runtime::approval::Approver;
-use haft_runtime::catalog::Catalog;
+use haft_runtime::asking::approval::Approver;
+use haft_runtime::catalogue::catalog::Catalog;
+use haft_runtime::catalogue::toolset::{ToolList, ToolsetExt};
 use haft_runtime::hooks::Hook;
-use haft_runtime::redact::Redactor;
+use haft_runtime::redaction::redact::Redactor;
 use haft_runtime::runtime::Runtime;
-use haft_runtime::session::Session;
-use haft_runtime::toolset::{ToolList, ToolsetExt};
+use haft_runtime::state::session::Session;
 use haft_workspace::files::Workspace;
 use haft_workspace::state::{JournalLimits, WorkspaceState};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::approver::nobody;
 use crate::commands::ScriptedCommand;
-use crate::web::Web;
+use crate::scripted::approver::nobody;
+use crate::scripted::web::Web;
 use crate::{sample, snapshot};
 
 /// A workspace in a temporary folder, with everything that a call needs.
@@ -309,15 +309,15 @@ struct SharedApprover(Arc<dyn Approver>);
 impl Approver for SharedApprover {
     fn ask<'a>(
         &'a self,
-        request: &'a haft_runtime::approval::ApprovalRequest,
-    ) -> haft_contract::BoxFuture<'a, haft_runtime::approval::Verdict> {
+        request: &'a haft_runtime::asking::approval::ApprovalRequest,
+    ) -> haft_contract::BoxFuture<'a, haft_runtime::asking::approval::Verdict> {
         self.0.ask(request)
     }
 
     fn ask_user<'a>(
         &'a self,
-        questionnaire: &'a haft_runtime::approval::Questionnaire,
-    ) -> haft_contract::BoxFuture<'a, haft_contract::user_questions::UserReply> {
+        questionnaire: &'a haft_runtime::asking::approval::Questionnaire,
+    ) -> haft_contract::BoxFuture<'a, haft_contract::doors::user_questions::UserReply> {
         self.0.ask_user(questionnaire)
     }
 }
@@ -348,9 +348,9 @@ impl Hook for SharedHook {
     fn after<'a>(
         &'a self,
         call: &'a haft_runtime::hooks::HookedCall,
-        output: haft_contract::output::ToolOutput,
+        output: haft_contract::outcome::output::ToolOutput,
         cx: &'a haft_runtime::hooks::HookContext<'a>,
-    ) -> haft_contract::BoxFuture<'a, haft_contract::output::ToolOutput> {
+    ) -> haft_contract::BoxFuture<'a, haft_contract::outcome::output::ToolOutput> {
         self.0.after(call, output, cx)
     }
 }

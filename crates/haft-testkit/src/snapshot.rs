@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use haft_contract::result::{Did, ToolResult};
+use haft_contract::outcome::result::{Did, ToolResult};
 
 /// Shows a result as a test wants to read it.
 pub fn told(result: &ToolResult) -> String {

@@ -1,6 +1,6 @@
 //! Every change of a judgement is noticed: a miss that is new, one that changed, and one that is right now.
 
-use haft_testkit::command_cases::{CommandCase, KNOWN_MISSES, known_misses, surprises};
+use haft_testkit::corpora::command_cases::{CommandCase, KNOWN_MISSES, known_misses, surprises};
 
 const CASE: &str = r#"{"id": "a", "cmd": "rm x", "verdict": "VERDICT", "accept": ["VERDICT", "MORE"], "class": "plain", "why": "it is one"}"#;
 

@@ -1,7 +1,7 @@
 //! How often a person is asked in an ordinary session, their own or that of an agent.
 #![expect(clippy::print_stdout, reason = "the counts are printed as a table")]
 
-use haft_testkit::everyday::{EverydaySession, agent_sessions, sessions};
+use haft_testkit::corpora::everyday::{EverydaySession, agent_sessions, sessions};
 
 /// Most questions of one session.
 const MOST_QUESTIONS: usize = 2;

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use haft_testkit::scripted_model::ModelScript;
+use haft_testkit::scripted::scripted_model::ModelScript;
 
 /// Runs the program to its end; returns its status, stdout and stderr.
 fn run(words: &[&str]) -> (Option<i32>, String, String) {

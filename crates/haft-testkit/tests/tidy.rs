@@ -75,9 +75,9 @@ const LOCK_FILE: &str = "Cargo.lock";
 /// The type without which no permit is issued, and the files that may name it; tests may too.
 const PERMIT_ISSUER: &str = "PermitIssuer";
 const ISSUING: [&str; 3] = [
-    "crates/haft-contract/src/door.rs",
-    "crates/haft-contract/src/door/permit.rs",
-    "crates/haft-runtime/src/permits.rs",
+    "crates/haft-contract/src/doors/door.rs",
+    "crates/haft-contract/src/doors/door/permit.rs",
+    "crates/haft-runtime/src/confining/permits.rs",
 ];
 
 /// Crates with a `clippy.toml` of their own, and how the reasons begin that do not hold for them.

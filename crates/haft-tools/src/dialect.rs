@@ -28,9 +28,9 @@ mod voice;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use haft_contract::dialect::{CallOutcome, Coercion, Dialect, ForeignTool};
-use haft_contract::error::{Next, ToolError};
-use haft_contract::page_style::{ContinuationArguments, LineNumbers, PageEnds, PageStyle};
+use haft_contract::description::dialect::{CallOutcome, Coercion, Dialect, ForeignTool};
+use haft_contract::description::page_style::{ContinuationArguments, LineNumbers, PageEnds, PageStyle};
+use haft_contract::outcome::error::{Next, ToolError};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -3,41 +3,13 @@
 //! Not here: doors, rules, the path of a call. A tool says what it would touch and acts only through the doors it is
 //! given.
 
-pub mod ask_user;
-pub mod bash;
-pub mod bound;
-pub mod call_tool;
-mod change;
-pub mod common_names;
-pub mod definition;
+pub mod catalogue;
+pub mod defined;
 pub mod dialect;
-pub mod edit;
-pub mod edit_file;
-pub mod fetch;
-pub mod finish;
-pub mod glob;
-pub mod grep;
-mod hidden_values;
-pub mod in_braces;
-pub mod inspect_data;
-pub mod jobs;
-mod left_out;
-pub mod list_dir;
-mod paged;
-mod picture;
-pub mod prompt_file;
-pub mod read_file;
-pub mod remember;
-pub mod run_code;
-pub mod search_tools;
-mod shapes;
-pub mod skill;
-pub mod think;
-pub mod todo;
-pub mod undo;
-mod utf8_only;
-pub mod web_search;
-pub mod write_file;
+pub mod files;
+pub mod run;
+pub mod session;
+pub mod web;
 
 use std::sync::Arc;
 
@@ -52,24 +24,24 @@ pub fn all() -> Vec<Arc<dyn AnyTool>> {
 /// Returns all built-in tools, in the order they are shown, with these limits in their words.
 pub fn all_under(limits: &Limits) -> Vec<Arc<dyn AnyTool>> {
     vec![
-        Arc::new(Typed::under(read_file::ReadFile, limits)),
-        Arc::new(Typed::under(write_file::WriteFile, limits)),
-        Arc::new(Typed::under(edit_file::EditFile, limits)),
-        Arc::new(Typed::under(list_dir::ListDir, limits)),
-        Arc::new(Typed::under(glob::Glob, limits)),
-        Arc::new(Typed::under(grep::Grep, limits)),
-        Arc::new(Typed::under(bash::Bash, limits)),
-        Arc::new(Typed::under(jobs::Jobs, limits)),
-        Arc::new(Typed::under(undo::Undo, limits)),
-        Arc::new(Typed::under(inspect_data::InspectData, limits)),
-        Arc::new(Typed::under(run_code::RunCode, limits)),
-        Arc::new(Typed::under(todo::Todo, limits)),
-        Arc::new(Typed::under(think::Think, limits)),
-        Arc::new(Typed::under(finish::Finish, limits)),
-        Arc::new(Typed::under(ask_user::AskUser, limits)),
-        Arc::new(Typed::under(remember::Remember, limits)),
-        Arc::new(Typed::under(fetch::Fetch, limits)),
-        Arc::new(Typed::under(web_search::WebSearch, limits)),
+        Arc::new(Typed::under(files::read_file::ReadFile, limits)),
+        Arc::new(Typed::under(files::write_file::WriteFile, limits)),
+        Arc::new(Typed::under(files::edit_file::EditFile, limits)),
+        Arc::new(Typed::under(files::list_dir::ListDir, limits)),
+        Arc::new(Typed::under(files::glob::Glob, limits)),
+        Arc::new(Typed::under(files::grep::Grep, limits)),
+        Arc::new(Typed::under(run::bash::Bash, limits)),
+        Arc::new(Typed::under(run::jobs::Jobs, limits)),
+        Arc::new(Typed::under(session::undo::Undo, limits)),
+        Arc::new(Typed::under(files::inspect_data::InspectData, limits)),
+        Arc::new(Typed::under(run::run_code::RunCode, limits)),
+        Arc::new(Typed::under(session::todo::Todo, limits)),
+        Arc::new(Typed::under(session::think::Think, limits)),
+        Arc::new(Typed::under(session::finish::Finish, limits)),
+        Arc::new(Typed::under(session::ask_user::AskUser, limits)),
+        Arc::new(Typed::under(session::remember::Remember, limits)),
+        Arc::new(Typed::under(web::fetch::Fetch, limits)),
+        Arc::new(Typed::under(web::web_search::WebSearch, limits)),
     ]
 }
 
@@ -77,24 +49,24 @@ pub fn all_under(limits: &Limits) -> Vec<Arc<dyn AnyTool>> {
 pub fn names() -> [&'static str; 18] {
     use haft_contract::tool::Tool;
     [
-        read_file::ReadFile::NAME,
-        write_file::WriteFile::NAME,
-        edit_file::EditFile::NAME,
-        list_dir::ListDir::NAME,
-        glob::Glob::NAME,
-        grep::Grep::NAME,
-        bash::Bash::NAME,
-        jobs::Jobs::NAME,
-        undo::Undo::NAME,
-        inspect_data::InspectData::NAME,
-        run_code::RunCode::NAME,
-        todo::Todo::NAME,
-        think::Think::NAME,
-        finish::Finish::NAME,
-        ask_user::AskUser::NAME,
-        remember::Remember::NAME,
-        fetch::Fetch::NAME,
-        web_search::WebSearch::NAME,
+        files::read_file::ReadFile::NAME,
+        files::write_file::WriteFile::NAME,
+        files::edit_file::EditFile::NAME,
+        files::list_dir::ListDir::NAME,
+        files::glob::Glob::NAME,
+        files::grep::Grep::NAME,
+        run::bash::Bash::NAME,
+        run::jobs::Jobs::NAME,
+        session::undo::Undo::NAME,
+        files::inspect_data::InspectData::NAME,
+        run::run_code::RunCode::NAME,
+        session::todo::Todo::NAME,
+        session::think::Think::NAME,
+        session::finish::Finish::NAME,
+        session::ask_user::AskUser::NAME,
+        session::remember::Remember::NAME,
+        web::fetch::Fetch::NAME,
+        web::web_search::WebSearch::NAME,
     ]
 }
 

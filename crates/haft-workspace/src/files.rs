@@ -6,52 +6,16 @@
 //! Blocking work runs on the blocking pool, in steps that ask the permit whether to continue.
 
 mod agent_edit;
-mod at_once;
-pub(crate) mod bring;
+pub(crate) mod change;
 mod clock;
 mod compare;
-mod copy;
-mod durable;
-mod facts;
-mod find;
 pub(crate) mod fingerprint;
-mod folder;
-pub(crate) mod followed;
-mod git_stores;
-mod guarded_folder;
-pub(crate) mod image;
+pub(crate) mod guarding;
 mod layer;
-mod list;
-pub(crate) mod locate;
-mod missing;
-mod names;
-pub(crate) mod open;
-mod open_file;
-pub(crate) mod order;
-pub(crate) mod owner;
-pub(crate) mod page;
-mod performance;
-mod recover;
-pub(crate) mod refused;
-mod removal_mark;
-mod replace;
-pub(crate) mod repository;
-mod rules;
-mod same_file;
-mod search;
-mod secret_lookup;
-mod secrets;
-pub(crate) mod shut;
-mod step_back;
-mod stepwise;
+pub(crate) mod read;
+pub(crate) mod searching;
 mod structure;
-mod tracked;
-pub(crate) mod transaction;
 pub(crate) mod tree;
-mod walk;
-mod way;
-mod wide;
-mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -60,45 +24,45 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
-use haft_contract::door::{
+use haft_contract::doors::door::{
     Breadth, Doors, FileCopy, FileFacts, FileOp, FileOpResult, Files, Look, OpeningFile, Page, PageRequest, Permit,
     ReadVersion, Receipt, SecretLook, StagedEntries,
 };
+use haft_contract::doors::idle_workers::IdleWorkers;
+use haft_contract::doors::net::NoNet;
+use haft_contract::doors::process::{NoProcesses, Staging, StagingMode};
 use haft_contract::effect::{Change, Effect, Exposure};
-use haft_contract::error::{FailedOperation, Next, ToolError};
-use haft_contract::idle_workers::IdleWorkers;
-use haft_contract::kinds::ErrorKind;
-use haft_contract::net::NoNet;
-use haft_contract::output::Image;
-use haft_contract::path::{Extent, FileLocation, RawPath, Target};
-use haft_contract::process::{NoProcesses, Staging, StagingMode};
-use haft_contract::search::{
+use haft_contract::files::path::{Extent, FileLocation, RawPath, Target};
+use haft_contract::files::search::{
     FindRequest, FindResult, FolderListing, ListRequest, SearchRequest, SearchResult, SearchedSoFar,
 };
-use haft_contract::stamp::FileStamp;
+use haft_contract::files::stamp::FileStamp;
+use haft_contract::outcome::error::{FailedOperation, Next, ToolError};
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_contract::outcome::output::Image;
 
 use crate::history::WorkspaceHistory;
 use crate::state::WorkspaceState;
 use crate::state::journal::Journal;
 pub use agent_edit::{AgentEdit, AgentTurn};
-use followed::FollowedPlaces;
-pub use followed::GitSecret;
-pub use guarded_folder::is_guarded_folder;
+use guarding::followed::FollowedPlaces;
+pub use guarding::followed::GitSecret;
+pub use guarding::guarded_folder::is_guarded_folder;
+use guarding::secrets::SecretFiles;
 use layer::Layers;
-use open::WorkspaceRoot;
-use search::Watch;
-use secrets::SecretFiles;
+use read::open::WorkspaceRoot;
+use searching::search::Watch;
 
 pub use crate::history::git::stashes::StashedSecret;
-pub use secrets::FolderReader;
-use wide::FolderConsents;
+pub use guarding::secrets::FolderReader;
+use guarding::wide::FolderConsents;
 
 /// How often a long search says how far it is.
 const BETWEEN_WORDS: Duration = Duration::from_secs(1);
 
 /// Returns an image that models take, if these bytes are one.
 pub fn image_of(bytes: &bytes::Bytes) -> Option<Image> {
-    page::image(bytes)
+    read::page::image(bytes)
 }
 
 /// One workspace: the root that everything is opened beneath.
@@ -160,7 +124,7 @@ impl Workspace {
         let journal = state.journal();
         if journal.is_unfinished() {
             // A reader must not see half of a change. If recovery fails, the next change reports why.
-            let _ = transaction::recover(&self.root, &journal);
+            let _ = change::transaction::recover(&self.root, &journal);
         }
         self.secrets = Arc::new(SecretFiles::with_earlier(journal.clone()));
         let agreed = FolderConsents::new(state.agreed());
@@ -200,27 +164,27 @@ pub(crate) fn remove_layers_left_behind(layers: &Path) {
 
 impl Look for Workspace {
     fn locate(&self, raw: &RawPath, extent: Extent) -> Result<Target, ToolError> {
-        locate::locate(&self.root, raw, extent)
+        read::locate::locate(&self.root, raw, extent)
     }
 
     fn facts(&self, target: &Target) -> Result<FileFacts, ToolError> {
-        facts::facts(&self.root, target)
+        read::facts::facts(&self.root, target)
     }
 
     fn stamp(&self, target: &Target) -> Option<FileStamp> {
-        facts::stamp(&self.root, target)
+        read::facts::stamp(&self.root, target)
     }
 
     fn read(&self, target: &Target, most: u64) -> Result<FileCopy, ToolError> {
-        copy::copy(&self.root, target, most)
+        change::copy::copy(&self.root, target, most)
     }
 
     fn names_in(&self, folder: &Target) -> Vec<String> {
-        missing::names_in(&self.root, folder.place().path())
+        read::missing::names_in(&self.root, folder.place().path())
     }
 
     fn file_names(&self, most: usize) -> Vec<String> {
-        find::file_names(&self.root, most)
+        searching::find::file_names(&self.root, most)
     }
 
     fn planted(&self, changed: &[(&Target, Change)]) -> Vec<Effect> {
@@ -229,7 +193,7 @@ impl Look for Workspace {
             return Vec::new();
         }
         let written = inside.iter().filter(|(_, change)| *change != Change::Remove).map(|(target, _)| *target);
-        let planted = repository::planted_by(&self.root, &written.collect::<Vec<_>>()).into_iter();
+        let planted = guarding::repository::planted_by(&self.root, &written.collect::<Vec<_>>()).into_iter();
         let planted =
             planted.map(|folder| Effect::PlantRepository(Target::Inside(FileLocation::new(folder, Extent::Entry))));
         let followed = FollowedPlaces::look(&self.root);
@@ -245,7 +209,7 @@ impl Look for Workspace {
     }
 
     fn way_to(&self, path: &Path) -> Vec<PathBuf> {
-        locate::way_to(path)
+        read::locate::way_to(path)
     }
 
     fn secrets(&self, breadth: Breadth) -> SecretLook {
@@ -257,11 +221,11 @@ impl Look for Workspace {
     }
 
     fn wide_workspace(&self) -> Option<String> {
-        wide::wide(&self.root, self.home.as_deref(), self.agreed.as_ref())
+        guarding::wide::wide(&self.root, self.home.as_deref(), self.agreed.as_ref())
     }
 
     fn staged(&self, index: &Path) -> Option<StagedEntries> {
-        git_stores::staged(index)
+        guarding::git_stores::staged(index)
     }
 
     fn real_path(&self, target: &Target) -> Option<PathBuf> {
@@ -300,16 +264,17 @@ impl Files for JournalledFiles {
     ) -> BoxFuture<'a, Result<Page, ToolError>> {
         Box::pin(async move {
             permit.admit(&Effect::Read(target.clone()))?;
-            if let Some((bytes, stamp)) = at_once::read(&self.root, target) {
-                let page = page::page_of_bytes(target, &bytes, request)?;
+            if let Some((bytes, stamp)) = read::at_once::read(&self.root, target) {
+                let page = read::page::page_of_bytes(target, &bytes, request)?;
                 let version = ReadVersion { stamp, bytes: Some(bytes.into()), left: None };
                 permit.receipts().note(Receipt::Read(target.clone(), version));
                 return Ok(page);
             }
             let (root, place, stop) = (self.root.clone(), target.clone(), permit.stop().clone());
             let (page, version) = blocking(move || {
-                let (page, stamp) = page::page_of_file(&root, &place, request, &stop)?;
-                let copy = copy::copy(&root, &place, REMEMBERED).ok().filter(|copy| copy.version.stamp == stamp);
+                let (page, stamp) = read::page::page_of_file(&root, &place, request, &stop)?;
+                let copy =
+                    change::copy::copy(&root, &place, REMEMBERED).ok().filter(|copy| copy.version.stamp == stamp);
                 Ok((page, ReadVersion { stamp, bytes: copy.map(|copy| copy.bytes), left: None }))
             })
             .await?;
@@ -327,11 +292,11 @@ impl Files for JournalledFiles {
         Box::pin(async move {
             permit.admit(&Effect::Read(target.clone()))?;
             let (root, place) = (self.root.clone(), target.clone());
-            let copy = match blocking(move || copy::copy(&root, &place, most)).await {
+            let copy = match blocking(move || change::copy::copy(&root, &place, most)).await {
                 Err(error) if error.kind == ErrorKind::TooLarge => return Ok(None),
                 copy => copy?,
             };
-            let Some(image) = page::image(&copy.bytes) else { return Ok(None) };
+            let Some(image) = read::page::image(&copy.bytes) else { return Ok(None) };
             let version = ReadVersion { stamp: copy.version.stamp, bytes: None, left: None };
             permit.receipts().note(Receipt::Read(target.clone(), version));
             Ok(Some(image))
@@ -339,7 +304,7 @@ impl Files for JournalledFiles {
     }
 
     fn open<'a>(&'a self, permit: &'a Permit, target: &'a Target) -> OpeningFile<'a> {
-        Box::pin(open_file::open(&self.root, permit, target))
+        Box::pin(read::open_file::open(&self.root, permit, target))
     }
 
     fn list<'a>(
@@ -352,7 +317,7 @@ impl Files for JournalledFiles {
             // The plan for one entry does not cover what is below it.
             permit.admit(&Effect::Read(target.as_tree()))?;
             let (root, place, stop) = (self.root.clone(), target.clone(), permit.stop().clone());
-            blocking(move || list::list(&root, &place, &request, &stop)).await
+            blocking(move || searching::list::list(&root, &place, &request, &stop)).await
         })
     }
 
@@ -365,7 +330,7 @@ impl Files for JournalledFiles {
         Box::pin(async move {
             permit.admit(&Effect::Read(target.as_tree()))?;
             let (root, place, stop) = (self.root.clone(), target.clone(), permit.stop().clone());
-            blocking(move || find::find(&root, &place, &request, &stop)).await
+            blocking(move || searching::find::find(&root, &place, &request, &stop)).await
         })
     }
 
@@ -381,7 +346,7 @@ impl Files for JournalledFiles {
             permit.admit(&Effect::Read(target.clone()))?;
             let watch = Arc::new(Watch::new(permit.stop().clone()));
             let (root, place, watched) = (self.root.clone(), target.clone(), watch.clone());
-            let searching = blocking(move || search::search(&root, &place, &request, &watched));
+            let searching = blocking(move || searching::search::search(&root, &place, &request, &watched));
             telling(searching, BETWEEN_WORDS, || told(watch.so_far())).await
         })
     }
@@ -392,7 +357,7 @@ impl Files for JournalledFiles {
         ops: &'a [FileOp],
     ) -> BoxFuture<'a, Result<Vec<FileOpResult>, ToolError>> {
         Box::pin(async move {
-            let write = write::Write::admitted(&self.root, permit, ops)?;
+            let write = change::write::Write::admitted(&self.root, permit, ops)?;
             let (root, journal, errand) = (self.root.clone(), self.journal.clone(), permit.errand().clone());
             let (receipts, stop) = (permit.receipts().clone(), permit.stop().clone());
             let agreed = permit.effects().to_vec();
@@ -481,8 +446,6 @@ fn system_error(error: io::Error, path: &str, operation: FailedOperation) -> Too
     told.about_file(path, operation).caused_by(error)
 }
 
-#[cfg(test)]
-mod fate;
 #[cfg(test)]
 mod tests {
     use super::*;

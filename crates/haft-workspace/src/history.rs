@@ -7,20 +7,15 @@
 
 mod blame;
 mod contents;
-mod deed_notes;
 pub(crate) mod earlier_secrets;
 mod error;
 mod filter;
 pub(crate) mod git;
 pub(crate) mod git_index;
 mod own;
-mod partial;
-mod request;
 mod sets;
 pub(crate) mod since;
-mod take_back;
-mod taken_back;
-mod unjudged;
+mod undoing;
 
 #[cfg(test)]
 mod tests;
@@ -28,27 +23,28 @@ mod tests;
 pub use blame::{Blame, BlamedLine, LineOrigin};
 pub use error::HistoryError;
 pub use filter::LogFilter;
-pub use partial::HUNK_CONTEXT;
-pub use request::{JudgedPlaces, Placement, Scope, UndoMode, UndoRequest, UndoSelection};
 pub use sets::{ChangeSet, ChangeSetKind};
-pub use taken_back::{Became, TakenBack};
+pub use undoing::partial::HUNK_CONTEXT;
+pub use undoing::request::{JudgedPlaces, Placement, Scope, UndoMode, UndoRequest, UndoSelection};
+pub use undoing::taken_back::{Became, TakenBack};
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft_contract::door::OldChanges;
-use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::doors::door::OldChanges;
+use haft_contract::files::path::{Extent, FileLocation, Target};
 
-use crate::files::open::WorkspaceRoot;
-use crate::files::shut::Shut;
-use crate::files::transaction::{self, Done, FileMutation, NotDone, TransactionContext};
+use crate::files::change::transaction;
+use crate::files::change::transaction::{Done, FileMutation, NotDone, TransactionContext};
+use crate::files::change::unwritable_dirs::Shut;
+use crate::files::read::open::WorkspaceRoot;
 use crate::state::journal::{ChangeAuthor, Journal, JournalSnapshot, PathText, TakesBack, UndoDirection};
 use contents::Contents;
-use deed_notes::notes_of_deeds;
 use sets::{LaterChanges, Sets};
-use take_back::Plan;
-use unjudged::{UnjudgedPlaces, is_there};
+use undoing::deed_notes::notes_of_deeds;
+use undoing::take_back::Plan;
+use undoing::unjudged::{UnjudgedPlaces, is_there};
 
 /// Lists the changes in a workspace, and takes them back.
 #[derive(Clone)]
@@ -340,14 +336,14 @@ impl WorkspaceHistory {
         let only = only_below(request);
         let contents = Contents::new(sets, &self.root, &self.journal);
         let mut plan = match (request.placement, request.scope, numbers) {
-            (Placement::Beside, ..) => partial::beside(&contents, numbers, only)?,
+            (Placement::Beside, ..) => undoing::partial::beside(&contents, numbers, only)?,
             (Placement::InPlace, Scope::Hunks(hunks), [number, ..]) => {
-                partial::hunks(&contents, *number, (hunks, HUNK_CONTEXT))?
+                undoing::partial::hunks(&contents, *number, (hunks, HUNK_CONTEXT))?
             }
             (Placement::InPlace, Scope::Changes(changes), [number, ..]) => {
-                partial::hunks(&contents, *number, (changes, 0))?
+                undoing::partial::hunks(&contents, *number, (changes, 0))?
             }
-            _ => take_back::plan(&contents, numbers, only)?,
+            _ => undoing::take_back::plan(&contents, numbers, only)?,
         };
         if let (true, Some(path)) = (plan.files.is_empty(), only) {
             return Err(HistoryError::NotConcerned(path.display().to_string()));
@@ -377,10 +373,10 @@ impl WorkspaceHistory {
         let only = only.map(PathText::from).collect();
         let takes_back = TakesBack { how, sets: numbers.to_vec(), only, partly };
         let later = sets.later_than(numbers);
-        let redoes = if partial::restored_beside(&sets, numbers) { Vec::new() } else { redoes };
+        let redoes = if undoing::partial::restored_beside(&sets, numbers) { Vec::new() } else { redoes };
         // Of a large change set that is as much as all that is done now.
         drop(sets);
-        let protected_now = unjudged::notes_about_protected(&self.root, &plan.deeds);
+        let protected_now = undoing::unjudged::notes_about_protected(&self.root, &plan.deeds);
         let done = self.perform(&later, takes_back, (&plan.deeds, request))?;
         let files = plan.files.into_iter().map(|(path, became)| (path.display().to_string(), became)).collect();
         let mut notes = plan.notes;

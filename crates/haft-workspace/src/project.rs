@@ -31,12 +31,12 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use haft_contract::guarded::is_secret;
-use haft_contract::path::one_line;
+use haft_contract::files::guarded::is_secret;
+use haft_contract::files::path::one_line;
 use rustix::fs::{Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::files::open::{leads_to, open_beneath};
+use crate::files::read::open::{leads_to, open_beneath};
 use crate::state::trust::FolderTrust;
 use reach::is_script;
 

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use crate::files::locate::resolve;
+use crate::files::read::locate::resolve;
 use crate::state::held::HeldFolder;
 use content::ContentCopyOutcome;
 use measure::CopyInventory;

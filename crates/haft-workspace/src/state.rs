@@ -2,57 +2,43 @@
 //!
 //! Not here: where those folders are (`haft-config`).
 
-mod agent_process;
-mod agent_turns;
-mod cleanup;
-mod config_file;
+mod agents;
 pub(crate) mod held;
 pub(crate) mod journal;
-mod judged_calls;
+mod kept;
 mod live;
-mod named_image;
-mod new_files;
-mod own_file;
-mod ownership;
-pub(crate) mod private;
-mod recent;
-mod registry;
-mod results;
-mod root_record;
+pub(crate) mod own_files;
 pub mod sessions;
 mod skill_files;
-mod spill;
-mod store;
 pub mod trust;
-mod usage;
 
-pub use agent_process::AgentProcess;
-pub use agent_turns::AgentTurns;
-pub use cleanup::{Selection, remove_leftovers};
-pub use config_file::{
+pub use agents::agent_process::AgentProcess;
+pub use agents::agent_turns::AgentTurns;
+pub use agents::judged_calls::{Covers, JudgedCall, JudgedCalls};
+pub use journal::{JournalLimits, UndoRange};
+pub use kept::cleanup::{Selection, remove_leftovers};
+pub use kept::recent::RecentCalls;
+pub use kept::results::Results;
+pub use kept::spill::Spills;
+pub use kept::store::StateStore;
+pub use kept::usage::{StateKind, WorkspacePresence, WorkspaceUsage};
+pub use live::{HeldSocket, LiveSession, LiveSessions, Serves, SocketPlace, is_session_name};
+pub use own_files::config_file::{
     NotUtf8, check_script, list_config_folder, read_config_file, read_named_file, read_project_file, read_secret_file,
     real_path_of, stamps_of,
 };
-pub use journal::{JournalLimits, UndoRange};
-pub use judged_calls::{Covers, JudgedCall, JudgedCalls};
-pub use live::{HeldSocket, LiveSession, LiveSessions, Serves, SocketPlace, is_session_name};
-pub use named_image::read_named_image;
-pub use new_files::{create_new_files, link_below};
-pub use own_file::{
+pub use own_files::named_image::read_named_image;
+pub use own_files::new_files::{create_new_files, link_below};
+pub use own_files::own_file::{
     OwnFileLock, lock_own_file, make_own_folder, read_state_file, replace_own_file, replace_private_file,
 };
-pub use private::{ScratchFolder, check_folder};
-pub use recent::RecentCalls;
-pub use results::Results;
+pub use own_files::private::{ScratchFolder, check_folder};
 pub use skill_files::{SkillFileEntry, list_skill, read_skill_file};
-pub use spill::Spills;
-pub use store::StateStore;
-pub use usage::{StateKind, WorkspacePresence, WorkspaceUsage};
 
 use std::path::{Path, PathBuf};
 
 use journal::Journal;
-use registry::{Claim, Registry};
+use own_files::registry::{Claim, Registry};
 use sessions::Sessions;
 
 /// The state of one workspace, in a private folder of its own.

@@ -18,7 +18,7 @@ async fn weather(
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    haft::sandbox_launcher();
+    haft_sandbox::launcher();
     run()
 }
 

@@ -39,28 +39,28 @@
 
 pub use haft_contract as contract;
 pub use haft_contract::call::{CallId, CallOrigin, RawArguments, ToolCall};
-pub use haft_contract::dialect::Dialect;
-pub use haft_contract::error::{AdvanceYes, ToolError};
-pub use haft_contract::result::{Did, Status, ToolResult};
-pub use haft_contract::spec::Spec;
+pub use haft_contract::description::dialect::Dialect;
+pub use haft_contract::description::spec::Spec;
+pub use haft_contract::outcome::error::{AdvanceYes, ToolError};
+pub use haft_contract::outcome::result::{Did, Status, ToolResult};
 pub use haft_host::notices::Notices;
 pub use haft_host::toolbox::{OpenError, Toolbox, ToolboxBuilder};
 pub use haft_macros::facade_tool as tool;
 pub use haft_policy::policy::Mode;
-pub use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};
+pub use haft_runtime::asking::approval::{ApprovalRequest, Approver, Verdict};
 pub use haft_runtime::events::{CallEvent, CallEventContent, EventKind, Subscription};
 pub use haft_runtime::record;
 pub use haft_workspace::history::{HistoryError, TakenBack, UndoSelection};
 pub use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "agent")]
-pub use haft_agent::mock::{MockModel, MockRequest};
+pub use haft_agent::models::mock::{MockModel, MockRequest};
 #[cfg(feature = "agent")]
 pub use haft_host::agent::{Agent, AgentAnswer, AgentBuilder, AgentEvent, AgentEvents, UnfinishedRun};
 #[cfg(feature = "agent")]
-pub use haft_host::model::Model;
+pub use haft_host::opening::model::Model;
 #[cfg(feature = "model")]
-pub use haft_host::model::{FromEnv, ModelNotFound};
+pub use haft_host::opening::model::{FromEnv, ModelNotFound};
 #[cfg(feature = "model")]
 pub use haft_model::client::Endpoint;
 #[cfg(feature = "sandbox")]
@@ -71,17 +71,17 @@ pub mod prelude {
     pub use haft_contract::prelude::*;
 
     #[cfg(feature = "model")]
-    pub use haft_host::model::FromEnv;
+    pub use haft_host::opening::model::FromEnv;
 }
 
 /// The turn loop: conversations, limits, answers that fit a schema, replies that were recorded.
 #[cfg(feature = "agent")]
 pub mod agent {
     pub use haft_agent::instructions::{BasePrompt, Instructions, Words};
+    pub use haft_agent::memory::record::Record;
+    pub use haft_agent::models::recorded::RecordedModel;
     pub use haft_agent::outcome::AgentEndReason;
     pub use haft_agent::output::OutputSchema;
-    pub use haft_agent::record::Record;
-    pub use haft_agent::recorded::RecordedModel;
     pub use haft_agent::settings::AgentSettings;
     pub use haft_host::agent::Agent;
     pub use haft_model::conversation::{Message, Reply, ReplyPart, Usage};
@@ -90,7 +90,7 @@ pub mod agent {
 
 /// Dialects: the built-in tools under the names and in the forms of another system.
 pub mod dialect {
-    pub use haft_contract::dialect::{CallOutcome, Dialect};
+    pub use haft_contract::description::dialect::{CallOutcome, Dialect};
     pub use haft_tools::dialect::{CheckedDialect, check, named};
 }
 
@@ -100,23 +100,23 @@ pub mod host {
     pub use haft_host::host::Host;
     pub use haft_host::options::{BuiltIn, Options};
     pub use haft_runtime::runtime::Runtime;
-    pub use haft_runtime::session::Session;
+    pub use haft_runtime::state::session::Session;
 }
 
 /// Replays of recorded sessions.
 #[cfg(feature = "model")]
 pub mod replay {
-    pub use haft_host::replay::compared::CallComparison;
-    pub use haft_host::replay::session_replay::{ReplayCopy, ReplayEnd, ReplayOutput, SessionReplay};
-    pub use haft_host::session_records::SessionRecorder;
+    pub use haft_host::conversations::replay::compared::CallComparison;
+    pub use haft_host::conversations::replay::session_replay::{ReplayCopy, ReplayEnd, ReplayOutput, SessionReplay};
+    pub use haft_host::conversations::session_records::SessionRecorder;
 }
 
 /// A server of the Model Context Protocol.
 #[cfg(feature = "mcp")]
 pub mod mcp {
-    pub use haft_mcp::asking::ClientApprover;
     pub use haft_mcp::http::{HttpServer, ServedWorkspace, Token, WithFixture};
-    pub use haft_mcp::listeners::Listeners;
     pub use haft_mcp::serve::serve;
+    pub use haft_mcp::server::asking::ClientApprover;
+    pub use haft_mcp::server::listeners::Listeners;
     pub use haft_mcp::toolbox::{Workspace, open};
 }

@@ -1,4 +1,4 @@
-use haft_contract::grouped::GroupedNumber;
+use haft_contract::text::grouped::GroupedNumber;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

@@ -1,8 +1,8 @@
 //! Every way in which a run ends, and every way in which a call does.
 
 use haft_agent::agent::AgentLoop;
+use haft_agent::models::price::Price;
 use haft_agent::outcome::AgentEndReason;
-use haft_agent::price::Price;
 use haft_agent::settings::AgentSettings;
 use haft_model::conversation::{Message, ReplyPart, StopReason, Usage};
 use haft_model::provider::ModelErrorKind;

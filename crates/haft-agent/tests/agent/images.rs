@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use haft_agent::agent::AgentLoop;
 use haft_agent::outcome::AgentEndReason;
 use haft_agent::settings::AgentSettings;
-use haft_contract::output::Image;
+use haft_contract::outcome::output::Image;
 use haft_contract::prelude::*;
 use haft_model::conversation::{Message, ToolAnswer, Usage};
 use haft_testkit::scene::Scene;
@@ -64,7 +64,7 @@ fn paint(id: u8, images: usize, bytes: usize) -> Turn {
 }
 
 fn answers(messages: &[Message]) -> Vec<&ToolAnswer> {
-    haft_model::images::answers(messages).collect()
+    haft_model::writing::images::answers(messages).collect()
 }
 
 /// Returns how many images each answer has.

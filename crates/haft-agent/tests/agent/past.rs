@@ -1,7 +1,7 @@
 //! Going on with what another process left.
 
 use haft_agent::agent::AgentLoop;
-use haft_agent::history::Past;
+use haft_agent::memory::history::Past;
 use haft_agent::outcome::AgentEndReason;
 use haft_model::conversation::{Message, ReplyPart, StopReason, ToolAnswer};
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! What tools see of the agent that calls them.
 
 use haft_agent::agent::AgentLoop;
-use haft_agent::record::NoRecord;
+use haft_agent::memory::record::NoRecord;
 use haft_agent::settings::AgentSettings;
 use haft_contract::prelude::*;
 use haft_testkit::scene::Scene;

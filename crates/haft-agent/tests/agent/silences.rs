@@ -9,7 +9,7 @@ use haft_model::client::Times;
 use haft_model::provider::ModelErrorKind;
 use haft_model::wire::Wire;
 use haft_testkit::scene::Scene;
-use haft_testkit::scripted_model::Fault;
+use haft_testkit::scripted::scripted_model::Fault;
 
 use crate::wires::{Played, adding, check, more_events_than_a_reply_has, play, quick};
 use crate::work::scene;

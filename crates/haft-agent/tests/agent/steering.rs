@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use haft_agent::agent::AgentLoop;
-use haft_agent::inbox::Inbox;
 use haft_agent::outcome::AgentEndReason;
+use haft_agent::work::inbox::Inbox;
 use haft_model::conversation::Message;
 use serde_json::json;
 

@@ -4,9 +4,9 @@ use haft_agent::agent::AgentLoop;
 use haft_agent::outcome::AgentEndReason;
 use haft_agent::settings::AgentSettings;
 use haft_model::conversation::{Message, ReplyPart, StopReason};
-use haft_runtime::approval::Verdict;
-use haft_testkit::approver::ScriptedApprover;
+use haft_runtime::asking::approval::Verdict;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::tools::PutTool;
 use serde_json::json;
 

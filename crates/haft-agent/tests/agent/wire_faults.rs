@@ -2,7 +2,7 @@
 //! in a valid history, with each call answered once.
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Fault, ModelScript, RetryAfter, StatusFault};
+use haft_testkit::scripted::scripted_model::{Fault, ModelScript, RetryAfter, StatusFault};
 use proptest::prelude::*;
 
 use crate::wires::{adding, check, more_events_than_a_reply_has, quick};

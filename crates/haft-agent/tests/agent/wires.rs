@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use haft_agent::agent::AgentLoop;
+use haft_agent::memory::record::NoRecord;
 use haft_agent::outcome::AgentEndReason;
-use haft_agent::record::NoRecord;
 use haft_model::client::{Endpoint, ModelConnection, Times};
 use haft_model::quirks::Quirks;
 use haft_model::wire::Wire;
 use haft_net::HttpClient;
 use haft_testkit::scene::Scene;
-use haft_testkit::scripted_model::{
+use haft_testkit::scripted::scripted_model::{
     ConversationEntry, Expect, Fault, ModelScript, ReplyRequest, RetryAfter, ScriptedModel, ScriptedPart,
     ScriptedStopReason, ScriptedTurn,
 };

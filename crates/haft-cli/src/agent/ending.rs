@@ -12,9 +12,9 @@ use super::output;
 use super::teller::Printer;
 use crate::exit::Exit;
 use crate::screen::{self, StyledText};
-use haft_host::agent_records::{cost_line, end_record};
-use haft_host::bounded_text::paragraph;
-use haft_host::session_records::SessionRecorder;
+use haft_host::conversations::agent_records::{cost_line, end_record};
+use haft_host::conversations::session_records::SessionRecorder;
+use haft_host::texts::bounded_text::paragraph;
 
 /// Reports the end of a run to a person or a program.
 pub(super) struct RunEndReporter<'a> {

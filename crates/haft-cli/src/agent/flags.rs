@@ -1,10 +1,10 @@
 //! The flags that choose the model and the limits of a run.
 
 use clap::Args;
-use haft_config::model::tuning::EffortName;
-use haft_config::model::{ModelSection, WireName};
-use haft_config::price::Amount;
-use haft_host::model::tuning::TuningFlags;
+use haft_config::sections::model::tuning::EffortName;
+use haft_config::sections::model::{ModelSection, WireName};
+use haft_config::sections::price::Amount;
+use haft_host::opening::model::tuning::TuningFlags;
 
 /// Which model.
 #[derive(Args, Clone, Default)]

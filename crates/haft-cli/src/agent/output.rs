@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use haft_agent::outcome::AgentOutcome;
 use haft_agent::output::OutputSchema;
-use haft_host::session_records::output_schema;
+use haft_host::conversations::session_records::output_schema;
 
 use crate::screen;
 

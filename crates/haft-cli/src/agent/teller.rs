@@ -8,13 +8,13 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use haft_agent::told::RunEvent;
-use haft_agent::waiting::ModelWaitTimer;
-use haft_contract::kinds::ErrorKind;
-use haft_contract::reader::Audience;
-use haft_contract::result::ToolResult;
+use haft_agent::work::told::RunEvent;
+use haft_agent::work::waiting::ModelWaitTimer;
+use haft_contract::doors::reader::Audience;
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_contract::outcome::result::ToolResult;
 use haft_runtime::record;
-use haft_runtime::redact::{Redactor, TextStream};
+use haft_runtime::redaction::redact::{Redactor, TextStream};
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -24,13 +24,13 @@ use crate::caller::{CallerKind, how_to_allow};
 use crate::exit::Exit;
 use crate::live::LiveLine;
 use crate::screen::{self, StyledText, safe, talk_width};
-use haft_host::agent_lines::{ToolCallTally, call_line, room_made};
-use haft_host::agent_records as stream;
-use haft_host::bounded_text::paragraph;
+use haft_host::conversations::agent_records as stream;
+use haft_host::conversations::session_records::SessionRecorder;
 use haft_host::host::Host;
-use haft_host::result_preview::call_name;
-use haft_host::session_records::SessionRecorder;
-use haft_runtime::catalog::Catalog;
+use haft_host::texts::agent_lines::{ToolCallTally, call_line, room_made};
+use haft_host::texts::bounded_text::paragraph;
+use haft_host::texts::result_preview::call_name;
+use haft_runtime::catalogue::catalog::Catalog;
 
 /// Tells what an agent does.
 pub(super) struct Printer<'a> {

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use anstyle::Style;
-use haft_agent::waiting::ModelWaitTimer;
+use haft_agent::work::waiting::ModelWaitTimer;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 
 use crate::live::LiveLine;

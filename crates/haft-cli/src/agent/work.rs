@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use anyhow::Context;
 use haft_agent::agent::AgentLoop;
-use haft_agent::history::Past;
+use haft_agent::memory::history::Past;
 use haft_agent::outcome::AgentOutcome;
 use haft_agent::output::OutputSchema;
 use haft_agent::settings::AgentSettings;
-use haft_agent::told::RunEvent;
+use haft_agent::work::told::RunEvent;
 use haft_model::client::ModelConnection;
 use haft_runtime::record::VERSION;
 use serde_json::json;
@@ -27,14 +27,14 @@ use crate::exit::Exit;
 use crate::live::Live;
 use crate::prompt::overseer;
 use crate::screen::{self, StyledText};
-use haft_host::bounded_text::one_line_of;
+use haft_host::calling::stop_signals::{StopRequest, StopSignals};
+use haft_host::conversations::session_records::{RunOptions, SessionRecorder, SharedValues, instructions};
+use haft_host::conversations::user_commands::ExpandedPrompt;
 use haft_host::host::Host;
-use haft_host::model::choice::ChosenModel;
-use haft_host::model::tuning::Tuning;
-use haft_host::session_records::{RunOptions, SessionRecorder, SharedValues, instructions};
+use haft_host::opening::model::choice::ChosenModel;
+use haft_host::opening::model::tuning::Tuning;
 use haft_host::spans::{Spans, TracedRun};
-use haft_host::stop_signals::{StopRequest, StopSignals};
-use haft_host::user_commands::ExpandedPrompt;
+use haft_host::texts::bounded_text::one_line_of;
 
 /// Longest name of a model, in columns.
 const LONGEST_NAME: usize = 120;

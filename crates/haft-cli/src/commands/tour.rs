@@ -2,16 +2,16 @@
 //!
 //! Every result below a command comes from that command; there is no prepared output.
 
-use haft_contract::process::ConfinementLevel;
-use haft_contract::result::{Did, ToolResult};
-use haft_host::tour::{COMMAND, STOPS, Tour, call, quoted};
+use haft_contract::doors::process::ConfinementLevel;
+use haft_contract::outcome::result::{Did, ToolResult};
+use haft_host::reports::tour::{COMMAND, STOPS, Tour, call, quoted};
 use haft_workspace::history::{UndoRequest, UndoSelection};
 
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::screen::{self, StyledText};
 use haft_host::host::{Host, block_on};
-use haft_host::result_preview::result_preview;
+use haft_host::texts::result_preview::result_preview;
 
 /// Runs the command.
 pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
@@ -54,10 +54,10 @@ fn take_back(host: &Host) -> anyhow::Result<()> {
     screen::line(&[StyledText::Strong("This is what it changed, and how you undo it. You do not need git.")])?;
     screen::line(&[StyledText::Faint("$ haft diff")])?;
     let (_, changes) = host.history.diff(None)?;
-    changes.iter().try_for_each(|change| super::diff::show(change, host.runtime.redactor()))?;
+    changes.iter().try_for_each(|change| super::changes::diff::show(change, host.runtime.redactor()))?;
     screen::line(&[StyledText::Faint("$ haft undo")])?;
     let request = UndoRequest::all(UndoSelection::Newest);
-    super::undo::show(&host.history.request(&request)?, &request, host.runtime.redactor())
+    super::changes::undo::show(&host.history.request(&request)?, &request, host.runtime.redactor())
 }
 
 /// Says plainly what this system does not give.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use haft_config::settings::Settings;
-use haft_contract::diff::Diff;
+use haft_contract::text::diff::Diff;
 use haft_workspace::project::{Project, TrustCheck};
 use haft_workspace::state::trust::TrustStore;
 use serde_json::{Value, json};
@@ -17,10 +17,11 @@ use serde_json::{Value, json};
 use crate::arguments::{Common, Trust};
 use crate::exit::Exit;
 use crate::screen::{self, StyledText};
-use haft_host::loaded_workspace::open_workspace;
-use haft_host::project_files::{self, MEANING, vouched_for};
-use haft_host::trust_listing::{lines, record};
-use haft_host::wrapped::wrapped;
+use haft_host::opening::loaded_workspace::open_workspace;
+use haft_host::opening::project_files;
+use haft_host::opening::project_files::{MEANING, vouched_for};
+use haft_host::reports::trust_listing::{lines, record};
+use haft_host::texts::wrapped::wrapped;
 
 /// Lines around a change that are shown.
 const CONTEXT: usize = 3;

@@ -4,7 +4,7 @@ use std::io;
 
 use haft_agent::overseer::{Advice, Circle, Nobody, Overseer};
 use haft_contract::BoxFuture;
-use haft_host::circle_question::converse;
+use haft_host::conversations::circle_question::converse;
 
 use super::{forget_what_was_typed, somebody_is_there};
 use crate::live::LiveLine;

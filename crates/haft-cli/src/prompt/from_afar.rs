@@ -4,16 +4,16 @@ use std::io::{BufReader, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_contract::BoxFuture;
-use haft_contract::user_questions::UserReply;
-use haft_host::exec::Dialogue;
-use haft_host::exec::dialogue::{DialogueWriter, Typed};
-use haft_host::hosts::HostLists;
-use haft_host::user_questions;
-use haft_runtime::approval::{ApprovalRequest, Approver, Questionnaire, Verdict};
+use haft_contract::doors::user_questions::UserReply;
+use haft_host::calling::exec::Dialogue;
+use haft_host::calling::exec::dialogue::{DialogueWriter, Typed};
+use haft_host::calling::user_questions;
+use haft_host::opening::hosts::HostLists;
+use haft_runtime::asking::approval::{ApprovalRequest, Approver, Questionnaire, Verdict};
 
 use super::NO_TERMINAL;
 use super::converse;
-use crate::terminal::marked_command::Marks;
+use crate::terminal::drawing::marked_command::Marks;
 use crate::terminal::question_body::Paper;
 
 /// Asks over a connection.

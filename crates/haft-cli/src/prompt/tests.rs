@@ -7,7 +7,7 @@ use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::effect_kind::EffectReach;
 use haft_policy::grant::GrantScope;
 use haft_policy::hosts::setting_for;
-use haft_runtime::approval::{AskedCommand, AskedEffect, AskedPart};
+use haft_runtime::asking::approval::{AskedCommand, AskedEffect, AskedPart};
 use haft_testkit::snapshot;
 use haft_workspace::state::read_config_file;
 use serde_json::json;

@@ -3,23 +3,23 @@
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use haft_agent::preview::preview;
+use haft_agent::work::preview::preview;
 use haft_contract::BoxFuture;
-use haft_contract::grouped::GroupedNumber;
-use haft_contract::path::one_line;
-use haft_host::replay::session_replay::{ReplayCopy, ReplayOutput};
+use haft_contract::files::path::one_line;
+use haft_contract::text::grouped::GroupedNumber;
+use haft_host::conversations::replay::session_replay::{ReplayCopy, ReplayOutput};
 use haft_model::conversation::ModelToolCall;
 use haft_runtime::events::Events;
 use haft_runtime::record::VERSION;
-use haft_runtime::redact::Redactor;
+use haft_runtime::redaction::redact::Redactor;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::live::{Live, LiveLine};
 use crate::screen::{self, StyledText};
 use crate::shown_diff;
-use haft_host::replay::compared::{CallComparison, Difference};
-use haft_host::replay::records::{Tally, record};
+use haft_host::conversations::replay::compared::{CallComparison, Difference};
+use haft_host::conversations::replay::records::{Tally, record};
 
 /// Most lines of a difference that a person is shown; a program gets more.
 const MOST_LINES: usize = 40;

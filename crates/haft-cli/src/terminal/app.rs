@@ -18,14 +18,14 @@ use haft_policy::policy::Mode;
 
 pub(super) use activity::Tails;
 
-use super::completion::{CompletionNames, Menu};
-use super::editor::Editor;
-use super::editor::history::InputHistory;
-use super::markdown::Markdown;
-use super::painted::{Ink, paint};
+use super::drawing::markdown::Markdown;
+use super::drawing::painted::{Ink, paint};
+use super::drawing::region::Colours;
+use super::input::completion::{CompletionNames, Menu};
+use super::input::editor::Editor;
+use super::input::editor::history::InputHistory;
 use super::protocol::{ModelReport, Order, WaitingMessage, Yes};
 use super::question::QuestionDialog;
-use super::region::Colours;
 use activity::Activity;
 
 /// How long after the first Ctrl-C a second one leaves.
@@ -90,7 +90,7 @@ impl App {
     /// An app for a terminal with or without colours, in this mode.
     pub(super) fn new(colours: Colours, mode: Mode, yes: Yes) -> Self {
         let status = StatusRow { model: None, session: None, mode, yes, context: 0, tokens: 0, cost: None };
-        let known = CompletionNames { commands: super::slash::listed(), ..CompletionNames::default() };
+        let known = CompletionNames { commands: super::input::slash::listed(), ..CompletionNames::default() };
         Self {
             editor: Editor::default(),
             history: InputHistory::default(),

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use haft_host::user_questions::typed_line;
+use haft_host::calling::user_questions::typed_line;
 use haft_mcp::client::commands::Console;
 use serde_json::Value;
 

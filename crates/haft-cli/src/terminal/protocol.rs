@@ -4,13 +4,13 @@
 
 use std::time::Duration;
 
-use haft_contract::user_questions::{UserAnswer, UserQuestion};
+use haft_contract::doors::user_questions::{UserAnswer, UserQuestion};
 use haft_policy::policy::Mode;
-use haft_runtime::approval::{ApprovalRequest, Verdict};
+use haft_runtime::asking::approval::{ApprovalRequest, Verdict};
 use serde_json::Value;
 use std::sync::Arc;
 
-use super::call_line::CallLine;
+use super::input::call_line::CallLine;
 use super::tool_facts::ToolFacts;
 
 /// An order of the screen.

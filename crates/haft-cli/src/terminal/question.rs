@@ -10,16 +10,16 @@ mod user_answer;
 use std::time::{Duration, Instant};
 
 use haft_policy::decision::Class;
-use haft_runtime::approval::{ApprovalRequest, Verdict};
+use haft_runtime::asking::approval::{ApprovalRequest, Verdict};
 
-use super::editor::{Editor, To};
-use super::keys::{KeyCode, KeyPress};
-use super::painted::{Ink, paint};
+use super::drawing::painted::{Ink, paint};
+use super::input::editor::{Editor, To};
+use super::input::keys::{KeyCode, KeyPress};
 use super::protocol::{Reply, RewindScope, ScreenQuestion, ScreenQuestionSubject};
 use crate::screen::safe;
 use crate::terminal::question_body::scope_words;
-use haft_host::typed_words::quoted;
-use haft_host::wrapped::wrapped;
+use haft_host::calling::typed_words::quoted;
+use haft_host::texts::wrapped::wrapped;
 
 /// How long the keyboard must be idle before a key counts.
 const QUIET: Duration = Duration::from_millis(400);

@@ -6,15 +6,16 @@ use anstyle::{AnsiColor, Style};
 use haft_contract::plan::{FileDiff, Preview};
 use haft_policy::decision::Class;
 use haft_policy::grant::GrantScope;
-use haft_runtime::approval::{ApprovalRequest, AskedCommand, AskedEffect, Offer};
+use haft_runtime::asking::approval::{ApprovalRequest, AskedCommand, AskedEffect, Offer};
 
-use super::marked_command::{self, Marks};
+use super::drawing::marked_command;
+use super::drawing::marked_command::Marks;
+use super::drawing::shown_change;
 use crate::screen::safe;
 use crate::shown_diff::{self, LONGEST_LINE};
-use crate::terminal::shown_change;
-use haft_host::argument_lines::argument_lines;
-use haft_host::bounded_text::shortened_line;
-use haft_host::wrapped::wrapped;
+use haft_host::texts::argument_lines::argument_lines;
+use haft_host::texts::bounded_text::shortened_line;
+use haft_host::texts::wrapped::wrapped;
 
 /// Most lines of a preview.
 const MOST_LINES: usize = 60;

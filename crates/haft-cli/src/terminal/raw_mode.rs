@@ -7,7 +7,7 @@ use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
 };
 
-use super::region::TerminalSize;
+use super::drawing::region::TerminalSize;
 
 const PASTES_ON: &str = "\u{1b}[?2004h";
 const PASTES_OFF: &str = "\u{1b}[?2004l\u{1b}[?25h";

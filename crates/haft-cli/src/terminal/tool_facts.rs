@@ -1,7 +1,7 @@
 //! Facts about each tool: enough to complete a call, to show help, and to find mistakes while the user types.
 
-use haft_contract::closest::closest;
-use haft_contract::spec::Spec;
+use haft_contract::description::spec::Spec;
+use haft_contract::text::closest::closest;
 use serde_json::Value;
 
 /// One tool.
@@ -141,7 +141,7 @@ fn takes(schema: &Value, is_path: bool) -> Takes {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use haft_contract::manual::Manual;
+    use haft_contract::description::manual::Manual;
     use serde_json::json;
 
     /// A tool to read with, as the built-in one is.

@@ -18,18 +18,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use haft_agent::history::Past;
-use haft_config::model::ModelSection;
-use haft_contract::process::ConfinementLevel;
+use haft_agent::memory::history::Past;
+use haft_config::sections::model::ModelSection;
+use haft_contract::doors::process::ConfinementLevel;
+use haft_host::conversations::session_names::newest_session;
+use haft_host::conversations::session_records::{ResumedSession, SessionRecorder};
+use haft_host::conversations::user_commands::ExpandedPrompt;
 use haft_host::host::{Host, block_on};
-use haft_host::model::choice::Choice;
-use haft_host::session_names::newest_session;
-use haft_host::session_records::{ResumedSession, SessionRecorder};
-use haft_host::user_commands::ExpandedPrompt;
+use haft_host::opening::model::choice::Choice;
 use haft_model::client::{Endpoint, ModelConnection};
 use haft_model::conversation::Message;
 use haft_runtime::events::{CallEventContent, EventKind};
-use haft_runtime::session::Session;
+use haft_runtime::state::session::Session;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::app::Tails;

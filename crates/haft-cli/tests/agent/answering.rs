@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use haft_model::wire::Wire;
 use haft_testkit::scratch_home::{CapturedOutput, records};
-use haft_testkit::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use haft_testkit::scripted_model::{ModelScript, ScriptedCall, ScriptedModel, ScriptedPart, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{ModelScript, ScriptedCall, ScriptedModel, ScriptedPart, ScriptedTurn};
 use serde_json::json;
 
 use crate::place::{Place, said as said_by};

@@ -2,7 +2,7 @@
 
 use haft_model::wire::Wire;
 use haft_testkit::scratch_home::{CapturedOutput, records};
-use haft_testkit::scripted_model::{Expect, Fault, ModelScript, ScriptedModel, ScriptedTurn, StatusFault};
+use haft_testkit::scripted::scripted_model::{Expect, Fault, ModelScript, ScriptedModel, ScriptedTurn, StatusFault};
 use serde_json::json;
 
 use crate::place::{Place, said};

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{
+use haft_testkit::scripted::scripted_model::{
     ConversationEntry as Spoken, ModelScript, ReplyRequest, ScriptedModel, ScriptedTurn,
 };
 use serde_json::json;

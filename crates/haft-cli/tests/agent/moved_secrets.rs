@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::place::{Place, said as said_by};

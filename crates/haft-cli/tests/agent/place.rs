@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use haft_model::wire::Wire;
 use haft_testkit::scratch_home::{CapturedOutput, ScratchHome};
-use haft_testkit::scripted_model::ScriptedModel;
+use haft_testkit::scripted::scripted_model::ScriptedModel;
 use serde_json::Value;
 
 /// A key that must be found nowhere.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use haft_model::wire::Wire;
 use haft_testkit::scratch_home::{CapturedOutput, records};
-use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::place::{Place, said};
@@ -447,7 +447,7 @@ fn a_session_that_cannot_be_done_again_is_a_clear_error() {
     check(&["0000-0000"], "there is no session 0000-0000 in this workspace; \"haft sessions\" lists them");
     check(&["what"], "is neither the ID nor the name of a session");
     let model = ScriptedModel::start(ModelScript::of([
-        ScriptedTurn::text("").fault(haft_testkit::scripted_model::Fault::status(401))
+        ScriptedTurn::text("").fault(haft_testkit::scripted::scripted_model::Fault::status(401))
     ]));
     assert_eq!(place.haft(&model, &["run", "work"]).code, 1);
     check(&[], "has no reply of a model");

@@ -5,7 +5,9 @@ use std::process::Stdio;
 
 use haft_model::wire::Wire;
 use haft_testkit::scratch_home::CapturedOutput;
-use haft_testkit::scripted_model::{ConversationEntry as Spoken, Expect, ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{
+    ConversationEntry as Spoken, Expect, ModelScript, ScriptedModel, ScriptedTurn,
+};
 use serde_json::json;
 
 use crate::place::{Place, said};

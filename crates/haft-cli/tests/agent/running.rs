@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use haft_model::wire::Wire;
 use haft_testkit::scratch_home::{CapturedOutput, records};
-use haft_testkit::scripted_model::{
+use haft_testkit::scripted::scripted_model::{
     ConversationEntry as Spoken, Expect, Fault, ModelScript, ScriptedModel, ScriptedStopReason, ScriptedTurn, Usage,
 };
 use rustix::process::Signal;

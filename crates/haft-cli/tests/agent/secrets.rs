@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use haft_testkit::scratch_home::records;
-use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::place::{Place, said as said_by};

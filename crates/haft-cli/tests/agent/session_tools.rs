@@ -1,6 +1,6 @@
 //! The tools of a session in runs of an agent: what is kept for the next run, how a call ends one, what is told first.
 
-use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::place::{Place, said};

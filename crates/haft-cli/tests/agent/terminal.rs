@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{Expect, Fault, ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{Expect, Fault, ModelScript, ScriptedModel, ScriptedTurn};
 use pty_process::Size;
 use pty_process::blocking::{Command, Pty, open};
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use haft_model::wire::Wire;
 use haft_testkit::scratch_home::{CapturedOutput, records};
-use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn, Usage};
+use haft_testkit::scripted::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn, Usage};
 use serde_json::{Value, json};
 
 use crate::place::{Place, said};

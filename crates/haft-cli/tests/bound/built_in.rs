@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use haft_contract::tool::Typed;
-use haft_tools::bound::{Bindings, Home};
-use haft_tools::definition::Definition;
+use haft_tools::defined::bound::{Bindings, Home};
+use haft_tools::defined::definition::Definition;
 use serde_json::json;
 
 use crate::workshop::Workshop;

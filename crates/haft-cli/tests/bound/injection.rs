@@ -1,7 +1,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use haft_contract::session_state::AgentState;
+use haft_contract::doors::session_state::AgentState;
 use serde_json::{Value, json};
 
 use crate::workshop::Workshop;

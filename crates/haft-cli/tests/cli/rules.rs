@@ -8,7 +8,7 @@ mod paths;
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 
-use haft_testkit::command_cases::{CommandCase, KNOWN_MISSES, surprises};
+use haft_testkit::corpora::command_cases::{CommandCase, KNOWN_MISSES, surprises};
 use haft_testkit::scratch_home::records;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! A conversation: text as it comes, calls, what waits, Ctrl-C.
 
-use haft_testkit::scripted_model::{Expect, Fault, ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{Expect, Fault, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::screen::{Screen, place};

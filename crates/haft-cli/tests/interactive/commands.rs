@@ -1,7 +1,7 @@
 //! The person's own commands: Markdown files with a prompt.
 
 use haft_testkit::scratch_home::said;
-use haft_testkit::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::screen::{Screen, place};

@@ -1,6 +1,6 @@
 //! Text from outside never commands the terminal, wherever it is shown.
 
-use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::screen::{Screen, place};

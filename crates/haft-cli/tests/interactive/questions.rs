@@ -1,7 +1,7 @@
 //! The question at a real terminal: what it shows, which keys answer it, and which never do.
 
 use haft_testkit::scratch_home::ScratchHome;
-use haft_testkit::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::screen::{Screen, place};

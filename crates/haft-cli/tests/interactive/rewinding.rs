@@ -1,7 +1,7 @@
 //! Going back to an earlier message: files and conversation together, or either.
 
 use haft_testkit::scratch_home::{ScratchHome, said};
-use haft_testkit::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::screen::{Screen, place};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use haft_model::wire::Wire;
 use haft_testkit::scratch_home::ScratchHome;
-use haft_testkit::scripted_model::ScriptedModel;
+use haft_testkit::scripted::scripted_model::ScriptedModel;
 use pty_process::Size;
 use pty_process::blocking::{Command, Pty, open};
 

@@ -1,6 +1,6 @@
 //! The scrollback belongs to the person: every finished line once, nothing of theirs touched, whatever the size does.
 
-use haft_testkit::scripted_model::{Fault, ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{Fault, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::screen::{Screen, place};

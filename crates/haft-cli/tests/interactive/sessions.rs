@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use haft_testkit::scratch_home::{ScratchHome, said};
-use haft_testkit::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
 
 use crate::screen::{Screen, place};
 

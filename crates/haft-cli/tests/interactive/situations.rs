@@ -1,7 +1,7 @@
 //! What the screen shows in each situation, in a narrow, a usual and a wide terminal.
 
 use haft_testkit::scratch_home::said;
-use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::screen::{Screen, place};

@@ -193,7 +193,10 @@ fn names_with_escape_codes_and_those_of_haft_s_own_tools_are_safe() {
     let names: Vec<&str> = tools.as_array().expect("a list").iter().filter_map(|tool| tool["name"].as_str()).collect();
     let of_server: Vec<&&str> = names.iter().filter(|name| name.starts_with("s__")).collect();
     assert_eq!(of_server.len(), 4, "{names:?}");
-    assert!(names.iter().all(|name| name.len() <= 64 && haft_contract::schema_rules::is_safe_name(name)), "{names:?}");
+    assert!(
+        names.iter().all(|name| name.len() <= 64 && haft_contract::description::schema_rules::is_safe_name(name)),
+        "{names:?}"
+    );
     // haft's own tool is still haft's own.
     assert_eq!(names.iter().filter(|name| **name == "bash").count(), 1);
     assert_eq!(place.run(&["call", "bash", "echo own"]).code, 0);

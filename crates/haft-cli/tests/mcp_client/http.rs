@@ -1,6 +1,6 @@
 //! Servers at an address, on the loopback of this machine.
 
-use haft_testkit::scripted_server::{HEARD, HttpServer};
+use haft_testkit::scripted::scripted_server::{HEARD, HttpServer};
 use serde_json::{Value, json};
 
 use crate::place::{Place, tool};

@@ -1,7 +1,7 @@
 //! Servers with so many tools that their definitions would fill a model's window.
 
 use haft_testkit::scratch_home::{records, said};
-use haft_testkit::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{Expect, ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::client::{record, text};

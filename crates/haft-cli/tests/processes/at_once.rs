@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use haft_contract::process::HowEnded;
+use haft_contract::doors::process::HowEnded;
 use tokio_util::sync::CancellationToken;
 
 use crate::house::{alone, block_on, houses};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use haft_contract::process::{ConfinementLevel, HowEnded};
+use haft_contract::doors::process::{ConfinementLevel, HowEnded};
 use haft_sandbox::SandboxSettings;
 
 use crate::house::{House, alone, houses};

@@ -1,6 +1,6 @@
 //! What the sandbox denies is explained: the place or the rule, and what would permit it.
 
-use haft_contract::process::ConfinementLevel;
+use haft_contract::doors::process::ConfinementLevel;
 use haft_testkit::require::Need;
 
 use crate::house::{House, alone, houses};

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use haft_contract::door::Receipt;
-use haft_contract::process::{ConfinementLevel, HowEnded, Processes};
+use haft_contract::doors::door::Receipt;
+use haft_contract::doors::process::{ConfinementLevel, HowEnded, Processes};
 use haft_testkit::require::Need;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio_util::sync::CancellationToken;
@@ -59,7 +59,7 @@ fn a_call_that_is_stopped_before_it_begins_runs_nothing() {
     let stop = CancellationToken::new();
     stop.cancel();
     let outcome = house.run_command(&house.script("touch here", 10.0), &stop);
-    assert_eq!(outcome.error().kind, haft_contract::kinds::ErrorKind::Cancelled);
+    assert_eq!(outcome.error().kind, haft_contract::outcome::kinds::ErrorKind::Cancelled);
     assert!(!house.path().join("here").exists() && outcome.receipts.is_empty());
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use haft_contract::kinds::ErrorKind;
-use haft_contract::path::{Extent, FileLocation, Target};
-use haft_contract::process::{CommandSpec, ConfinementLevel, HowEnded, Keeps};
+use haft_contract::doors::process::{CommandSpec, ConfinementLevel, HowEnded, Keeps};
+use haft_contract::files::path::{Extent, FileLocation, Target};
+use haft_contract::outcome::kinds::ErrorKind;
 use tokio_util::sync::CancellationToken;
 
 use crate::house::{House, Outcome, alone, block_on, houses};

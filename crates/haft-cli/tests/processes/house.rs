@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
 use haft_contract::call::CallId;
-use haft_contract::door::{Permit, PermitBasis, PermitIssuer, Provenance, Receipt, SessionName};
-use haft_contract::effect::{CommandLine, Effect};
-use haft_contract::error::ToolError;
-use haft_contract::path::Target;
-use haft_contract::process::{
+use haft_contract::doors::door::{Permit, PermitBasis, PermitIssuer, Provenance, Receipt, SessionName};
+use haft_contract::doors::process::{
     CommandEnd, CommandSpec, CommitReport, ConfinementLevel, Disposition, GroundRoot, Home, HowEnded, NotRun,
     Processes, Staging, Stream,
 };
+use haft_contract::effect::{CommandLine, Effect};
+use haft_contract::files::path::Target;
+use haft_contract::outcome::error::ToolError;
 use haft_sandbox::{Launcher, Network, Sandbox, SandboxSettings};
 use haft_testkit::require::Need;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -317,8 +317,8 @@ fn errand() -> Provenance {
         session,
         run: "r".into(),
         turn: 1,
-        purpose: haft_contract::door::Purpose::default(),
-        old_changes: haft_contract::door::OldChanges::Stay,
+        purpose: haft_contract::doors::door::Purpose::default(),
+        old_changes: haft_contract::doors::door::OldChanges::Stay,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::net::TcpListener;
 
+use haft_contract::doors::process::{CommandEnd, CommandSpec, ConfinementLevel, Processes, Stream};
 use haft_contract::effect::{CommandStep, Effect, Host, StepEffect};
-use haft_contract::process::{CommandEnd, CommandSpec, ConfinementLevel, Processes, Stream};
 use tokio_util::sync::CancellationToken;
 
 use crate::house::{House, OpenGround, alone, block_on, houses, permit_with};

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use haft_contract::process::{HowEnded, Processes};
+use haft_contract::doors::process::{HowEnded, Processes};
 use tokio_util::sync::CancellationToken;
 
 use crate::house::{House, OpenGround, alone, block_on, houses, permit};
@@ -99,7 +99,7 @@ fn a_command_ends_in_its_time_although_nobody_takes_what_it_prints() {
 #[test]
 fn pieces_come_while_the_command_runs() {
     let _alone = alone();
-    let house = House::at(haft_contract::process::ConfinementLevel::None);
+    let house = House::at(haft_contract::doors::process::ConfinementLevel::None);
     let path = house.path().join("go on");
     // It goes on when the file is there, which is made when its first line was heard.
     let command = house.script("echo first; until [ -e 'go on' ]; do sleep 0.01; done; echo second", 10.0);

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt, chown};
 
-use haft_contract::process::{ConfinementLevel, HowEnded};
+use haft_contract::doors::process::{ConfinementLevel, HowEnded};
 use haft_testkit::require::Need;
 
 use crate::house::{alone, houses};

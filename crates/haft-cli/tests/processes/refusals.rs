@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use haft_contract::doors::process::{CommandSpec, ConfinementLevel, NotRun, Processes};
 use haft_contract::effect::{Effect, Exposure};
-use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{CommandSpec, ConfinementLevel, NotRun, Processes};
+use haft_contract::outcome::kinds::ErrorKind;
 use haft_sandbox::Launcher;
 use tokio_util::sync::CancellationToken;
 

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::process::Command as Program;
 use std::time::{Duration, Instant};
 
-use haft_contract::process::{ConfinementLevel, HowEnded, NotRun, Processes};
+use haft_contract::doors::process::{ConfinementLevel, HowEnded, NotRun, Processes};
 use haft_testkit::require::Need;
 
 use crate::house::{COPY, House, alone, block_on};
@@ -145,8 +145,10 @@ fn a_worker_that_keeps_a_file_open_for_writing_is_ended_and_writes_no_more() {
             let ended = hired.try_call("!exec 9>> a; echo more >&9").await.expect_err("it holds on");
             assert!(ended.notes.iter().any(|note| note.contains("open for writing")), "{ended:?}");
             let ground = hired.ground.take().expect("it was on one");
-            let settled =
-                ground.settle(&permit(), haft_contract::process::Disposition::Commit).await.expect("it can be settled");
+            let settled = ground
+                .settle(&permit(), haft_contract::doors::process::Disposition::Commit)
+                .await
+                .expect("it can be settled");
             assert_eq!(settled.changes.len(), 1);
         });
         assert_eq!(std::fs::read_to_string(shop.at("a")).expect("it is there"), "oldmore\n");
@@ -437,7 +439,7 @@ fn what_is_hidden_or_protected_in_the_workspace_is_so_in_every_call() {
     }
     let hidden = [config.clone(), first.path().join("secret")];
     let shop = Workshop::of(House::in_folder_hiding(&first.path(), &hidden), ConfinementLevel::Full);
-    let command = haft_contract::process::CommandSpec { readable: vec![config.join("tools")], ..shop.command() };
+    let command = haft_contract::doors::process::CommandSpec { readable: vec![config.join("tools")], ..shop.command() };
     block_on(async {
         let mut hired = shop.hire_for(&command, &permit()).await;
         for round in 0..3 {

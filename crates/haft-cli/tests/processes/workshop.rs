@@ -7,13 +7,13 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use haft_contract::context::{RunContext, Unheard};
-use haft_contract::door::{Doors, Permit, SessionName};
-use haft_contract::effect::{CommandStep, Effect, StepEffect};
-use haft_contract::error::ToolError;
-use haft_contract::limits::Limits;
-use haft_contract::process::{
+use haft_contract::doors::door::{Doors, Permit, SessionName};
+use haft_contract::doors::process::{
     CommandEnd, CommandSpec, CommitReport, ConfinementLevel, Disposition, Keeps, Ran, Staging, StagingMode, Worker,
 };
+use haft_contract::effect::{CommandStep, Effect, StepEffect};
+use haft_contract::limits::Limits;
+use haft_contract::outcome::error::ToolError;
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
 use tempfile::TempDir;
@@ -137,7 +137,7 @@ impl Workshop {
     }
 
     pub async fn hire_for(&self, command: &CommandSpec, permit: &Permit) -> Hired<'_> {
-        use haft_contract::process::Processes;
+        use haft_contract::doors::process::Processes;
         let ground = self.ground(permit).await;
         let worker = self.house.sandbox.start(permit, command, &*ground).await.expect("it starts");
         Hired { workshop: self, worker, ground: Some(ground), heard: Mutex::default() }

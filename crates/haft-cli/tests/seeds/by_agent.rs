@@ -2,7 +2,7 @@
 
 use haft_model::wire::Wire;
 use haft_testkit::scratch_home::output_of;
-use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::by_command::scratch_home;

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use haft_contract::BoxFuture;
 use haft_contract::context::{PlanContext, RunContext};
+use haft_contract::description::manual::Manual;
+use haft_contract::description::spec::Spec;
 use haft_contract::effect::{Effect, StateKey};
-use haft_contract::error::ToolError;
-use haft_contract::manual::Manual;
-use haft_contract::output::ToolOutput;
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::output::ToolOutput;
 use haft_contract::plan::Plan;
-use haft_contract::spec::Spec;
 use haft_contract::tool::{AnyTool, ToolInvocation};
 use serde_json::{Value, json};
 

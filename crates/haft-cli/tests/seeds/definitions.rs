@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 use haft_contract::call::ToolCall;
 use haft_contract::tool::AnyTool;
 use haft_model::lower::{ProviderDialect, ToolOffer, lower};
-use haft_runtime::approval::Nobody;
-use haft_runtime::catalog::Catalog;
+use haft_runtime::asking::approval::Nobody;
+use haft_runtime::catalogue::catalog::Catalog;
+use haft_runtime::catalogue::toolset::{Preset, ToolList, ToolsetExt};
 use haft_runtime::runtime::Runtime;
-use haft_runtime::toolset::{Preset, ToolList, ToolsetExt};
 use haft_testkit::scene::Scene;
-use haft_tools::definition::{Definition, DefinitionProblem, check_list};
+use haft_tools::defined::definition::{Definition, DefinitionProblem, check_list};
 use serde_json::{Map, Value, json};
 
 use crate::case::{Case, Ran};

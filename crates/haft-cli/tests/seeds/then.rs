@@ -1,9 +1,9 @@
 //! Compares what came of a case with what it says.
 
 use haft_contract::call::CallId;
-use haft_contract::result::{Did, Status, ToolResult};
+use haft_contract::outcome::result::{Did, Status, ToolResult};
 use haft_contract::tool::Tool;
-use haft_tools::bash::Bash;
+use haft_tools::run::bash::Bash;
 use regex::RegexBuilder;
 use serde_json::{Map, Value};
 
@@ -146,7 +146,7 @@ fn preview(record: &Value) -> String {
         id: CallId::new("1"),
         tool: "bash".into(),
         status: Status::Ok,
-        content: vec![haft_contract::output::Content::Text(text(&record["content"]).to_owned())],
+        content: vec![haft_contract::outcome::output::Content::Text(text(&record["content"]).to_owned())],
         display: None,
         error: None,
         stopped_at: None,

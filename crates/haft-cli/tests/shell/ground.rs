@@ -144,7 +144,7 @@ pub(crate) fn differing(before: &Tree, after: &Tree) -> Vec<String> {
     };
     differs
         .filter(|path| !is_holder(path))
-        .map(|path| haft_contract::path::one_line(&path.to_string_lossy()).into_owned())
+        .map(|path| haft_contract::files::path::one_line(&path.to_string_lossy()).into_owned())
         .collect()
 }
 

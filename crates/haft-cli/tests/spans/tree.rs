@@ -3,9 +3,9 @@
 use std::process::Command;
 
 use haft_model::wire::Wire;
-use haft_testkit::collector::{Answers, CollectedSpan, Collector};
 use haft_testkit::scratch_home::CapturedOutput;
-use haft_testkit::scripted_model::{Fault, ModelScript, ScriptedModel, ScriptedTurn, Usage};
+use haft_testkit::scripted::collector::{Answers, CollectedSpan, Collector};
+use haft_testkit::scripted::scripted_model::{Fault, ModelScript, ScriptedModel, ScriptedTurn, Usage};
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
 

@@ -4,9 +4,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use haft_model::wire::Wire;
-use haft_testkit::collector::{Answers, Collector};
 use haft_testkit::scratch_home::CapturedOutput;
-use haft_testkit::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
+use haft_testkit::scripted::collector::{Answers, Collector};
+use haft_testkit::scripted::scripted_model::{ModelScript, ScriptedModel, ScriptedTurn};
 
 use crate::place::{Place, said};
 

@@ -6,9 +6,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::sync::Arc;
 
 use haft_contract::call::CallId;
-use haft_contract::door::{FileOp, Permit, PermitIssuer, Provenance, SessionName};
+use haft_contract::doors::door::{FileOp, Permit, PermitIssuer, Provenance, SessionName};
 use haft_contract::effect::{Change, Effect};
-use haft_contract::path::{Extent, FileLocation as At, Target};
+use haft_contract::files::path::{Extent, FileLocation as At, Target};
 use haft_testkit::require::Need;
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
@@ -78,8 +78,8 @@ fn remove(place: &Place, name: &str) {
         session: SessionName::new("s"),
         run: "r".into(),
         turn: 1,
-        purpose: haft_contract::door::Purpose::default(),
-        old_changes: haft_contract::door::OldChanges::Stay,
+        purpose: haft_contract::doors::door::Purpose::default(),
+        old_changes: haft_contract::doors::door::OldChanges::Stay,
     };
     let effects: Arc<[Effect]> = [Effect::Change(target.clone(), Change::Remove)].into();
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects, Default::default());

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use haft_contract::door::FileKind;
+use haft_contract::doors::door::FileKind;
 use haft_contract::effect::{Change, Host, StepEffect};
-use haft_contract::path::{Extent, Target};
+use haft_contract::files::path::{Extent, Target};
 
 use crate::act::{CodeLanguage, FileOp, RawEffect};
 use crate::beside::renamed;
@@ -193,7 +193,7 @@ impl Interpreter<'_> {
         let Some((folder, name)) = place.rsplit_once('/') else { return self.locate.locate(place) };
         let folder = self.locate.locate(if folder.is_empty() { "/" } else { folder });
         let path = folder.target.place().path().join(name);
-        let entry = haft_contract::path::FileLocation::new(path, Extent::Entry);
+        let entry = haft_contract::files::path::FileLocation::new(path, Extent::Entry);
         let target = if folder.target.is_inside() { Target::Inside(entry) } else { Target::Outside(entry) };
         let itself = self.locate.locate(place);
         // The workspace is an entry of the folder above it, whatever links lead to that one.

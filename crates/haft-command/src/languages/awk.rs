@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use haft_contract::effect::Danger;
-use haft_contract::guarded::is_secret_variable;
+use haft_contract::files::guarded::is_secret_variable;
 
 use crate::act::{FileOp, ProgramReading, RawEffect};
 use crate::languages::marks;

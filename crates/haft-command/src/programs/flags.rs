@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use haft_contract::guarded::is_secret;
+use haft_contract::files::guarded::is_secret;
 
 use crate::patterns;
 use crate::programs::table::row::{ProgramRow, Takes, UnnamedFlags};

@@ -6,7 +6,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use haft_contract::guarded::is_secret_variable;
+use haft_contract::files::guarded::is_secret_variable;
 
 use super::{holds_secret, is_name};
 

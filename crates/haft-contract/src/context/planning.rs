@@ -4,18 +4,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::ReadHistory;
 use crate::call::CallOrigin;
-use crate::door::{Doors, FileCopy, Look, ReadVersion, SessionName};
-use crate::error::ToolError;
-use crate::hidden::{Hides, NothingHidden};
-use crate::history::{History, PastChange, Reversal, ReversalReport, SessionRun};
-use crate::job::{Jobs, NoJobs};
-use crate::kinds::ErrorKind;
+use crate::doors::door::{Doors, FileCopy, Look, ReadVersion, SessionName};
+use crate::doors::history::{History, PastChange, Reversal, ReversalReport, SessionRun};
+use crate::doors::job::{Jobs, NoJobs};
+use crate::doors::net::Net;
+use crate::doors::process::{Confinement, Processes};
+use crate::doors::web::{SearchAccess, WebUrl};
+use crate::files::path::{Extent, RawPath, Target};
+use crate::files::stamp::FileVersion;
 use crate::limits::Limits;
-use crate::net::Net;
-use crate::path::{Extent, RawPath, Target};
-use crate::process::{Confinement, Processes};
-use crate::stamp::FileVersion;
-use crate::web::{SearchAccess, WebUrl};
+use crate::outcome::error::ToolError;
+use crate::outcome::kinds::ErrorKind;
+use crate::text::hidden::{Hides, NothingHidden};
 
 /// What a tool has while it plans: it may look, never change.
 pub struct PlanContext<'a> {

@@ -3,8 +3,10 @@
 use std::time::Instant;
 
 use super::RunContext;
-use crate::error::ToolError;
-use crate::process::{CommandEnd, CommandSpec, ConfinementLevel, HowEnded, NotRun, Ran, Staging, StagingMode, Worker};
+use crate::doors::process::{
+    CommandEnd, CommandSpec, ConfinementLevel, HowEnded, NotRun, Ran, Staging, StagingMode, Worker,
+};
+use crate::outcome::error::ToolError;
 
 /// A worker that serves a call. If this is dropped before the end, the worker ends and haft discards its changes.
 pub struct Serving {

@@ -1,7 +1,7 @@
 //! What a model and a catalogue are told of a macro tool.
 
+use haft_contract::description::spec::Spec;
 use haft_contract::prelude::*;
-use haft_contract::spec::Spec;
 use haft_contract::tool::{AnyTool, Typed};
 use insta::{assert_json_snapshot, assert_snapshot};
 

@@ -44,9 +44,9 @@ mod strict {
     #[haft_contract::tool(reads = path, changes = __effects)]
     pub(super) async fn __cx(
         /// The file.
-        path: haft_contract::path::Target,
+        path: haft_contract::files::path::Target,
         /// Another file.
-        __effects: haft_contract::path::RawPath,
+        __effects: haft_contract::files::path::RawPath,
     ) -> ::std::string::String {
         ::std::string::ToString::to_string(&path)
     }

@@ -5,26 +5,26 @@ use std::sync::Arc;
 use haft_contract::BoxFuture;
 use haft_contract::call::{CallId, CallOrigin};
 use haft_contract::context::{PlanContext, ReadHistory, RunContext, Unheard};
-use haft_contract::door::{
+use haft_contract::doors::door::{
     Doors, FileCopy, FileFacts, FileKind, FileOp, FileOpResult, Files, Look, Page, PageLine, PageRequest, Permit,
     PermitIssuer, Provenance, ReadVersion, SessionName, Spill, Spilling, Store,
 };
+use haft_contract::doors::history::NoHistory;
+use haft_contract::doors::idle_workers::IdleWorkers;
+use haft_contract::doors::net::NoNet;
+use haft_contract::doors::process::{NoProcesses, Staging, StagingMode};
 use haft_contract::effect::{Change, Effect};
-use haft_contract::encoding::TextForm;
-use haft_contract::error::ToolError;
-use haft_contract::history::NoHistory;
-use haft_contract::idle_workers::IdleWorkers;
-use haft_contract::kinds::ErrorKind;
-use haft_contract::limits::Limits;
-use haft_contract::lines::LineEnds;
-use haft_contract::net::NoNet;
-use haft_contract::output::Image;
-use haft_contract::path::{Extent, FileLocation, RawPath, Target};
-use haft_contract::process::{NoProcesses, Staging, StagingMode};
-use haft_contract::search::{
+use haft_contract::files::path::{Extent, FileLocation, RawPath, Target};
+use haft_contract::files::search::{
     FindRequest, FindResult, FolderListing, ListRequest, SearchRequest, SearchResult, SearchedSoFar,
 };
-use haft_contract::stamp::FileStamp;
+use haft_contract::files::stamp::FileStamp;
+use haft_contract::limits::Limits;
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_contract::outcome::output::Image;
+use haft_contract::text::encoding::TextForm;
+use haft_contract::text::lines::LineEnds;
 use haft_contract::tool::{AnyTool, Tool, Typed};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -61,8 +61,8 @@ async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result
         session: session.clone(),
         run: "r".into(),
         turn: 1,
-        purpose: haft_contract::door::Purpose::default(),
-        old_changes: haft_contract::door::OldChanges::Stay,
+        purpose: haft_contract::doors::door::Purpose::default(),
+        old_changes: haft_contract::doors::door::OldChanges::Stay,
     };
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, plan.effects, CancellationToken::new());
     let output = bound.run(&RunContext::new(&permit, &doors, &Unheard, (&session, &limits))).await?;

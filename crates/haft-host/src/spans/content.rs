@@ -4,12 +4,12 @@
 //! reply, and each call its arguments and result.
 
 use haft_model::conversation::{ModelToolCall, Reply, ReplyPart};
-use haft_runtime::redact::Redactor;
+use haft_runtime::redaction::redact::Redactor;
 use opentelemetry::KeyValue;
 use serde_json::{Value, json};
 
 use super::names;
-use crate::agent_records::arguments;
+use crate::conversations::agent_records::arguments;
 
 /// Most characters of one text: collectors refuse requests that are too large.
 const MOST: usize = 16_000;

@@ -12,7 +12,7 @@ use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, SpanData, SpanExporter};
 
 use super::wanted::SpanExportSettings;
-use crate::model::choice::way_to;
+use crate::opening::model::choice::way_to;
 
 const NAME: &str = "haft";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -45,7 +45,7 @@ impl Export {
             .with_retry_policy(RetryPolicy::recommended().with_max_retries(1))
             .build();
         let exporter = exporter.map_err(|error| format!("{error}; check the variables OTEL_EXPORTER_OTLP_…"))?;
-        let exporter = TrustGated { exporter, trouble, lost: lost.clone() };
+        let exporter = SupervisedExporter { exporter, trouble, lost: lost.clone() };
         let provider = SdkTracerProvider::builder().with_resource(resource()).with_batch_exporter(exporter).build();
         Ok(Self { provider, lost, place: place(&wanted.url) })
     }
@@ -99,13 +99,13 @@ impl SpanLossReason {
 
 /// Remembers that a batch did not arrive, because the library does not report it.
 #[derive(Debug)]
-struct TrustGated {
+struct SupervisedExporter {
     exporter: opentelemetry_otlp::SpanExporter,
     trouble: Trouble,
     lost: SpanLossReason,
 }
 
-impl SpanExporter for TrustGated {
+impl SpanExporter for SupervisedExporter {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let sent = self.exporter.export(batch).await;
         if let Err(error) = &sent {

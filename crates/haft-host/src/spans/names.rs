@@ -8,7 +8,7 @@ use haft_model::conversation::StopReason;
 use haft_model::provider::ModelErrorKind;
 use haft_model::wire::Wire;
 
-use crate::model::providers::ModelProvider;
+use crate::opening::model::providers::ModelProvider;
 
 pub(super) const OPERATION: &str = "gen_ai.operation.name";
 pub(super) const INVOKE_AGENT: &str = "invoke_agent";
@@ -121,7 +121,7 @@ pub(super) fn server(base_url: &str) -> Option<(String, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::providers::PROVIDERS;
+    use crate::opening::model::providers::PROVIDERS;
 
     #[test]
     fn every_provider_that_haft_knows_has_its_name() {

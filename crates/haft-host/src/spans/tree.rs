@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use haft_agent::outcome::{AgentEndReason, AgentOutcome};
-use haft_contract::door::ChangeSetId;
-use haft_contract::result::{Did, Status, ToolResult};
+use haft_contract::doors::door::ChangeSetId;
+use haft_contract::outcome::result::{Did, Status, ToolResult};
 use haft_model::client::Endpoint;
 use haft_model::conversation::{ModelToolCall, Reply, StopReason, Usage};
 use haft_runtime::events::{CallEventContent, Subscription};

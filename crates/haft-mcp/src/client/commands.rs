@@ -5,15 +5,15 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use haft_contract::visible::visible;
+use haft_contract::text::visible::visible;
 use haft_host::host::block_on;
-use haft_host::servers::ServerScope;
-use haft_host::servers::edit::{Addition, add_to_file, remove_from_file};
+use haft_host::opening::servers::ServerScope;
+use haft_host::opening::servers::edit::{Addition, add_to_file, remove_from_file};
 use serde_json::{Value, json};
 
 use super::management::{ChosenServer, Consent, ListedServer, ServerInspection, list as listed};
 use super::oauth::flow::{Browser, ShownVisit, log_in};
-use super::prompts::{ArgumentRequirement, ListedPrompt};
+use super::offers::prompts::{ArgumentRequirement, ListedPrompt};
 
 /// Where the commands say something, and ask.
 pub trait Console {

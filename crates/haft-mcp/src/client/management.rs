@@ -4,24 +4,26 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_contract::closest::closest;
-use haft_contract::guarded::is_secret_variable;
-use haft_contract::visible::visible;
+use haft_contract::files::guarded::is_secret_variable;
+use haft_contract::text::closest::closest;
+use haft_contract::text::visible::visible;
 use haft_host::host::block_on;
-use haft_host::servers::deferral::{DefinitionSize, beyond};
-use haft_host::servers::local_code::LocalCode;
-use haft_host::servers::process::readable_places;
-use haft_host::servers::{ConfiguredServer, ServerOrigin, ServerScope, ServerSpec, ServerTransport, configured};
+use haft_host::opening::servers::deferral::{DefinitionSize, beyond};
+use haft_host::opening::servers::local_code::LocalCode;
+use haft_host::opening::servers::process::readable_places;
+use haft_host::opening::servers::{
+    ConfiguredServer, ServerOrigin, ServerScope, ServerSpec, ServerTransport, configured,
+};
 use tokio::sync::mpsc;
 
 use super::calls::CallEars;
-use super::connection::{NoConnection, ServerConnection, ServerLaunch};
-use super::manifest::{ListedTool, Manifest, Offers};
+use super::link::connection::{NoConnection, ServerConnection, ServerLaunch};
 use super::oauth::Login;
+use super::offers::manifest::{ListedTool, Manifest, Offers};
+use super::offers::tool::{spec_of, tokens_of_tools};
 use super::record::{RecordPlace, ServerRecord, consent_hash};
 use super::requests::Patience;
 use super::servers::{ServerStatus, with_hosts};
-use super::tool::{spec_of, tokens_of_tools};
 
 /// Most lines of a difference that are shown.
 const MOST_LINES: usize = 400;
@@ -88,7 +90,7 @@ pub struct ServerInspection {
     pub difference: Option<String>,
     /// What happened, a line each.
     pub lines: Vec<String>,
-    era: super::connection::Era,
+    era: super::link::connection::Era,
     offers: Offers,
 }
 

@@ -20,9 +20,9 @@ mod token;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft_contract::visible::visible;
-use haft_host::servers::records::ServerRecords;
-use haft_host::servers::{LoginSpec, ServerScope, ServerSpec, ServerTransport};
+use haft_contract::text::visible::visible;
+use haft_host::opening::servers::records::ServerRecords;
+use haft_host::opening::servers::{LoginSpec, ServerScope, ServerSpec, ServerTransport};
 use haft_net::{Address, GuidedClient};
 
 use challenge::Challenge;

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use haft_host::servers::local_code::LocalCode;
-use haft_host::servers::records::ServerRecords;
-use haft_host::servers::{ConfiguredServer, ServerScope, ServerSpec, ServerTransport};
+use haft_host::opening::servers::local_code::LocalCode;
+use haft_host::opening::servers::records::ServerRecords;
+use haft_host::opening::servers::{ConfiguredServer, ServerScope, ServerSpec, ServerTransport};
 use serde::{Deserialize, Serialize};
 
-use super::connection::Era;
-use super::manifest::{Manifest, Offers};
+use super::link::connection::Era;
+use super::offers::manifest::{Manifest, Offers};
 
 /// Most characters of the last error that are kept.
 const LONGEST_ERROR: usize = 2_000;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_contract::visible::visible;
+use haft_contract::text::visible::visible;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, CompleteRequest,
     CompleteRequestParams, GetPromptRequest, GetPromptRequestParams, InputRequiredResult, InputResponses,
@@ -19,7 +19,7 @@ use tokio::time::sleep_until;
 use tokio_util::sync::CancellationToken;
 
 use super::calls::{CallClock, CallEars, Due};
-use super::connection::{Era, MOST_PAGES, ServerConnection, how_it_ended, refusal_words};
+use super::link::connection::{Era, MOST_PAGES, ServerConnection, how_it_ended, refusal_words};
 
 /// How often a server may want something before it has a result.
 const MOST_ROUNDS: usize = 10;

@@ -6,24 +6,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft_contract::error::{Next, ToolError};
-use haft_contract::kinds::ErrorKind;
-use haft_contract::visible::visible;
-use haft_host::servers::ServerScope;
+use haft_contract::outcome::error::{Next, ToolError};
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_contract::text::visible::visible;
+use haft_host::opening::servers::ServerScope;
 use rmcp::model::ServerResult;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::calls::CallEars;
-use super::connection::{NoConnection, ServerConnection, ServerLaunch};
-use super::http::FORGOTTEN;
-use super::manifest::{Manifest, Offers};
+use super::link::connection::{NoConnection, ServerConnection, ServerLaunch};
+use super::link::http::FORGOTTEN;
+use super::link::thread::ClientThread;
+use super::offers::manifest::{Manifest, Offers};
+use super::offers::result::words_of_server;
+use super::questions::sampling::SamplingBudget;
 use super::record::RecordPlace;
 use super::requests::{NoResult, Patience, ServerListing, ServerRequest};
-use super::result::words_of_server;
-use super::sampling::SamplingBudget;
-use super::thread::ClientThread;
 
 /// How long a server may be silent during a call, if its file says nothing.
 const IDLE: Duration = Duration::from_secs(120);

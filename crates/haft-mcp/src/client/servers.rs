@@ -3,21 +3,21 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft_contract::closest::closest;
+use haft_contract::text::closest::closest;
 use haft_host::notices::Notices;
-use haft_host::options::Options;
-use haft_host::servers::local_code::LocalCode;
-use haft_host::servers::{
+use haft_host::opening::servers::local_code::LocalCode;
+use haft_host::opening::servers::{
     ConfiguredServer, OfferedTool, ServerOrigin, ServerScope, ServerSpec, ServerTools, configured,
 };
+use haft_host::options::Options;
 
-use super::connection::ServerLaunch;
-use super::manifest::{Manifest, Offers};
+use super::link::connection::ServerLaunch;
+use super::link::thread::ClientThread;
+use super::offers::manifest::{Manifest, Offers};
+use super::offers::resources::resource_tools;
+use super::offers::tool::RemoteTool;
 use super::record::{RecordPlace, ServerRecord, consent_hash};
-use super::resources::resource_tools;
 use super::server::RemoteServer;
-use super::thread::ClientThread;
-use super::tool::RemoteTool;
 
 /// What the tools for resources belong to, which are for all servers together.
 const RESOURCES: &str = "resources";

@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 use crate::conversation::{ModelToolCall, Native, Reply, ReplyPart, StopReason, Usage};
 use crate::form::{FAREWELL, ReplyProgress, ReplyReader};
 use crate::lower::names::safe_name;
-use crate::made_ids::Ids;
-use crate::offered_names::OfferedNames;
 use crate::provider::{ModelError, ModelRequest, ReplyEvent, ReplyListener};
-use crate::raw_json::{Object, compact};
-use crate::refused::{broke_off, unreadable};
+use crate::reading::made_ids::Ids;
+use crate::reading::raw_json::{Object, compact};
+use crate::reading::refused::{broke_off, unreadable};
 use crate::wire::Wire;
+use crate::writing::offered_names::OfferedNames;
 
 /// A reply that is read.
 pub(super) struct MessageReading {

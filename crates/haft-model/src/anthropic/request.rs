@@ -6,10 +6,10 @@ use serde_json::value::RawValue;
 
 use super::thinking::Thinking;
 use crate::conversation::{Image, Message, Reply, ReplyPart, ToolAnswer};
-use crate::foreign::{arguments_or_nothing, safe_id};
-use crate::offered_names::OfferedNames;
 use crate::provider::ModelRequest;
+use crate::reading::foreign::{arguments_or_nothing, safe_id};
 use crate::wire::Wire;
+use crate::writing::offered_names::OfferedNames;
 
 /// The default length of a reply: a request must name a limit, and a model takes no larger one than its own.
 const MOST_TOKENS: u32 = 32_000;

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use crate::effort::Effort;
+use crate::writing::effort::Effort;
 
 /// Pieces of the names of models that take a number of tokens, with dashes for all other signs.
 const COUNTED: [&str; 5] = ["claude-3-", "-4-0", "-4-1", "-4-5", "-4-2025"];

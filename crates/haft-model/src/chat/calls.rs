@@ -11,10 +11,10 @@ use serde_json::value::RawValue;
 use super::arguments_of;
 use crate::conversation::{ModelToolCall, StopReason};
 use crate::lower::names::safe_name;
-use crate::made_ids::Ids;
-use crate::offered_names::OfferedNames;
 use crate::provider::{ModelError, ModelErrorKind, ReplyEvent, ReplyListener};
-use crate::raw_json::{Object, compact, text};
+use crate::reading::made_ids::Ids;
+use crate::reading::raw_json::{Object, compact, text};
+use crate::writing::offered_names::OfferedNames;
 
 /// More calls in one reply are an endless loop of the model, or of the server.
 const MOST_CALLS: usize = 512;

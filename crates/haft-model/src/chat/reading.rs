@@ -11,14 +11,15 @@ use super::calls::{Calls, native};
 use super::said::ChatReplyContent;
 use crate::conversation::{ModelToolCall, Native, Reply, ReplyPart, StopReason, Usage};
 use crate::form::{FAREWELL, ReplyProgress, ReplyReader};
-use crate::made_ids::Ids;
-use crate::offered_names::OfferedNames;
 use crate::provider::{ModelError, ModelErrorKind, ModelRequest, ReplyEvent, ReplyListener};
 use crate::quirks::{Quirks, TextMay};
-use crate::raw_json::{Object, list};
-use crate::refused::{broke_off, unreadable};
+use crate::reading::made_ids::Ids;
+use crate::reading::raw_json::{Object, list};
+use crate::reading::refused::{broke_off, unreadable};
+use crate::reading::written_calls;
+use crate::reading::written_calls::ReplySegment;
 use crate::wire::Wire;
-use crate::written_calls::{self, ReplySegment};
+use crate::writing::offered_names::OfferedNames;
 
 /// A reply that is read.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::thought_aloud::{self, SortedText, ThoughtAloud};
 use crate::provider::{ReplyEvent, ReplyListener};
-use crate::raw_json::{Object, compact, list, text};
-use crate::written_calls::hold_back::HoldBack;
+use crate::reading::raw_json::{Object, compact, list, text};
+use crate::reading::written_calls::hold_back::HoldBack;
 
 /// The content of a reply so far, without its calls.
 #[derive(Debug, Default)]

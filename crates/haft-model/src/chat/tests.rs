@@ -11,8 +11,8 @@ use crate::form::WireFormat;
 use crate::lower::{ProviderDialect, ToolOffer, lower_all};
 use crate::provider::ModelRequest;
 use crate::quirks::{ChatServer, Quirks};
+use crate::reading::written_streams::{StreamFixture, compare, streams};
 use crate::wire::Wire;
-use crate::written_streams::{StreamFixture, compare, streams};
 
 fn form_of(stream: &StreamFixture) -> Chat {
     Chat { quirks: Quirks::of(stream.setting("base_url").unwrap_or_default()) }

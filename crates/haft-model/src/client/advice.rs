@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::moment::span;
-use crate::raw_json::{Object, list};
+use crate::reading::raw_json::{Object, list};
 
 /// Reads the span that Google's services put among the details of an error.
 pub(super) fn asked_in_body(body: &str) -> Option<Duration> {

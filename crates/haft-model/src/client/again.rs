@@ -85,7 +85,7 @@ impl ReplyFailure {
 
     /// Returns what went wrong as a part of a sentence: on one line, not long, without a capital and a full stop.
     pub(super) fn clause(&self) -> String {
-        let what = haft_contract::path::one_line(self.error.what.trim().trim_end_matches('.'));
+        let what = haft_contract::files::path::one_line(self.error.what.trim().trim_end_matches('.'));
         let what = what.strip_prefix("The ").map_or_else(|| what.to_string(), |rest| format!("the {rest}"));
         match what.char_indices().nth(LONGEST_CLAUSE) {
             Some((end, _)) => format!("{}…", &what[..end]),

@@ -11,8 +11,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use blake3::Hash;
 
 use crate::conversation::{Image, Message};
-use crate::images::{IllustratedText, images_in};
 use crate::provider::{ModelError, ModelErrorKind};
+use crate::writing::images::{IllustratedText, images_in};
 
 const TURNED_OFF: &str = "images are turned off";
 const TAKES_NONE: &str = "this model accepts none";

@@ -1,7 +1,7 @@
 //! Sends the requests of a connection, and reports why one got no answer.
 
 use bytes::Bytes;
-use haft_contract::net::Method;
+use haft_contract::doors::net::Method;
 use haft_net::{Address, Hop, HttpClient, Incoming, Outgoing, SendError};
 
 use super::Endpoint;

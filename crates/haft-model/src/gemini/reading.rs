@@ -8,12 +8,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::conversation::{ModelToolCall, Native, Reply, ReplyPart, StopReason, Usage};
 use crate::form::{FAREWELL, ReplyProgress, ReplyReader};
 use crate::lower::names::safe_name;
-use crate::made_ids::Ids;
-use crate::offered_names::OfferedNames;
 use crate::provider::{ModelError, ModelErrorKind, ModelRequest, ReplyEvent, ReplyListener};
-use crate::raw_json::{Object, compact, joined, list};
-use crate::refused::{broke_off, unreadable};
+use crate::reading::made_ids::Ids;
+use crate::reading::raw_json::{Object, compact, joined, list};
+use crate::reading::refused::{broke_off, unreadable};
 use crate::wire::Wire;
+use crate::writing::offered_names::OfferedNames;
 
 /// More calls in one reply are an endless loop of the model.
 const MOST_CALLS: usize = 512;

@@ -8,8 +8,8 @@ use crate::conversation::{Message, ModelToolCall, Native, Reply, ReplyPart, Stop
 use crate::form::WireFormat;
 use crate::lower::{ProviderDialect, ToolOffer, lower_all};
 use crate::provider::ModelRequest;
+use crate::reading::written_streams::{StreamFixture, compare, streams};
 use crate::wire::Wire;
-use crate::written_streams::{StreamFixture, compare, streams};
 
 #[test]
 fn streams_become_replies_and_the_next_request() {

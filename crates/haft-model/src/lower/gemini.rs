@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use haft_contract::lift::InverseLowering;
+use haft_contract::description::lift::InverseLowering;
 use serde_json::{Map, Value, json};
 
 use super::cycles::{Follow, recursive, references};

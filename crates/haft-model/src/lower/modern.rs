@@ -11,7 +11,7 @@ mod pointer;
 
 use std::collections::HashMap;
 
-use haft_contract::schema_rules::{contradicting_values, has_contradicting_default};
+use haft_contract::description::schema_rules::{contradicting_values, has_contradicting_default};
 use serde_json::{Map, Value};
 
 use super::SchemaRefusal;

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use haft_contract::lift::{Field, InverseLowering, LiftRule, Null, PropertyPlace};
+use haft_contract::description::lift::{Field, InverseLowering, LiftRule, Null, PropertyPlace};
 use serde_json::{Map, Value, json};
 
 use super::cycles::{Follow, references};

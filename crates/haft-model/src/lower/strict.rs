@@ -16,7 +16,7 @@ mod shapes;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use haft_contract::lift::{InverseLowering, LiftRule, NamedRule, ValueShape};
+use haft_contract::description::lift::{InverseLowering, LiftRule, NamedRule, ValueShape};
 use serde_json::{Map, Value, json};
 
 use super::modern::SchemaDocument;

@@ -5,11 +5,11 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::conversation::{Image, Message, Reply, ReplyPart, ToolAnswer};
-use crate::foreign::{arguments_or_nothing, safe_id};
-use crate::offered_names::OfferedNames;
 use crate::provider::ModelRequest;
-use crate::raw_json::list;
+use crate::reading::foreign::{arguments_or_nothing, safe_id};
+use crate::reading::raw_json::list;
 use crate::wire::Wire;
+use crate::writing::offered_names::OfferedNames;
 
 /// Beginnings of the names of models that do not think, and refuse to be asked for what they thought.
 const DO_NOT_THINK: [&str; 5] = ["gpt-3", "gpt-4", "gpt-5-chat", "chatgpt-", "ft:gpt-4"];

@@ -1,9 +1,9 @@
 //! A request that says how much to think is one of the published types, for every model and length.
 
 use haft_model::client::ModelConnection;
-use haft_model::effort::Effort;
 use haft_model::provider::{LanguageModel, ModelRequest};
 use haft_model::wire::Wire;
+use haft_model::writing::effort::Effort;
 use haft_net::HttpClient;
 use tokio_util::sync::CancellationToken;
 

@@ -1,6 +1,6 @@
 //! What the lift does with values that do not have the lowered form.
 
-use haft_contract::lift::InverseLowering;
+use haft_contract::description::lift::InverseLowering;
 use haft_model::lower::{ProviderDialect, ToolOffer, lower};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Arbitrary input never panics.
 
-use haft_contract::lift::InverseLowering;
+use haft_contract::description::lift::InverseLowering;
 use haft_model::lower::{ProviderDialect, ToolOffer, lower};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use haft_contract::web::{FetchedDocument, WebUrl};
+use haft_contract::doors::web::{FetchedDocument, WebUrl};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;

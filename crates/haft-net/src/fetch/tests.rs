@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use haft_contract::BoxFuture;
-use haft_contract::connection::{ConnectionDesk, ConnectionRequest, Decision};
-use haft_contract::door::{OldChanges, Permit, PermitIssuer, Provenance, Purpose, SessionName};
+use haft_contract::doors::connection::{ConnectionDesk, ConnectionRequest, Decision};
+use haft_contract::doors::door::{OldChanges, Permit, PermitIssuer, Provenance, Purpose, SessionName};
+use haft_contract::doors::web::{Fetch, FetchedDocument};
 use haft_contract::effect::Effect;
-use haft_contract::error::ToolError;
-use haft_contract::web::{Fetch, FetchedDocument};
+use haft_contract::outcome::error::ToolError;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 #[expect(clippy::disallowed_types, reason = "servers of tests on the loopback")]
 use tokio::net::{TcpListener, TcpStream};

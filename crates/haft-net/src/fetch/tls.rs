@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use haft_contract::web::{WebScheme, WebUrl};
+use haft_contract::doors::web::{WebScheme, WebUrl};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 #[expect(clippy::disallowed_types, reason = "this is the crate that the network is reached through")]
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use super::exchange::FetchError;
-use crate::trusted_tls::{TrustedRoots, client_config};
+use crate::http::trusted_tls::{TrustedRoots, client_config};
 
 /// A connection, encrypted or not.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}

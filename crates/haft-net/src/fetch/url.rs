@@ -6,10 +6,10 @@
 
 use std::net::IpAddr;
 
+use haft_contract::doors::web::{WebScheme, WebUrl};
 use haft_contract::effect::Host;
-use haft_contract::error::{Next, ToolError};
-use haft_contract::kinds::ErrorKind;
-use haft_contract::web::{WebScheme, WebUrl};
+use haft_contract::outcome::error::{Next, ToolError};
+use haft_contract::outcome::kinds::ErrorKind;
 use reqwest::Url;
 
 use crate::addresses::is_public;

@@ -3,8 +3,8 @@
 use std::io;
 use std::time::Duration;
 
-use haft_contract::job::JobFacts;
-use haft_contract::path::one_line;
+use haft_contract::doors::job::JobFacts;
+use haft_contract::files::path::one_line;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use haft_contract::job::{JobFacts, Jobs};
+use haft_contract::doors::job::{JobFacts, Jobs};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use tokio::io::Interest;
 use tokio::net::{UnixListener, UnixStream};

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
-use haft_contract::door::{Permit, Receipts};
-use haft_contract::error::ToolError;
-use haft_contract::job::{JobFacts, JobOutput, Jobs, NewJob, no_session};
+use haft_contract::doors::door::{Permit, Receipts};
+use haft_contract::doors::job::{JobFacts, JobOutput, Jobs, NewJob, no_session};
+use haft_contract::outcome::error::ToolError;
 
 use super::*;
 

@@ -11,7 +11,8 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
 use super::dial::{DialError, DialTarget};
-use super::opening::{self, MOST_FIRST_BYTES, Opening};
+use super::protocols::opening;
+use super::protocols::opening::{MOST_FIRST_BYTES, Opening};
 use super::relay::relay;
 use super::session::{DialledHost, Session};
 use super::traffic::{Account, ConnectionOutcome};

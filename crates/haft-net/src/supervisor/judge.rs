@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 
 use haft_contract::BoxFuture;
-use haft_contract::connection::{ConnectionRequest, Decision};
+use haft_contract::doors::connection::{ConnectionRequest, Decision};
 
 /// Decides about a connection at the moment it is made.
 pub trait ConnectionJudge: Send + Sync {

@@ -14,8 +14,9 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::dns::{self, DnsAnswer, DnsQuestion, RecordKind};
 use super::host_name::is_localhost;
+use super::protocols::dns;
+use super::protocols::dns::{DnsAnswer, DnsQuestion, RecordKind};
 use super::session::{AFTER_AN_ERROR, Session};
 
 /// Most bytes of a question.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use haft_contract::effect::{Change, Claim, Danger, Exposure, RemoteClaim, StateKey};
-use haft_contract::path::{Extent, FileLocation};
+use haft_contract::files::path::{Extent, FileLocation};
 
 use super::*;
 use crate::decision::{Class, Decision};

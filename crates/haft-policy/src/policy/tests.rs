@@ -5,7 +5,7 @@ use crate::rule::Pattern;
 use haft_contract::effect::{
     Change, Claim, CommandLine, CommandStep, Exposure, FollowedChange, Host, RemoteClaim, StateKey,
 };
-use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::files::path::{Extent, FileLocation, Target};
 
 fn inside(path: &str) -> Target {
     Target::Inside(FileLocation::new(path, Extent::Entry))

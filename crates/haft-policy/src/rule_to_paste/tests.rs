@@ -80,8 +80,10 @@ fn an_interpreter_is_one_in_every_version_and_a_wrapper_never_has_a_rule() {
 fn a_path_of_the_workspace_is_not_the_same_path_elsewhere() {
     let rule = sketches(steps_in_scene("rm notes.txt").iter().filter(|effect| matches!(effect, Effect::Step(_))));
     let rule = rule.and_then(|rules| rules.first()?.rule()).expect("there is a rule");
-    let elsewhere =
-        Target::Outside(haft_contract::path::FileLocation::new("/notes.txt", haft_contract::path::Extent::Entry));
+    let elsewhere = Target::Outside(haft_contract::files::path::FileLocation::new(
+        "/notes.txt",
+        haft_contract::files::path::Extent::Entry,
+    ));
     for effect in steps_in_scene("rm notes.txt") {
         let Effect::Step(step) = effect else { continue };
         let opinion = |effect: Effect| rule.on_effect("bash", &effect, EffectKind::of(&effect));
@@ -111,7 +113,10 @@ fn a_rule_that_would_be_a_mistake_is_not_shown() {
     let steps = steps_in_scene("rm -r build").into_iter().map(|effect| match effect {
         Effect::Step(step) => {
             let does = StepEffect::Change(
-                Target::Inside(haft_contract::path::FileLocation::new("sub/build", haft_contract::path::Extent::Tree)),
+                Target::Inside(haft_contract::files::path::FileLocation::new(
+                    "sub/build",
+                    haft_contract::files::path::Extent::Tree,
+                )),
                 haft_contract::effect::Change::Remove,
             );
             Effect::Step(CommandStep { does, ..step })
@@ -125,7 +130,7 @@ fn a_rule_that_would_be_a_mistake_is_not_shown() {
 #[test]
 fn what_a_tool_changes_is_allowed_by_its_name_and_only_what_is_ordinary() {
     let changes = |path: &str| {
-        let place = haft_contract::path::FileLocation::new(path, haft_contract::path::Extent::Entry);
+        let place = haft_contract::files::path::FileLocation::new(path, haft_contract::files::path::Extent::Entry);
         Effect::Change(Target::Inside(place), haft_contract::effect::Change::Replace)
     };
     let pasted = |effects: &[Effect]| rule_to_paste(&Policy::default(), ("edit_file", effects), Situation::default());

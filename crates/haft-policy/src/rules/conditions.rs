@@ -3,7 +3,7 @@
 use std::fmt;
 
 use haft_contract::effect::{Change, CommandStep, Effect, StepEffect};
-use haft_contract::path::Target;
+use haft_contract::files::path::Target;
 
 use serde_json::Value;
 

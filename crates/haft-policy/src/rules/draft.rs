@@ -348,7 +348,7 @@ fn tool(name: &str, known: &[String]) -> Result<NamePattern, RuleProblem> {
         return Err(RuleProblem::of("tool", "the tool is blank", "name one, such as \"write_file\""));
     }
     let is_known = known.iter().any(|tool| tool == pattern.text());
-    let near = haft_contract::closest::closest(name, known.iter().map(String::as_str));
+    let near = haft_contract::text::closest::closest(name, known.iter().map(String::as_str));
     match near.filter(|_| !pattern.is_open() && !name.contains("__") && !is_known) {
         Some(near) => {
             let fix = format!("did you mean \"{near}\"? If the name is right, write \"{}*\"", pattern.text());
@@ -361,7 +361,7 @@ fn tool(name: &str, known: &[String]) -> Result<NamePattern, RuleProblem> {
 fn effect(name: &str) -> Result<EffectKind, RuleProblem> {
     EffectKind::named(name).ok_or_else(|| {
         let names: Vec<&str> = effect_kind::ALL.iter().map(|sort| sort.name()).collect();
-        let fix = match haft_contract::closest::closest(name, names.iter().copied()) {
+        let fix = match haft_contract::text::closest::closest(name, names.iter().copied()) {
             Some(near) => format!("did you mean \"{near}\"? There are {}", names.join(", ")),
             None => format!("use one of {}", names.join(", ")),
         };

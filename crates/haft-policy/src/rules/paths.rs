@@ -7,7 +7,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use haft_contract::path::{Extent, Target};
+use haft_contract::files::path::{Extent, Target};
 
 use super::fit::Fit;
 use super::names::{GAP, NamePattern};
@@ -306,7 +306,7 @@ enum PatternProgress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_contract::path::FileLocation;
+    use haft_contract::files::path::FileLocation;
 
     fn roots() -> Roots {
         Roots { home: "/home/me".into(), workspace: Some("/home/me/work".into()) }

@@ -5,7 +5,7 @@ mod lattice;
 use std::sync::Arc;
 
 use haft_contract::effect::{Change, CommandLine, CommandStep, Effect, Host, StepEffect};
-use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::files::path::{Extent, FileLocation, Target};
 use serde_json::json;
 
 use super::draft::{Patterns, RuleCheckContext, RuleDraft};

@@ -21,7 +21,7 @@ mod tests;
 
 use std::sync::OnceLock;
 
-use haft_contract::schema_rules::contradicting_values;
+use haft_contract::description::schema_rules::contradicting_values;
 use jsonschema::Validator;
 use serde_json::Value;
 

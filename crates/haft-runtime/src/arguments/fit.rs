@@ -18,13 +18,13 @@ mod tests;
 
 use std::cell::Cell;
 
-use haft_contract::dialect::Coercion;
+use haft_contract::description::dialect::Coercion;
 use serde_json::{Map, Value};
 
 use super::ArgumentReading;
 use super::fault::{key_path, shown};
-use super::not_meant;
 use super::outline::{Outline, item_schema, parts, property_schema, types};
+use super::repairs::not_meant;
 use site::Site;
 
 /// Deepest nesting that is fitted; below it values stay as they are.

@@ -1,17 +1,18 @@
-//! Reads arguments in shapes other than the schema's, as the tool lists them (`haft_contract::shape`).
+//! Reads arguments in shapes other than the schema's, as the tool lists them (`haft_contract::description::shape`).
 //!
 //! Runs only where the call does not fit unchanged. It skips a shape that contradicts an argument the model also gave.
 
-use haft_contract::closest::folded;
-use haft_contract::grouped::GroupedNumber;
-use haft_contract::path::one_line;
-use haft_contract::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments, Shapes};
-use haft_contract::spec::Spec;
+use haft_contract::description::shape::{ArgumentLookup, ArgumentShape, Meaning, MeantArguments, Shapes};
+use haft_contract::description::spec::Spec;
+use haft_contract::files::path::one_line;
+use haft_contract::text::closest::folded;
+use haft_contract::text::grouped::GroupedNumber;
 use serde_json::{Map, Value};
 
 use super::ArgumentReading;
 use super::fault::{Fault, UnknownKey, key_path, shown};
-use super::literal::{self, Literal};
+use super::repairs::literal;
+use super::repairs::literal::Literal;
 
 /// Reads all arguments that are in another shape, in the order of the shapes.
 #[must_use]

@@ -1,7 +1,7 @@
 //! Checks that calls do not disturb each other: calls side by side, and a call after one that failed.
 
-use haft_contract::kinds::ErrorKind;
-use haft_contract::result::{Status, ToolResult};
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_contract::outcome::result::{Status, ToolResult};
 use serde_json::Value;
 
 use super::bench::{ConformanceBench, Good, is_same, shown};

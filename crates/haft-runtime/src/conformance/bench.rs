@@ -4,15 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
-use haft_contract::manual::Example;
-use haft_contract::output::Content;
-use haft_contract::result::{Status, ToolResult};
+use haft_contract::description::manual::Example;
+use haft_contract::outcome::output::Content;
+use haft_contract::outcome::result::{Status, ToolResult};
 use serde_json::Value;
 
 use super::{Check, ConformanceSubject, Finding};
-use crate::approval::{Nobody, YesToOrdinary};
 use crate::arguments::minimal_example;
-use crate::session::{ResultCaching, Session};
+use crate::asking::approval::{Nobody, YesToOrdinary};
+use crate::state::session::{ResultCaching, Session};
 
 /// Most characters of arguments that are shown.
 const LONGEST_SHOWN: usize = 80;

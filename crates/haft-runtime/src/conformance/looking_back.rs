@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use haft_contract::grouped::GroupedNumber;
-use haft_contract::result::Status;
+use haft_contract::outcome::result::Status;
+use haft_contract::text::grouped::GroupedNumber;
 use serde_json::Value;
 
 use super::bench::{ConformanceBench, ConformanceCall, Good, answer, shown};
 use super::{Check, Finding};
 use crate::arguments::Checker;
-use crate::redact::HIDDEN;
+use crate::redaction::redact::HIDDEN;
 
 /// The checks of this file, in the order of [`checks`].
 pub(super) const CHECKS: [Check; 6] =

@@ -1,8 +1,8 @@
 //! Checks that a tool answers unexpected values that fit its schema, or refuses them in words.
 
-use haft_contract::error::Next;
-use haft_contract::kinds::ErrorKind;
-use haft_contract::result::{Status, ToolResult};
+use haft_contract::outcome::error::Next;
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_contract::outcome::result::{Status, ToolResult};
 use serde_json::{Map, Value, json};
 
 use super::bench::{ConformanceBench, Good, shown};

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use haft_contract::result::{Status, ToolResult};
+use haft_contract::outcome::result::{Status, ToolResult};
 use tokio::time::Instant;
 
 use super::bench::{ConformanceBench, Good};
 use super::{Check, ConformanceVerdict, Finding};
 use crate::events::{CallEventContent, EventKind, Subscription};
-use crate::stage::CallStage;
+use crate::pipeline::stage::CallStage;
 
 /// How long a call may take to stop; then the runtime gives it up.
 const GRACE: Duration = Duration::from_millis(500);

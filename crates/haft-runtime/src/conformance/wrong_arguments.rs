@@ -1,7 +1,7 @@
 //! Checks that arguments that do not fit are refused, with words, before the tool receives them.
 
-use haft_contract::kinds::ErrorKind;
-use haft_contract::result::{Did, ToolResult};
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_contract::outcome::result::{Did, ToolResult};
 use serde_json::{Map, Value, json};
 
 use super::bench::{ConformanceBench, Good, shown};

@@ -129,7 +129,7 @@ fn text_of(output: Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use haft_contract::process::Stream;
+    use haft_contract::doors::process::Stream;
     use serde_json::json;
 
     fn answer(text: &str) -> Result<HookAnswer, String> {

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
-use haft_contract::error::ToolError;
-use haft_contract::output::{Content, ToolOutput};
-use haft_contract::process::{CommandSpec, CommitReport, HowEnded, Ran, TrustedCode};
+use haft_contract::doors::process::{CommandSpec, CommitReport, HowEnded, Ran, TrustedCode};
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::output::{Content, ToolOutput};
 use regex::Regex;
 use serde_json::Value;
 

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use haft_contract::context::RunContext;
-use haft_contract::door::Provenance;
+use haft_contract::doors::door::Provenance;
+use haft_contract::doors::process::{CommandSpec, Disposition, OutputListener, Ran};
 use haft_contract::effect::{CommandLine, CommandStep, Effect, StepEffect};
-use haft_contract::error::ToolError;
-use haft_contract::path::{Extent, RawPath};
-use haft_contract::process::{CommandSpec, Disposition, OutputListener, Ran};
+use haft_contract::files::path::{Extent, RawPath};
+use haft_contract::outcome::error::ToolError;
 use haft_policy::policy::Mode;
 
 use super::rule_of;
-use crate::call_context::CallContext;
-use crate::permits;
+use crate::confining::permits;
+use crate::pipeline::call_context::CallContext;
 
 /// Longest warning of a hook, in characters.
 const LONGEST_WARNING: usize = 2_000;
@@ -93,8 +93,8 @@ impl<'a> HookContext<'a> {
             session: session.name.clone(),
             run: session.run.clone(),
             turn: self.cx.turn.number,
-            purpose: haft_contract::door::Purpose::default(),
-            old_changes: haft_contract::door::OldChanges::Stay,
+            purpose: haft_contract::doors::door::Purpose::default(),
+            old_changes: haft_contract::doors::door::OldChanges::Stay,
         };
         let mut effects = vec![Effect::Run(CommandLine(command.line.clone()))];
         effects.extend((reach == HookReach::Network).then(|| connects(command)));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bytes::Bytes;
-use haft_contract::output::{Content, ToolOutput};
+use haft_contract::outcome::output::{Content, ToolOutput};
 use haft_policy::policy::Mode;
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use haft_contract::plain_text::PlainText;
-use haft_contract::process::Stream;
+use haft_contract::doors::process::Stream;
+use haft_contract::text::plain_text::PlainText;
 
 /// Most bytes that are kept of each stream.
 pub(super) const MOST: usize = 64 * 1024;

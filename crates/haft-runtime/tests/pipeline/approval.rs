@@ -8,9 +8,9 @@ use haft_policy::effect_kind::EffectKind;
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::{Mode, Policy};
 use haft_policy::rule::{Pattern, Rule};
-use haft_runtime::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
-use haft_testkit::approver::{ScriptedApprover, nobody};
+use haft_runtime::asking::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::{ScriptedApprover, nobody};
 use haft_testkit::snapshot;
 use haft_testkit::snapshot::told;
 use haft_testkit::tools::{Misbehave, PutTool};
@@ -123,7 +123,7 @@ async fn stopping_the_turn_refuses_the_call_and_cancels_the_rest() {
     let results = scene.turn(&calls).await;
 
     assert!(told(&results[0]).contains("the user stopped the turn"), "{}", told(&results[0]));
-    assert_eq!(results[1].status, haft_contract::result::Status::Cancelled);
+    assert_eq!(results[1].status, haft_contract::outcome::result::Status::Cancelled);
     scene.assert_untouched();
     scene.session().begin_turn();
     assert!(scene.told("read_file", json!({ "path": "a" })).await.contains("missing_file"));
@@ -187,7 +187,7 @@ async fn a_tool_that_does_what_it_had_not_planned_is_refused_at_the_door() {
 
 #[tokio::test]
 async fn a_file_that_changes_while_somebody_thinks_is_stale() {
-    use haft_runtime::approval::{ApprovalRequest, Approver};
+    use haft_runtime::asking::approval::{ApprovalRequest, Approver};
     struct Meddler(std::path::PathBuf);
     impl Approver for Meddler {
         fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> haft_contract::BoxFuture<'a, Verdict> {

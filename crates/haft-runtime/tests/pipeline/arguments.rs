@@ -1,8 +1,8 @@
 //! What a model sends, and what it is told.
 
 use haft_contract::call::{RawArguments, ToolCall};
+use haft_contract::outcome::result::Status;
 use haft_contract::prelude::*;
-use haft_contract::result::Status;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_testkit::snapshot::told;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use haft_contract::call::{CallId, RawArguments, ToolCall};
-use haft_contract::result::{Did, Status};
-use haft_runtime::approval::{ApprovalRequest, Approver, Verdict};
-use haft_testkit::approver::ScriptedApprover;
+use haft_contract::outcome::result::{Did, Status};
+use haft_runtime::asking::approval::{ApprovalRequest, Approver, Verdict};
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
 use haft_testkit::snapshot::told;
 use haft_testkit::tools::{Misbehave, PutTool, WaitTool};

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use haft_contract::BoxFuture;
+use haft_contract::description::spec::Spec;
 use haft_contract::prelude::*;
-use haft_contract::spec::Spec;
 use haft_contract::tool::{AnyTool, ToolInvocation, Typed};
-use haft_runtime::catalog::{Catalog, CatalogError};
-use haft_runtime::entry::CatalogEntry;
-use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetExt};
+use haft_runtime::catalogue::catalog::{Catalog, CatalogError};
+use haft_runtime::catalogue::entry::CatalogEntry;
+use haft_runtime::catalogue::toolset::{Preset, ToolList, Toolset, ToolsetExt};
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_testkit::tools::{Add, PutTool};
@@ -103,7 +103,10 @@ async fn a_description_that_breaks_a_rule_is_not_registered() {
         fn spec(&self) -> &Spec {
             &self.0
         }
-        fn bind(self: Arc<Self>, _args: &Value) -> Result<Box<dyn ToolInvocation>, haft_contract::error::ToolError> {
+        fn bind(
+            self: Arc<Self>,
+            _args: &Value,
+        ) -> Result<Box<dyn ToolInvocation>, haft_contract::outcome::error::ToolError> {
             unreachable!("it is never registered")
         }
     }
@@ -145,7 +148,10 @@ async fn a_preset_may_be_one_that_the_schema_describes_elsewhere() {
         fn spec(&self) -> &Spec {
             &self.0
         }
-        fn bind(self: Arc<Self>, _args: &Value) -> Result<Box<dyn ToolInvocation>, haft_contract::error::ToolError> {
+        fn bind(
+            self: Arc<Self>,
+            _args: &Value,
+        ) -> Result<Box<dyn ToolInvocation>, haft_contract::outcome::error::ToolError> {
             unreachable!("it is never called")
         }
     }
@@ -170,7 +176,7 @@ async fn called(toolset: impl Toolset, tool: &str, arguments: Value) -> String {
     let catalog = Catalog::default();
     catalog.add(&toolset).await.expect("the toolset is in order");
     let runtime = haft_runtime::runtime::Runtime::new(catalog, scene.runtime().doors().clone());
-    let session = runtime.session("s", haft_testkit::approver::nobody());
+    let session = runtime.session("s", haft_testkit::scripted::approver::nobody());
     let call = haft_contract::call::ToolCall::new(tool, haft_contract::call::RawArguments::from(arguments));
     haft_testkit::snapshot::told(&runtime.call(&session, call).await)
 }
@@ -213,7 +219,7 @@ async fn calls_that_differ_only_in_what_is_fixed_are_different_calls() {
     }
     let scene = haft_testkit::scene::Scene::new().file("a", "1").file("b", "2");
     let runtime = haft_runtime::runtime::Runtime::new(catalog, scene.runtime().doors().clone());
-    let session = runtime.session("s", haft_testkit::approver::nobody());
+    let session = runtime.session("s", haft_testkit::scripted::approver::nobody());
     for (name, text) in [("read_a", "1\t1"), ("read_b", "1\t2")] {
         let result = runtime.call(&session, haft_contract::call::ToolCall::new(name, json!({}).into())).await;
         assert!(result.text().contains(text), "{}", result.text());
@@ -229,10 +235,12 @@ async fn a_toolset_may_be_listed_later_and_fail() {
         }
         fn list(
             &self,
-        ) -> BoxFuture<'_, Result<Vec<haft_runtime::entry::CatalogEntry>, haft_runtime::toolset::ToolsetError>>
-        {
+        ) -> BoxFuture<
+            '_,
+            Result<Vec<haft_runtime::catalogue::entry::CatalogEntry>, haft_runtime::catalogue::toolset::ToolsetError>,
+        > {
             Box::pin(async {
-                Err(haft_runtime::toolset::ToolsetError {
+                Err(haft_runtime::catalogue::toolset::ToolsetError {
                     toolset: "broken".into(),
                     what: "it is away".into(),
                     fix: "wait".into(),

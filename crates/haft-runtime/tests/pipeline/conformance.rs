@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
-use haft_contract::manual::{Example, Manual};
+use haft_contract::description::manual::{Example, Manual};
 use haft_contract::prelude::*;
 use haft_policy::policy::Mode;
 use haft_runtime::conformance::{Check, ConformanceSubject, ConformanceVerdict, Finding, tried};

@@ -8,12 +8,12 @@ use haft_policy::decision::Decision;
 use haft_policy::grant::GrantScope;
 use haft_policy::hosts::{HostOpinion, HostSettings};
 use haft_policy::policy::Policy;
-use haft_runtime::approval::Verdict;
+use haft_runtime::asking::approval::Verdict;
 use haft_runtime::record;
-use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::commands::ScriptedCommand;
-use haft_testkit::parted::PartedTool;
+use haft_testkit::corpora::parted::PartedTool;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use serde_json::{Value, json};
 
 /// Allows `granted.example` and one port of `port.example`; `index.example` belongs to a group.

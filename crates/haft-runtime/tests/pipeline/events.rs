@@ -1,10 +1,10 @@
 //! Events: one start, one end, everything between in order; records that do not change.
 
-use haft_runtime::approval::Verdict;
+use haft_runtime::asking::approval::Verdict;
 use haft_runtime::events::{CallEvent, EventKind};
 use haft_runtime::record;
-use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
 use haft_testkit::tools::{Misbehave, PutTool};
 use serde_json::json;

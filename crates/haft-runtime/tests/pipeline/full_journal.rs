@@ -2,9 +2,9 @@
 
 use haft_contract::call::{RawArguments, ToolCall};
 use haft_policy::decision::Class;
-use haft_runtime::approval::Verdict;
-use haft_testkit::approver::{ScriptedApprover, nobody};
+use haft_runtime::asking::approval::Verdict;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::{ScriptedApprover, nobody};
 use haft_testkit::snapshot::told;
 use serde_json::{Value, json};
 

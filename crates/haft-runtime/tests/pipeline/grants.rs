@@ -1,21 +1,21 @@
 //! Commands in parts: what is asked, what is offered, what a grant then covers, and what the session remembers of it.
 
+use haft_contract::doors::process::ConfinementLevel;
 use haft_contract::effect::{Change, Host, StepEffect};
-use haft_contract::path::{Extent, FileLocation, Target};
-use haft_contract::process::ConfinementLevel;
+use haft_contract::files::path::{Extent, FileLocation, Target};
 use haft_policy::decision::{Class, Decision};
 use haft_policy::effect_kind::EffectKind;
 use haft_policy::grant::GrantScope;
 use haft_policy::policy::Policy;
 use haft_policy::rule::{Pattern, Rule};
-use haft_runtime::approval::{Verdict, YesToOrdinary};
-use haft_runtime::bits::Bit;
+use haft_runtime::asking::approval::{Verdict, YesToOrdinary};
 use haft_runtime::events::{CallEventContent, EventKind};
 use haft_runtime::record;
-use haft_testkit::approver::ScriptedApprover;
+use haft_runtime::state::taint::Bit;
 use haft_testkit::commands::ScriptedCommand;
-use haft_testkit::parted::PartedTool;
+use haft_testkit::corpora::parted::PartedTool;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! Hooks refuse and rewrite, never allow, and fail closed.
 
 use haft_contract::BoxFuture;
-use haft_contract::output::ToolOutput;
+use haft_contract::outcome::output::ToolOutput;
 use haft_runtime::hooks::{Before, Hook, HookContext, HookedCall};
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;

@@ -2,13 +2,13 @@
 
 use haft_contract::BoxFuture;
 use haft_contract::context::RunContext;
-use haft_contract::door::PageRequest;
+use haft_contract::doors::door::PageRequest;
+use haft_contract::doors::inspection::{Inspection, Inspector};
+use haft_contract::doors::process::{CommandSpec, Disposition};
 use haft_contract::effect::{Change, CommandLine};
-use haft_contract::error::ToolError;
-use haft_contract::inspection::{Inspection, Inspector};
-use haft_contract::kinds::ErrorKind;
-use haft_contract::path::{Extent, FileLocation, Target};
-use haft_contract::process::{CommandSpec, Disposition};
+use haft_contract::files::path::{Extent, FileLocation, Target};
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::kinds::ErrorKind;
 use haft_policy::decision::{Class, Decision};
 use haft_policy::policy::Policy;
 use haft_policy::rule::{Pattern, Rule};

@@ -1,8 +1,8 @@
 //! What a session remembers, and what it makes of it.
 
 use haft_contract::call::CallId;
-use haft_contract::path::RawPath;
-use haft_contract::result::Status;
+use haft_contract::files::path::RawPath;
+use haft_contract::outcome::result::Status;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_testkit::tools::{Misbehave, PutTool};
@@ -82,7 +82,7 @@ async fn a_call_of_an_earlier_turn_can_still_be_cancelled() {
 async fn listings_and_changes_are_never_redundant() {
     let scene = Scene::new()
         .tool(PutTool)
-        .approver(haft_runtime::approval::YesToOrdinary::or_ask(haft_testkit::approver::nobody()));
+        .approver(haft_runtime::asking::approval::YesToOrdinary::or_ask(haft_testkit::scripted::approver::nobody()));
     let results = scene.turn(&vec![("list_dir", json!({})); 3]).await;
     assert!(results.iter().all(|result| result.status == Status::Ok));
     let results = scene.turn(&vec![("put", json!({ "path": "a", "content": "x" })); 3]).await;

@@ -1,8 +1,8 @@
 //! Order within a turn, and apart from other sessions.
 
-use haft_runtime::approval::Verdict;
-use haft_testkit::approver::ScriptedApprover;
+use haft_runtime::asking::approval::Verdict;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot::told;
 use haft_testkit::tools::{PutTool, Swap, WaitTool};
 use serde_json::json;

@@ -3,8 +3,8 @@
 use haft_contract::tool::AnyTool;
 use haft_runtime::events::CallEventContent;
 use haft_runtime::record;
-use haft_testkit::approver::ScriptedApprover;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::tools::{Misbehave, PutTool, WaitTool};
 use serde_json::json;
 
@@ -110,7 +110,7 @@ async fn a_secret_leaves_by_no_exit() {
 
 #[tokio::test]
 async fn words_for_the_person_do_not_reach_the_model() {
-    let yes = haft_runtime::approval::YesToOrdinary::or_ask(haft_testkit::approver::nobody());
+    let yes = haft_runtime::asking::approval::YesToOrdinary::or_ask(haft_testkit::scripted::approver::nobody());
     let scene = Scene::new().tool(Misbehave).tool(PutTool).approver(yes);
     let failed = scene.call("misbehave", json!({ "how": "fail" })).await;
     assert_eq!(failed.error.as_ref().and_then(|error| error.detail.as_deref()), Some("the innards of the tool"));
@@ -134,10 +134,10 @@ async fn a_secret_across_the_cut_of_a_line_is_hidden_as_a_whole() {
 
 #[tokio::test]
 async fn data_that_is_too_large_is_left_out_and_said_so() {
-    use haft_contract::error::ToolError;
-    struct Big(haft_contract::spec::Spec);
+    use haft_contract::outcome::error::ToolError;
+    struct Big(haft_contract::description::spec::Spec);
     impl AnyTool for Big {
-        fn spec(&self) -> &haft_contract::spec::Spec {
+        fn spec(&self) -> &haft_contract::description::spec::Spec {
             &self.0
         }
         fn bind(
@@ -158,13 +158,18 @@ async fn data_that_is_too_large_is_left_out_and_said_so() {
         fn run<'a>(
             self: Box<Self>,
             _cx: &'a haft_contract::context::RunContext<'a>,
-        ) -> haft_contract::BoxFuture<'a, Result<haft_contract::output::ToolOutput, ToolError>> {
-            Box::pin(async { Ok(haft_contract::output::ToolOutput::text("big").with_data(json!(vec![0; 1_000_000]))) })
+        ) -> haft_contract::BoxFuture<'a, Result<haft_contract::outcome::output::ToolOutput, ToolError>> {
+            Box::pin(async {
+                Ok(haft_contract::outcome::output::ToolOutput::text("big").with_data(json!(vec![0; 1_000_000])))
+            })
         }
     }
-    let schema = haft_contract::schema::object([]);
-    let spec =
-        haft_contract::spec::Spec::new("big", haft_contract::manual::Manual::plain("big", "Returns a lot."), schema);
+    let schema = haft_contract::description::schema::object([]);
+    let spec = haft_contract::description::spec::Spec::new(
+        "big",
+        haft_contract::description::manual::Manual::plain("big", "Returns a lot."),
+        schema,
+    );
     let result = Scene::new().any_tool(std::sync::Arc::new(Big(spec))).call("big", json!({})).await;
     assert!(result.data.is_none());
     assert!(result.text().contains("was left out"), "{}", result.text());

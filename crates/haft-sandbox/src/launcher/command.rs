@@ -11,7 +11,7 @@ use super::descriptors;
 use super::hands::Hands;
 use super::signals;
 use super::watch::WatcherConfinement;
-use crate::orders::{NotStarted, Orders};
+use crate::running::orders::{NotStarted, Orders};
 
 /// Where a program is looked for if the environment does not say.
 const USUAL_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -8,24 +8,11 @@
 //!
 //! Not here: reading orders, reporting, starting and watching the command (`launcher`).
 
-mod caches;
-mod code;
-mod covers;
+mod confining;
 mod detached;
-mod file_rights;
-mod grounds;
-mod layer;
-mod limits;
-mod mounts;
-mod namespaces;
+mod mounting;
 #[cfg_attr(not(test), expect(dead_code, reason = "sessions with a network by name use it"))]
 mod network;
-mod new_root;
-mod partly;
-mod places;
-mod renames;
-mod sources;
-mod system_calls;
 mod trials;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -36,25 +23,27 @@ use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 use rustix::process::{DumpableBehavior, Pid, set_dumpable_behavior};
 
-pub(crate) use self::covers::{is_secret, secret_folders};
-pub(crate) use self::file_rights::knows_ports;
-pub(crate) use self::grounds::Grounds;
-pub(crate) use self::partly::partly;
+pub(crate) use self::confining::file_rights::knows_ports;
+pub(crate) use self::mounting::covers::{is_secret, secret_folders};
+pub(crate) use self::mounting::grounds::Grounds;
+pub(crate) use self::mounting::partly::partly;
 pub(crate) use self::trials::trials;
 
-use self::caches::Caches;
-use self::file_rights::{FileRights, Ports};
-use self::namespaces::{NamespaceSide, SharedNamespaces};
-use self::new_root::NewRoot;
-use self::places::{PlaceContent, RootPlace};
-use self::renames::Renames;
-use self::sources::{RootDescriptors, Sources};
-use self::system_calls::{Filters, Sockets, Tracing};
+use self::confining::file_rights::{FileRights, Ports};
+use self::confining::namespaces::{NamespaceSide, SharedNamespaces};
+use self::confining::renames::Renames;
+use self::confining::system_calls::{Filters, Sockets, Tracing};
+use self::mounting::caches::Caches;
+use self::mounting::new_root::NewRoot;
+use self::mounting::places::{PlaceContent, RootPlace};
+use self::mounting::sources::{RootDescriptors, Sources};
 use super::keeper::{self, KeeperSetup};
 use super::line::LauncherLine;
 use super::notify::Handover;
 use super::watch::{self, ProcessScope};
-use crate::orders::{KeptNetwork, KeptParts, KeptShares, LauncherReport, NotStarted, Orders, Visible, VisibleRoot};
+use crate::running::orders::{
+    KeptNetwork, KeptParts, KeptShares, LauncherReport, NotStarted, Orders, Visible, VisibleRoot,
+};
 
 /// On which side of the sandbox a launcher is after it has entered it.
 #[expect(clippy::large_enum_variant, reason = "there is one for a process")]
@@ -124,7 +113,7 @@ impl ReadyToRun {
     /// Takes on the last restrictions. For the process that becomes the command, right before it does.
     fn restrict_command(&self) -> std::io::Result<()> {
         if let Some(files) = &self.files {
-            file_rights::restrict_to(files).map_err(|error| std::io::Error::other(format!("{error:?}")))?;
+            confining::file_rights::restrict_to(files).map_err(|error| std::io::Error::other(format!("{error:?}")))?;
         }
         if let RenameSupport::Promised(handover) = &self.folders {
             // When it fails, nothing arrives, and the watcher says so.
@@ -201,17 +190,17 @@ pub(crate) fn fully(
     descriptors: Vec<OwnedFd>,
     socket: Option<OwnedFd>,
 ) -> Result<SandboxSide, NotEntered> {
-    let given = sources::given(&visible.roots, descriptors).map_err(|error| match error.raw_os_error() {
+    let given = mounting::sources::given(&visible.roots, descriptors).map_err(|error| match error.raw_os_error() {
         Some(libc::EXDEV) => NotEntered::NoLayer("the two folders for the changes are not side by side".into()),
         _ => NotEntered::Passing(format!("The descriptors of the workspace are missing: {error}.")),
     })?;
-    let places = places::plan(visible, orders.network);
+    let places = mounting::places::plan(visible, orders.network);
     let listening = detached::listening();
     let sources = take_identity(&places, &given, visible)?;
     let filters = Filters::prepare(Sockets::Internet, Tracing::OwnProcesses)?;
-    let identity = namespaces::own_identity();
+    let identity = confining::namespaces::own_identity();
     let (gate, held) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).or_missing("A pipe")?;
-    match namespaces::split(orders.network).or_missing("A user namespace with namespaces of its own")? {
+    match confining::namespaces::split(orders.network).or_missing("A user namespace with namespaces of its own")? {
         NamespaceSide::Outside(pid) => {
             // Closed when this process ends, and not before: the other one waits for its report.
             std::mem::forget(held);
@@ -219,10 +208,11 @@ pub(crate) fn fully(
         }
         NamespaceSide::Inside => {
             drop(held);
-            namespaces::map_identity(identity.0, identity.1).or_missing("The identity in a user namespace")?;
+            confining::namespaces::map_identity(identity.0, identity.1)
+                .or_missing("The identity in a user namespace")?;
             let building = SandboxBuilder { orders, visible, places: &places, listening: &listening };
             let BuiltSandbox { mut notes, keeper, files } = building.inside(sources, given, socket)?;
-            notes.extend(places::without_effect(&places));
+            notes.extend(mounting::places::without_effect(&places));
             let _ = rustix::io::read(&gate, &mut [0_u8; 1]);
             let folders = renamed_folders(&visible.roots)?;
             let (signals, layers) = (SignalExposure::DoNotMatter, Vec::new());
@@ -233,7 +223,7 @@ pub(crate) fn fully(
 
 fn renamed_folders(roots: &[VisibleRoot]) -> Result<RenameSupport, NotEntered> {
     if roots.iter().any(|root| root.layered) {
-        Ok(RenameSupport::Promised(Handover::prepare(renames::filter()).or_missing("A pair of sockets")?))
+        Ok(RenameSupport::Promised(Handover::prepare(confining::renames::filter()).or_missing("A pair of sockets")?))
     } else {
         Ok(RenameSupport::AsTheyAre)
     }
@@ -242,10 +232,10 @@ fn renamed_folders(roots: &[VisibleRoot]) -> Result<RenameSupport, NotEntered> {
 /// As root, becomes the owner of the workspace, after having gathered what that owner may not reach.
 fn take_identity(places: &[RootPlace], given: &[RootDescriptors], visible: &Visible) -> Result<Sources, NotEntered> {
     let first = given.first();
-    let owner = first.map(|root| namespaces::owner_to_become(root.folder.as_fd())).transpose();
+    let owner = first.map(|root| confining::namespaces::owner_to_become(root.folder.as_fd())).transpose();
     let Some(owner) = owner.or_missing("The owner of the workspace")?.flatten() else { return Ok(Sources::Paths) };
     let sources = Sources::staged(places, given, visible).or_missing("A place to gather the parts of the sandbox")?;
-    namespaces::become_owner(owner).or_missing("The identity of the workspace's owner")?;
+    confining::namespaces::become_owner(owner).or_missing("The identity of the workspace's owner")?;
     Ok(sources)
 }
 
@@ -274,14 +264,14 @@ pub(crate) fn keep(
         KeptNetwork::Host | KeptNetwork::New(_) => None,
     };
     let mounts = descriptors.split_off(descriptors.len().saturating_sub(shares.caches.len()));
-    let given = sources::given(&visible.roots, descriptors).or_missing("The descriptors of the workspace")?;
-    let places = places::plan(visible, orders.network);
+    let given = mounting::sources::given(&visible.roots, descriptors).or_missing("The descriptors of the workspace")?;
+    let places = mounting::places::plan(visible, orders.network);
     let listening = detached::listening();
     let sources = take_identity(&places, &given, visible)?;
     let filters = Filters::prepare(Sockets::Internet, Tracing::OwnProcesses)?;
     let entered = match &earlier {
-        Some(earlier) => namespaces::enter_earlier(earlier),
-        None => namespaces::enter_new(*network == KeptNetwork::Host),
+        Some(earlier) => confining::namespaces::enter_earlier(earlier),
+        None => confining::namespaces::enter_new(*network == KeptNetwork::Host),
     };
     entered.or_missing("A user namespace with namespaces of its own")?;
     let SharedNamespaces { user, network: own } =
@@ -293,9 +283,9 @@ pub(crate) fn keep(
             Ok(sockets) => told.extend(sockets),
             Err(error) => network_note = Some(format!("Commands have no network: {error}.")),
         }
-        namespaces::raise_loopback().or_missing("A loopback of its own")?;
+        confining::namespaces::raise_loopback().or_missing("A loopback of its own")?;
     }
-    mounts::make_all_private().or_missing("Mounts of its own")?;
+    mounting::mounts::make_all_private().or_missing("Mounts of its own")?;
     let mut root = NewRoot::begin(visible, sources, orders.processes)?;
     root.keep(Caches::begin(&shares.caches, mounts))?;
     root.furnish(&places, &given, &listening)?;
@@ -307,8 +297,8 @@ pub(crate) fn keep(
     let (mut notes, grounds) = root.enter()?;
     notes.extend(network_note);
     let grounds = grounds.ok_or(Errno::INVAL).or_missing("A place to make grounds of")?;
-    notes.extend(places::without_effect(&places));
-    limits::resources()?;
+    notes.extend(mounting::places::without_effect(&places));
+    confining::limits::resources()?;
     rustix::thread::set_no_new_privs(true).or_missing("no_new_privs")?;
     hide_from_command()?;
     told.extend(caches);
@@ -326,7 +316,7 @@ impl KeptRoot {
         let Self { places, grounds, filters, mut notes } = self;
         let mut grounds = grounds.reopened().or_missing("The kept root")?;
         let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).or_missing("The kept root")?;
-        notes.extend(new_root::put_processes(root.as_fd(), orders.processes)?);
+        notes.extend(mounting::new_root::put_processes(root.as_fd(), orders.processes)?);
         grounds.change(roots, descriptors)?;
         let layers = if orders.stays { grounds.layers(roots) } else { Vec::new() };
         let folders = renamed_folders(roots)?;
@@ -335,7 +325,7 @@ impl KeptRoot {
             socket.map(|socket| keeper::start(socket, KeeperSetup::grounds(changes_grounds.then_some(grounds))));
         let keeper = keeper.transpose().or_missing("A process that keeps the ground of the worker")?;
         let files = restrict(files(&places, changes_grounds), orders, &mut notes)?;
-        limits::give_up_capabilities().or_missing("Giving up capabilities")?;
+        confining::limits::give_up_capabilities().or_missing("Giving up capabilities")?;
         Ok(ReadyToRun { notes, filters, signals: SignalExposure::DoNotMatter, folders, keeper, layers, files })
     }
 }
@@ -352,10 +342,10 @@ struct BuiltSandbox {
 fn restrict(files: FileRights, orders: &Orders, notes: &mut Vec<String>) -> Result<Option<FileRights>, NotEntered> {
     let files = FileRights { given: orders.given, ..files };
     if orders.watched.is_empty() {
-        notes.extend(file_rights::restrict_to(&files)?);
+        notes.extend(confining::file_rights::restrict_to(&files)?);
         return Ok(None);
     }
-    notes.extend(file_rights::cannot_restrict()?);
+    notes.extend(confining::file_rights::cannot_restrict()?);
     Ok(Some(files))
 }
 
@@ -375,7 +365,7 @@ impl SandboxBuilder<'_> {
         given: Vec<RootDescriptors>,
         socket: Option<OwnedFd>,
     ) -> Result<BuiltSandbox, NotEntered> {
-        mounts::make_all_private().or_missing("Mounts of its own")?;
+        mounting::mounts::make_all_private().or_missing("Mounts of its own")?;
         let mut root = NewRoot::begin(self.visible, sources, self.orders.processes)?;
         if self.changes_grounds() {
             root.change_grounds()?;
@@ -387,16 +377,16 @@ impl SandboxBuilder<'_> {
         }
         drop(given);
         if !self.orders.network {
-            namespaces::raise_loopback().or_missing("A loopback of its own")?;
+            confining::namespaces::raise_loopback().or_missing("A loopback of its own")?;
         }
-        limits::resources()?;
+        confining::limits::resources()?;
         rustix::thread::set_no_new_privs(true).or_missing("no_new_privs")?;
         // Before anybody is started beside this process, which would be looked into else.
         hide_from_command()?;
         let keeper = socket.map(|socket| keeper::start(socket, KeeperSetup::grounds(grounds))).transpose();
         let keeper = keeper.or_missing("A process that keeps the ground of the worker")?;
         let files = restrict(files(self.places, self.changes_grounds()), self.orders, &mut notes)?;
-        limits::give_up_capabilities().or_missing("Giving up capabilities")?;
+        confining::limits::give_up_capabilities().or_missing("Giving up capabilities")?;
         Ok(BuiltSandbox { notes, keeper, files })
     }
 

@@ -26,7 +26,7 @@ use self::images::Images;
 use super::line::LauncherLine;
 use super::notify::{Handover, SyscallCaller, SyscallListener, SyscallReply};
 use super::watch::{ProcessScope, WatcherConfinement};
-use crate::orders::{NotStarted, Orders};
+use crate::running::orders::{NotStarted, Orders};
 
 /// How many questions the watcher answers before it handles other events.
 const IN_A_ROW: usize = 64;

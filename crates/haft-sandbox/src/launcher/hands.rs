@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::line::nothing;
 use super::terminal::Terminal;
-use crate::orders::{OrderedStreams, Orders};
+use crate::running::orders::{OrderedStreams, Orders};
 
 /// Where a worker finds the socket for its messages.
 const MESSAGES: RawFd = 3;

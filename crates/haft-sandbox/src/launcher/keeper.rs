@@ -19,8 +19,8 @@ use super::enter::Grounds;
 use super::leave;
 use super::line::{nothing, own_pid};
 use super::watch::ProcessScope;
-use crate::orders::{GroundOrder, GroundReport};
-use crate::{running, wire};
+use crate::running::orders::{GroundOrder, GroundReport};
+use crate::running::{process_list, wire};
 
 /// How long all that was killed may take to end.
 const TO_DIE: Duration = Duration::from_millis(700);
@@ -105,7 +105,7 @@ impl Keeper {
         Ok(())
     }
 
-    fn enter(&mut self, roots: &[crate::orders::VisibleRoot], descriptors: Vec<OwnedFd>) -> GroundReport {
+    fn enter(&mut self, roots: &[crate::running::orders::VisibleRoot], descriptors: Vec<OwnedFd>) -> GroundReport {
         match &mut self.kept.grounds {
             Some(grounds) => {
                 grounds.change(roots, descriptors).map_or_else(GroundReport::from, |()| GroundReport::Entered)
@@ -157,13 +157,13 @@ impl Keeper {
         }
     }
 
-    fn others(&self, worker: i32) -> Vec<running::ProcessEntry> {
+    fn others(&self, worker: i32) -> Vec<process_list::ProcessEntry> {
         let known = [own_pid(), self.watcher, worker];
         let is_other = |pid: i32| !known.contains(&pid);
         match self.kept.tree {
-            ProcessScope::Namespace => running::some(is_other),
+            ProcessScope::Namespace => process_list::some(is_other),
             ProcessScope::Descendants => {
-                running::descendants_of(self.watcher).into_iter().filter(|one| is_other(one.pid)).collect()
+                process_list::descendants_of(self.watcher).into_iter().filter(|one| is_other(one.pid)).collect()
             }
         }
     }
@@ -177,7 +177,7 @@ struct AtWork {
 }
 
 impl AtWork {
-    fn of(running: &running::ProcessEntry) -> Option<Self> {
+    fn of(running: &process_list::ProcessEntry) -> Option<Self> {
         let pid = Pid::from_raw(running.pid)?;
         match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(process) => (!has_ended(&process, Duration::ZERO)).then_some(Self { pid, descriptor: Some(process) }),

@@ -7,8 +7,8 @@ use rustix::fs::{Mode, OFlags};
 use rustix::net::{RecvFlags, recv};
 use serde::Serialize;
 
-use crate::orders::{ASK_TO_END, LEND_SOCKETS, LauncherReport, Orders, SIGNAL, TERMINAL_READY};
-use crate::wire;
+use crate::running::orders::{ASK_TO_END, LEND_SOCKETS, LauncherReport, Orders, SIGNAL, TERMINAL_READY};
+use crate::running::wire;
 
 /// The launcher's end of the line to haft.
 #[derive(Debug)]

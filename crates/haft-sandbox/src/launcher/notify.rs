@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 pub(super) use self::caller::{AnchoredPath, SyscallCaller};
-use crate::wire;
+use crate::running::wire;
 
 /// Wakes the one who waits on the same processor: much faster. Newer kernels have it.
 const WAKE_UP_IN_PLACE: u64 = 1;

@@ -10,8 +10,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
 use super::leave;
 use super::line::LauncherLine;
-use crate::orders::{COPY, LEND_SOCKETS};
-use crate::wire;
+use crate::running::orders::{COPY, LEND_SOCKETS};
+use crate::running::wire;
 
 /// What kind of copies a launcher makes of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::tcsetpgrp;
 
 use super::line::{LauncherInput, LauncherLine};
-use crate::orders::LauncherReport;
+use crate::running::orders::LauncherReport;
 
 /// The terminal of a command, from the side of its programs.
 #[derive(Debug)]

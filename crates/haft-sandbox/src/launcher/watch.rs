@@ -22,9 +22,10 @@ use super::line::{LauncherInput, LauncherLine, nothing};
 use super::memory;
 use super::signals::ChildSignals;
 use super::terminal::Terminal;
-use crate::disk::shown;
-use crate::orders::{LauncherReport, NotStarted, Orders};
-use crate::running::{self, ProcessEntry};
+use crate::running::orders::{LauncherReport, NotStarted, Orders};
+use crate::running::process_list;
+use crate::running::process_list::ProcessEntry;
+use crate::session::disk::shown;
 
 /// How long what a command left behind may take to end by itself.
 const GRACE: Duration = Duration::from_millis(100);
@@ -375,8 +376,8 @@ impl<E: WatcherConfinement> Watch<E> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let keeper = self.keeper.map_or(own, |keeper| keeper.as_raw_nonzero().get());
         match self.entered.tree() {
-            ProcessScope::Namespace => running::some(|pid| pid != own && pid != keeper),
-            ProcessScope::Descendants => running::descendants_of(own),
+            ProcessScope::Namespace => process_list::some(|pid| pid != own && pid != keeper),
+            ProcessScope::Descendants => process_list::descendants_of(own),
         }
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::Sandbox;
-use crate::home::HomeWatch;
-use crate::network_jobs::NetworkJobs;
-use crate::standby::Launchers;
+use crate::connections::network_jobs::NetworkJobs;
+use crate::running::standby::Launchers;
+use crate::session::home::HomeWatch;
 
 impl Sandbox {
     /// Returns a door for another session. Both know what was found out about this machine; each has launchers, a home,

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use haft_contract::door::Permit;
-use haft_contract::error::ToolError;
-use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{CallerStreams, OutputListener};
+use haft_contract::doors::door::Permit;
+use haft_contract::doors::process::{CallerStreams, OutputListener};
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::kinds::ErrorKind;
 use tokio::sync::mpsc;
 
-use crate::attend::{Finish, NoFinish, Task, attend};
-use crate::wake::{AbandonWhenDropped, ThreadRequest, Wake};
+use crate::running::attend::{Finish, NoFinish, Task, attend};
+use crate::running::wake::{AbandonWhenDropped, ThreadRequest, Wake};
 
 /// How many pieces of output wait for the reader; then the command waits.
 const PIECES: usize = 4;

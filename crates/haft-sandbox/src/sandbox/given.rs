@@ -3,9 +3,9 @@
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
-use haft_contract::error::ToolError;
-use haft_contract::kinds::ErrorKind;
-use haft_contract::process::GroundRoot;
+use haft_contract::doors::process::GroundRoot;
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::kinds::ErrorKind;
 
 /// Returns the descriptors that go with a list of roots, in the order that the orders promise.
 pub(crate) fn descriptors(roots: &[GroundRoot]) -> Result<Vec<OwnedFd>, ToolError> {

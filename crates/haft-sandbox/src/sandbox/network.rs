@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 
-use haft_contract::connection::ProxyAddress;
-use haft_contract::door::{Permit, PermitBasis};
+use haft_contract::doors::connection::ProxyAddress;
+use haft_contract::doors::door::{Permit, PermitBasis};
+use haft_contract::doors::process::{CommandSpec, ConfinementLevel, Home};
 use haft_contract::effect::Effect;
-use haft_contract::error::ToolError;
-use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{CommandSpec, ConfinementLevel, Home};
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::kinds::ErrorKind;
 
 use super::Sandbox;
 use crate::environment::{self, Variables};

@@ -5,19 +5,19 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use haft_contract::door::Permit;
-use haft_contract::error::ToolError;
-use haft_contract::process::{CommandSpec, ConfinementLevel, Processes, Staging};
+use haft_contract::doors::door::Permit;
+use haft_contract::doors::process::{CommandSpec, ConfinementLevel, Processes, Staging};
+use haft_contract::outcome::error::ToolError;
 
 use super::{Sandbox, shown, visible_roots};
-use crate::ahead;
-use crate::caches::only_read;
-use crate::covered::{covered, keys_of_toolchains};
-use crate::home::settings_in;
-use crate::orders::{HomeAccess, Visible, VisibleCode};
-use crate::private::SessionPlace;
-use crate::remembered::LevelMemory;
-use crate::whose_home::WhoseHome;
+use crate::running::orders::{HomeAccess, Visible, VisibleCode};
+use crate::session::ahead;
+use crate::session::caches::only_read;
+use crate::session::covered::{covered, keys_of_toolchains};
+use crate::session::home::settings_in;
+use crate::session::private::SessionPlace;
+use crate::session::remembered::LevelMemory;
+use crate::session::whose_home::WhoseHome;
 
 /// What the first command of a session says where there are no namespaces.
 const WEAKER: &str = "weaker sandbox: without namespaces, commands see other processes and can change modes and times of \

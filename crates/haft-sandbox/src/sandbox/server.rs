@@ -16,25 +16,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use haft_contract::door::{Receipt, Receipts};
-use haft_contract::error::ToolError;
-use haft_contract::kinds::ErrorKind;
-use haft_contract::process::{
+use haft_contract::doors::door::{Receipt, Receipts};
+use haft_contract::doors::process::{
     CallerSide, CallerStreams, CommandSpec, ConfinementLevel, Foreground, HowEnded, NotRun, Processes,
 };
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::kinds::ErrorKind;
 use haft_contract::signals::{PendingSignals, signal_words};
 use rustix::fs::{Mode, OFlags};
 use tokio::sync::{mpsc, watch};
 
 use super::{Sandbox, network, ordered, shown};
-use crate::attend::{Finish, NoFinish, Task, attend};
 use crate::environment::Variables;
-use crate::orders::{Confine, Orders, Visible, VisibleRoot};
-use crate::private::PrivateFolder;
-use crate::refusal;
+use crate::reporting::refusal;
+use crate::running::attend::{Finish, NoFinish, Task, attend};
+use crate::running::orders::{Confine, Orders, Visible, VisibleRoot};
+use crate::running::strays::Mark;
+use crate::running::wake::{ThreadRequest, Wake};
+use crate::session::private::PrivateFolder;
 use crate::settings::Network;
-use crate::strays::Mark;
-use crate::wake::{ThreadRequest, Wake};
 
 /// How much of the end of its errors is kept.
 const ERRORS: usize = 8 * 1024;

@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
 use haft_model::wire::Wire;
-use haft_testkit::scripted_model::{ModelScript, ScriptedModel};
+use haft_testkit::scripted::scripted_model::{ModelScript, ScriptedModel};
 use tokio::signal::unix::{SignalKind, signal};
 
 fn main() -> ExitCode {

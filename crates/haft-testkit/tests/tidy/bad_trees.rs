@@ -159,7 +159,7 @@ fn a_file_that_could_issue_a_permit_is_seen() {
     let issuing = "use a::PermitIssuer;\nfn b() {\n    Permit::issue(&PermitIssuer::of_the_runtime());\n}\n";
     let renamed = "use haft_contract::door::{Permit, PermitIssuer as Right};\n";
     let files = [
-        ("crates/haft-runtime/src/permits.rs", issuing),
+        ("crates/haft-runtime/src/confining/permits.rs", issuing),
         ("crates/haft-runtime/src/hooks.rs", issuing),
         ("crates/haft-tools/src/describe.rs", renamed),
         ("crates/haft-cli/src/doctor.rs", "/// Needs no `PermitIssuer`.\nfn a() {}\n"),

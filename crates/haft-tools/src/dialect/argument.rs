@@ -1,7 +1,7 @@
 //! Describes one argument of another system: its meaning, its native target, and the conversion of its value.
 
-use haft_contract::error::{Next, ToolError};
-use haft_contract::kinds::ErrorKind;
+use haft_contract::outcome::error::{Next, ToolError};
+use haft_contract::outcome::kinds::ErrorKind;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use haft_contract::dialect::{ForeignTool, NativeCall};
-use haft_contract::error::ToolError;
-use haft_contract::manual::{Example, Manual};
-use haft_contract::spec::Spec;
+use haft_contract::description::dialect::{ForeignTool, NativeCall};
+use haft_contract::description::manual::{Example, Manual};
+use haft_contract::description::spec::Spec;
+use haft_contract::outcome::error::ToolError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

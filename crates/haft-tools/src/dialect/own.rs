@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use haft_contract::closest::closest;
-use haft_contract::dialect::{Dialect, ForeignTool};
-use haft_contract::kinds::ErrorKind;
-use haft_contract::schema_rules::is_safe_name;
-use haft_contract::spec::Spec;
+use haft_contract::description::dialect::{Dialect, ForeignTool};
+use haft_contract::description::schema_rules::is_safe_name;
+use haft_contract::description::spec::Spec;
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_contract::text::closest::closest;
 use serde_json::Value;
 
 use super::voice::template::Template;
 use super::voice::written::{CALL, COMMAND, ERROR, FAILED, WORKED, WrittenVoice};
 use super::{DialectSpec, NAMES, OtherTool, SpokenDialect};
-use crate::definition::DefinitionProblem;
+use crate::defined::definition::DefinitionProblem;
 
 /// A file of a dialect that was looked through.
 pub struct CheckedDialect {

@@ -11,8 +11,8 @@ mod tunacode;
 pub(super) mod written;
 mod wyrm;
 
-use haft_contract::dialect::CallOutcome;
-use haft_contract::error::ToolError;
+use haft_contract::description::dialect::CallOutcome;
+use haft_contract::outcome::error::ToolError;
 use serde_json::{Map, Value};
 
 pub(super) use ally::Ally;

@@ -1,15 +1,15 @@
 //! What is said of commands, whatever they print and however they end. The commands are written down, not run.
 
-use haft_contract::change_summary::KindCounts;
-use haft_contract::dialect::ForeignTool;
+use haft_contract::description::dialect::ForeignTool;
+use haft_contract::doors::process::{ConfinementLevel, HowEnded};
 use haft_contract::effect::Change;
-use haft_contract::process::{ConfinementLevel, HowEnded};
-use haft_contract::result::Status;
+use haft_contract::files::change_summary::KindCounts;
+use haft_contract::outcome::result::Status;
 use haft_policy::policy::Mode;
-use haft_runtime::approval::{Nobody, Verdict, YesToOrdinary};
-use haft_testkit::approver::ScriptedApprover;
+use haft_runtime::asking::approval::{Nobody, Verdict, YesToOrdinary};
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
 use haft_tools::dialect::foreign_tool;
 use serde_json::{Value, json};

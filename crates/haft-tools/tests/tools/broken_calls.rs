@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use haft_contract::BoxFuture;
 use haft_contract::call::{RawArguments, ToolCall};
-use haft_contract::manual::Manual;
+use haft_contract::description::manual::Manual;
+use haft_contract::description::spec::Spec;
+use haft_contract::outcome::result::Status;
 use haft_contract::prelude::{ErrorKind, ToolError, ToolOutput};
-use haft_contract::result::Status;
-use haft_contract::spec::Spec;
 use haft_contract::tool::{AnyTool, ToolInvocation};
 use haft_runtime::hooks::{Before, Hook, HookContext, HookedCall};
 use haft_testkit::scene::Scene;
@@ -205,8 +205,8 @@ async fn an_argument_that_is_not_meant_is_left_out_of_the_calls_of_all_tools() {
 
 #[tokio::test]
 async fn an_empty_value_that_is_meant_stays() {
-    let scene = Scene::sample().approver(haft_testkit::approver::ScriptedApprover::of(std::iter::repeat_n(
-        haft_runtime::approval::Verdict::AllowOnce,
+    let scene = Scene::sample().approver(haft_testkit::scripted::approver::ScriptedApprover::of(std::iter::repeat_n(
+        haft_runtime::asking::approval::Verdict::AllowOnce,
         4,
     )));
     scene.call("write_file", json!({ "path": "empty.txt", "content": "" })).await;

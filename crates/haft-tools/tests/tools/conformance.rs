@@ -20,8 +20,8 @@ async fn a_tool_that_breaks_the_rules_is_found() {
     let found = problems(&bare).await.join("\n");
     assert!(found.contains("too short") && found.contains("no example"), "{found}");
 
-    let spec = haft_contract::spec::Spec {
-        manual: haft_contract::manual::Manual::read(
+    let spec = haft_contract::description::spec::Spec {
+        manual: haft_contract::description::manual::Manual::read(
             "# Misbehave\n\nMisbehaves in the ways it is told, for tests.\n\n```json\n{\"how\": \"write_unplanned\"}\n```\n",
         ),
         ..Typed::new(Misbehave).spec().clone()
@@ -34,18 +34,18 @@ async fn a_tool_that_breaks_the_rules_is_found() {
 /// A tool with other words.
 struct Redescribed {
     inner: Arc<dyn AnyTool>,
-    spec: haft_contract::spec::Spec,
+    spec: haft_contract::description::spec::Spec,
 }
 
 impl AnyTool for Redescribed {
-    fn spec(&self) -> &haft_contract::spec::Spec {
+    fn spec(&self) -> &haft_contract::description::spec::Spec {
         &self.spec
     }
 
     fn bind(
         self: Arc<Self>,
         args: &serde_json::Value,
-    ) -> Result<Box<dyn haft_contract::tool::ToolInvocation>, haft_contract::error::ToolError> {
+    ) -> Result<Box<dyn haft_contract::tool::ToolInvocation>, haft_contract::outcome::error::ToolError> {
         self.inner.clone().bind(args)
     }
 }

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use haft_contract::BoxFuture;
 use haft_contract::call::{RawArguments, ToolCall};
 use haft_contract::context::{PlanContext, RunContext};
-use haft_contract::error::ToolError;
-use haft_contract::output::ToolOutput;
+use haft_contract::description::spec::Spec;
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::output::ToolOutput;
 use haft_contract::plan::Plan;
-use haft_contract::spec::Spec;
 use haft_contract::tool::{AnyTool, ToolInvocation};
 use haft_model::lower::{ProviderDialect, ToolOffer, lower};
-use haft_runtime::catalog::Catalog;
-use haft_runtime::entry::CatalogEntry;
+use haft_runtime::catalogue::catalog::Catalog;
+use haft_runtime::catalogue::entry::CatalogEntry;
+use haft_runtime::catalogue::toolset::{Preset, ToolList, Toolset, ToolsetExt};
 use haft_runtime::runtime::Runtime;
-use haft_runtime::toolset::{Preset, ToolList, Toolset, ToolsetExt};
-use haft_testkit::approver::nobody;
 use haft_testkit::scene::Scene;
-use haft_tools::definition::{Definition, check, check_list, is_list};
+use haft_testkit::scripted::approver::nobody;
+use haft_tools::defined::definition::{Definition, check, check_list, is_list};
 use serde_json::{Value, json};
 
 /// A tool that answers with the arguments that reach it.

@@ -1,14 +1,14 @@
 //! What errors advise in a dialect: only what it has, by the names it has for it.
 
 use haft_contract::call::CallId;
-use haft_contract::dialect::CallOutcome;
-use haft_contract::error::{Next, ToolError};
+use haft_contract::description::dialect::CallOutcome;
+use haft_contract::doors::process::HowEnded;
 use haft_contract::limits::EditNeeds;
-use haft_contract::process::HowEnded;
-use haft_runtime::approval::Verdict;
-use haft_testkit::approver::ScriptedApprover;
+use haft_contract::outcome::error::{Next, ToolError};
+use haft_runtime::asking::approval::Verdict;
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
 use haft_tools::dialect::named;
 use serde_json::{Value, json};

@@ -1,15 +1,15 @@
 //! Arguments that the documents of other systems name and haft's own tools do not show.
 
-use haft_contract::dialect::ForeignTool;
+use haft_contract::description::dialect::ForeignTool;
 use haft_contract::effect::Host;
-use haft_contract::kinds::ErrorKind;
 use haft_contract::limits::{EditNeeds, Encodings};
+use haft_contract::outcome::kinds::ErrorKind;
 use haft_policy::grant::GrantScope;
-use haft_runtime::approval::Verdict;
-use haft_testkit::approver::ScriptedApprover;
+use haft_runtime::asking::approval::Verdict;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
+use haft_testkit::scripted::web::Web;
 use haft_testkit::snapshot;
-use haft_testkit::web::Web;
 use haft_tools::dialect::foreign_tool;
 use serde_json::{Value, json};
 

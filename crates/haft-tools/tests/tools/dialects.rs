@@ -1,9 +1,9 @@
 //! Calls as other systems make them, turned into ours.
 
-use haft_contract::dialect::ForeignTool;
-use haft_runtime::approval::Verdict;
-use haft_testkit::approver::ScriptedApprover;
+use haft_contract::description::dialect::ForeignTool;
+use haft_runtime::asking::approval::Verdict;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
 use haft_tools::dialect::{foreign_tool, foreign_tools};
 use serde_json::{Value, json};

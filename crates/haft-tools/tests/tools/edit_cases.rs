@@ -1,7 +1,7 @@
 //! The cases of `tests/cases/edits.jsonl`, as far as they need no disk.
 
-use haft_contract::kinds::ErrorKind;
-use haft_tools::edit::{Count, Edit, Miss, fit};
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_tools::files::edit::{Count, Edit, Miss, fit};
 use serde::Deserialize;
 use serde_json::Value;
 

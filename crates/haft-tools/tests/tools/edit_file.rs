@@ -2,10 +2,10 @@
 
 use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
 use haft_contract::effect::Change;
-use haft_runtime::approval::Verdict;
-use haft_testkit::approver::ScriptedApprover;
+use haft_runtime::asking::approval::Verdict;
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
 use haft_testkit::snapshot::told;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ async fn an_edit_shows_what_differs() {
     did: changed a.rs
     ");
     assert_eq!(scene.read("a.rs"), "fn a() {\n    two();\n}\n");
-    assert!(matches!(result.did, haft_contract::result::Did::Changed { change_set: Some(_), .. }));
+    assert!(matches!(result.did, haft_contract::outcome::result::Did::Changed { change_set: Some(_), .. }));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! What holds for the edit engine whatever is sent.
 
-use haft_contract::kinds::ErrorKind;
-use haft_tools::edit::{Count, Edit, FittedEdits, Rung, fit};
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_tools::files::edit::{Count, Edit, FittedEdits, Rung, fit};
 use proptest::prelude::*;
 
 /// Few different characters, so that short texts repeat themselves and almost fit.

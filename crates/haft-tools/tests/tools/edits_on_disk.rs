@@ -6,10 +6,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use haft_contract::result::{Did, ToolResult};
-use haft_runtime::approval::YesToOrdinary;
-use haft_testkit::approver::nobody;
+use haft_contract::outcome::result::{Did, ToolResult};
+use haft_runtime::asking::approval::YesToOrdinary;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::nobody;
 use haft_testkit::snapshot::told;
 use serde::Deserialize;
 use serde_json::{Value, json};

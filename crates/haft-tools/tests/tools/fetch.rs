@@ -7,11 +7,11 @@ use haft_contract::BoxFuture;
 use haft_contract::effect::Host;
 use haft_policy::decision::Class;
 use haft_policy::grant::GrantScope;
-use haft_runtime::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
-use haft_runtime::bits::Bit;
-use haft_testkit::approver::ScriptedApprover;
+use haft_runtime::asking::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
+use haft_runtime::state::taint::Bit;
 use haft_testkit::scene::Scene;
-use haft_testkit::web::Web;
+use haft_testkit::scripted::approver::ScriptedApprover;
+use haft_testkit::scripted::web::Web;
 use serde_json::json;
 
 /// Longest time for one page.

@@ -1,7 +1,7 @@
 //! Scenes of `glob`.
 
-use haft_contract::kinds::ErrorKind;
-use haft_contract::result::Status;
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_contract::outcome::result::Status;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use serde_json::json;

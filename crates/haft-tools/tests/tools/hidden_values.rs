@@ -1,8 +1,8 @@
 //! Changes of files in which values are hidden: haft's word for a value never takes the place of it.
 
-use haft_runtime::approval::Verdict;
-use haft_testkit::approver::ScriptedApprover;
+use haft_runtime::asking::approval::Verdict;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
 

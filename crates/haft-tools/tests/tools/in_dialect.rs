@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use haft_contract::call::CallId;
-use haft_contract::dialect::{CallOutcome, Dialect};
-use haft_contract::error::{FailedOperation, Next, Recovery, ToolError};
-use haft_contract::kinds::{ErrorKind, Vocabulary};
+use haft_contract::description::dialect::{CallOutcome, Dialect};
+use haft_contract::doors::process::HowEnded;
 use haft_contract::limits::{EditNeeds, UnknownKeys};
-use haft_contract::output::ToolOutput;
-use haft_contract::process::HowEnded;
-use haft_runtime::approval::Verdict;
+use haft_contract::outcome::error::{FailedOperation, Next, Recovery, ToolError};
+use haft_contract::outcome::kinds::{ErrorKind, Vocabulary};
+use haft_contract::outcome::output::ToolOutput;
 use haft_runtime::arguments::Checker;
-use haft_runtime::catalog::Catalog;
-use haft_runtime::toolset::{Preset, ToolList, ToolsetExt};
-use haft_testkit::approver::ScriptedApprover;
+use haft_runtime::asking::approval::Verdict;
+use haft_runtime::catalogue::catalog::Catalog;
+use haft_runtime::catalogue::toolset::{Preset, ToolList, ToolsetExt};
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
 use haft_tools::dialect::{NAMES, named};
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::time::{Duration, Instant};
 
-use haft_contract::result::Status;
+use haft_contract::outcome::result::Status;
 use haft_testkit::require::Need;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;

@@ -1,6 +1,6 @@
 //! Scenes of limits: none is silent, and a model can page through everything.
 
-use haft_contract::output::ReducedLimit;
+use haft_contract::outcome::output::ReducedLimit;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use serde_json::{Value, json};

@@ -1,10 +1,11 @@
 //! What becomes of true edits after the damage that models do.
 
-use haft_testkit::mutator::corpus::Corpus;
-use haft_testkit::mutator::dice::Dice;
-use haft_testkit::mutator::report::{MutationCounts, MutationReport};
-use haft_testkit::mutator::{self, Case, Class};
-use haft_tools::edit::{Count, Edit, fit};
+use haft_testkit::corpora::mutator;
+use haft_testkit::corpora::mutator::corpus::Corpus;
+use haft_testkit::corpora::mutator::dice::Dice;
+use haft_testkit::corpora::mutator::report::{MutationCounts, MutationReport};
+use haft_testkit::corpora::mutator::{Case, Class};
+use haft_tools::files::edit::{Count, Edit, fit};
 
 const SEED: u64 = 20_261_115;
 

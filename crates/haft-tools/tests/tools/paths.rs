@@ -13,12 +13,12 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
-use haft_contract::kinds::ErrorKind;
-use haft_contract::result::{Status, ToolResult};
-use haft_runtime::approval::YesToOrdinary;
-use haft_testkit::approver::nobody;
+use haft_contract::outcome::kinds::ErrorKind;
+use haft_contract::outcome::result::{Status, ToolResult};
+use haft_runtime::asking::approval::YesToOrdinary;
 use haft_testkit::file_tools::{Remove, Rename};
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::nobody;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

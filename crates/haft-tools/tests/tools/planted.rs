@@ -1,11 +1,11 @@
 //! File tools that complete a git repository ask a person, whatever the order of its parts.
 
 use haft_policy::grant::GrantScope;
-use haft_runtime::approval::{ApprovalRequest, Verdict};
-use haft_testkit::approver::ScriptedApprover;
+use haft_runtime::asking::approval::{ApprovalRequest, Verdict};
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::file_tools::Rename;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
 use serde_json::json;
 

@@ -2,12 +2,12 @@
 
 use haft_contract::call::ToolCall;
 use haft_model::lower::{ProviderDialect, ToolOffer, lower};
-use haft_runtime::catalog::Catalog;
+use haft_runtime::catalogue::catalog::Catalog;
+use haft_runtime::catalogue::toolset::{ToolList, ToolsetExt};
 use haft_runtime::runtime::Runtime;
-use haft_runtime::toolset::{ToolList, ToolsetExt};
-use haft_testkit::approver::nobody;
 use haft_testkit::scene::Scene;
-use haft_tools::prompt_file::worded;
+use haft_testkit::scripted::approver::nobody;
+use haft_tools::defined::prompt_file::worded;
 use serde_json::json;
 
 const GREP: &str = "<tool_prompt>

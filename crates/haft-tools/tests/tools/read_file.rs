@@ -1,6 +1,6 @@
 //! Scenes of `read_file`.
 
-use haft_contract::result::Status;
+use haft_contract::outcome::result::Status;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use serde_json::json;
@@ -61,7 +61,10 @@ async fn a_file_outside_in_a_list_refuses_the_whole_call() {
 #[tokio::test]
 async fn when_none_of_several_files_can_be_read_the_call_failed() {
     let result = Scene::sample().call("read_file", json!({ "paths": ["gone", "away"] })).await;
-    assert_eq!(result.error.as_ref().map(|error| error.kind), Some(haft_contract::kinds::ErrorKind::MissingFile));
+    assert_eq!(
+        result.error.as_ref().map(|error| error.kind),
+        Some(haft_contract::outcome::kinds::ErrorKind::MissingFile)
+    );
     assert!(result.text().contains("=== gone ===") && result.text().contains("=== away ==="), "{}", result.text());
 }
 
@@ -78,7 +81,7 @@ async fn a_hole_of_a_terabyte_behind_text_is_noticed_at_once() {
     let head = scene.call("read_file", json!({ "path": "holey", "limit": 2 })).await;
     assert_eq!(head.status, Status::Ok);
     let behind = scene.call("read_file", json!({ "path": "holey", "offset": 99_999 })).await;
-    assert_eq!(behind.error.map(|error| error.kind), Some(haft_contract::kinds::ErrorKind::Binary));
+    assert_eq!(behind.error.map(|error| error.kind), Some(haft_contract::outcome::kinds::ErrorKind::Binary));
 }
 
 #[tokio::test]
@@ -116,7 +119,7 @@ async fn other_names_of_its_arguments_are_understood_and_told() {
         assert_eq!(result.repairs, [format!("$.{alias}: read as \"path\"")]);
     }
     let both = scene.call("read_file", json!({ "filepath": "a", "path": "notes.txt" })).await;
-    assert_eq!(both.error.map(|error| error.kind), Some(haft_contract::kinds::ErrorKind::BadArguments));
+    assert_eq!(both.error.map(|error| error.kind), Some(haft_contract::outcome::kinds::ErrorKind::BadArguments));
 }
 
 #[tokio::test]

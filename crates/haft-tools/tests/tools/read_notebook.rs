@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use haft_contract::output::Content;
+use haft_contract::outcome::output::Content;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! A page ends where a result is full, and what does not fit is told with the way to go on.
 
 use haft_contract::limits::Limits;
-use haft_contract::result::{Status, ToolResult};
+use haft_contract::outcome::result::{Status, ToolResult};
 use haft_testkit::scene::Scene;
 use serde_json::{Value, json};
 
@@ -123,7 +123,8 @@ async fn files_that_do_not_fit_are_named_and_were_not_read() {
     for (number, expected) in [(first_unread - 1, Status::Ok), (first_unread, Status::Failed)] {
         let write = json!({ "path": format!("f{number}.txt"), "content": "new" });
         let kind = scene.call("write_file", write).await;
-        let is_unread = kind.error.as_ref().is_some_and(|error| error.kind == haft_contract::kinds::ErrorKind::NotRead);
+        let is_unread =
+            kind.error.as_ref().is_some_and(|error| error.kind == haft_contract::outcome::kinds::ErrorKind::NotRead);
         assert_eq!(is_unread, expected == Status::Failed, "f{number}.txt: {}", kind.text());
     }
 }

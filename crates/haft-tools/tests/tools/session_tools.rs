@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
-use haft_contract::user_questions::{UserAnswer, UserReply};
-use haft_runtime::approval::{ApprovalRequest, Approver, Questionnaire, Verdict};
-use haft_testkit::approver::{ScriptedApprover, nobody};
+use haft_contract::doors::user_questions::{UserAnswer, UserReply};
+use haft_runtime::asking::approval::{ApprovalRequest, Approver, Questionnaire, Verdict};
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::{ScriptedApprover, nobody};
 use haft_testkit::snapshot;
 use serde_json::{Value, json};
 

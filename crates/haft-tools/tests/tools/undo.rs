@@ -1,11 +1,11 @@
 //! Scenes of `undo`.
 
 use haft_contract::call::{RawArguments, ToolCall};
-use haft_contract::result::ToolResult;
-use haft_runtime::approval::Verdict;
-use haft_runtime::session::Session;
-use haft_testkit::approver::ScriptedApprover;
+use haft_contract::outcome::result::ToolResult;
+use haft_runtime::asking::approval::Verdict;
+use haft_runtime::state::session::Session;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
 use haft_testkit::snapshot::told;
 use serde_json::{Value, json};

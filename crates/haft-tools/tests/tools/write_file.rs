@@ -1,9 +1,9 @@
 //! Scenes of `write_file`.
 
 use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
-use haft_runtime::approval::Verdict;
-use haft_testkit::approver::ScriptedApprover;
+use haft_runtime::asking::approval::Verdict;
 use haft_testkit::scene::Scene;
+use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
 use haft_testkit::snapshot::told;
 use serde_json::json;

@@ -13,18 +13,20 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use haft_contract::door::{OldChanges, Provenance};
+use haft_contract::doors::door::{OldChanges, Provenance};
 use serde::{Deserialize, Serialize};
 
 use super::Workspace;
+use super::change::recover;
+use super::change::snapshot;
+use super::change::snapshot::{Keep, LARGEST_MIDDLE, PlaceSnapshot};
 use super::compare::IncomingContent;
-use super::image::{self, Keep, LARGEST_MIDDLE, PlaceSnapshot};
-use super::open::WorkspaceRoot;
-use super::recover;
+use super::read::open::WorkspaceRoot;
 use crate::state::journal::{
     ChangeAuthor, ContentLocation, Intent, IntentStep, Journal, JournalSnapshot, PathState, PathText, now_ms,
 };
-use crate::state::{AgentProcess, WorkspaceState, private};
+use crate::state::own_files::private;
+use crate::state::{AgentProcess, WorkspaceState};
 
 #[cfg(test)]
 mod tests;
@@ -156,7 +158,7 @@ fn with_missing_folders(root: &WorkspaceRoot, place: &Path) -> Vec<PathBuf> {
     let mut all = vec![place.to_owned()];
     let mut above = place.parent();
     while let Some(folder) = above.filter(|folder| !folder.as_os_str().is_empty() && !root.is_root(folder)) {
-        match image::glance(root, folder) {
+        match snapshot::glance(root, folder) {
             Ok(PlaceSnapshot { state: PathState::Absent, .. }) => all.insert(0, folder.to_owned()),
             _ => break,
         }
@@ -167,9 +169,9 @@ fn with_missing_folders(root: &WorkspaceRoot, place: &Path) -> Vec<PathBuf> {
 
 /// Returns the state of a place, and copies the content of a file.
 fn keep_content(root: &WorkspaceRoot, place: &Path, copy: &Path) -> io::Result<PathState> {
-    let seen = image::look(root, place)?.state;
+    let seen = snapshot::look(root, place)?.state;
     if let PathState::File { size, .. } = &seen {
-        if *size > image::LARGEST_KEPT {
+        if *size > snapshot::LARGEST_KEPT {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let mut file = File::from(root.open_own(place)?);
@@ -218,7 +220,7 @@ fn change(
     keep: &mut Keep<'_>,
 ) -> io::Result<Option<IntentStep>> {
     // A place that cannot be looked at now is not known to have changed.
-    let Ok(after) = image::look(root, path.as_path()) else { return Ok(None) };
+    let Ok(after) = snapshot::look(root, path.as_path()) else { return Ok(None) };
     if before.is_same_content(&after.state) && before.mode() == after.state.mode() {
         return Ok(None);
     }
@@ -233,7 +235,7 @@ fn change(
     let coming = new.as_deref().map(IncomingContent::Bytes);
     let seen = match &before {
         PathState::File { mode, owner, .. } => {
-            let mut seen = image::keep(kept, Path::new(&number.to_string()), coming, keep)?;
+            let mut seen = snapshot::keep(kept, Path::new(&number.to_string()), coming, keep)?;
             if let PathState::File { mode: copied, owner: copier, .. } = &mut seen.state {
                 (*copied, *copier) = (*mode, *owner);
             }
@@ -244,7 +246,7 @@ fn change(
     let after = match (after.state, coming) {
         (PathState::File { mode, owner, .. }, Some(IncomingContent::Bytes(bytes))) => {
             let hash = crate::state::journal::ContentHash::of(bytes);
-            let content = image::after(&seen, hash, IncomingContent::Bytes(bytes), keep);
+            let content = snapshot::after(&seen, hash, IncomingContent::Bytes(bytes), keep);
             PathState::File { mode, size: bytes.len() as u64, hash, content, owner }
         }
         (PathState::File { mode, size, hash, owner, .. }, _) => {

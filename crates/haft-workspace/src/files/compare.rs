@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
-use super::image::LARGEST_MIDDLE;
+use super::change::snapshot::LARGEST_MIDDLE;
 use crate::state::journal::{ContentHash, ContentPiece};
 
 /// How many bytes are read in one step.

@@ -7,31 +7,17 @@
 //! Not here: mounting it and running anything (`haft-sandbox`).
 
 mod copied_layer;
-mod covers;
 mod difference;
 mod folder;
-mod generated;
-mod harmless;
-mod judge;
-mod keeping;
+mod judging;
 mod layerless;
-mod meanwhile;
 mod memory;
 mod mounts;
-mod moved_to_refused;
-mod moves;
 mod read;
-mod removing;
-mod same_content;
-mod settle;
-mod show;
-mod sift;
-mod sync;
-mod told;
+mod settling;
 mod touched;
 mod trees;
 mod watched;
-mod well_known;
 
 #[cfg(test)]
 mod tests;
@@ -44,34 +30,34 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use haft_contract::BoxFuture;
-use haft_contract::door::{FileKind, Permit, Provenance, Receipts};
-use haft_contract::error::{Next, ToolError};
-use haft_contract::kinds::ErrorKind;
-use haft_contract::path::Target;
-use haft_contract::process::{CommitReport, Disposition, GroundRoot, Keeps, OverlayDirs, Staging, StagingMode};
+use haft_contract::doors::door::{FileKind, Permit, Provenance, Receipts};
+use haft_contract::doors::process::{CommitReport, Disposition, GroundRoot, Keeps, OverlayDirs, Staging, StagingMode};
+use haft_contract::files::path::Target;
+use haft_contract::outcome::error::{Next, ToolError};
+use haft_contract::outcome::kinds::ErrorKind;
 use rustix::fs::{AtFlags, OFlags};
 use tokio_util::sync::CancellationToken;
 
 use super::blocking;
 use super::clock::{Clock, FilesystemTime};
-use super::facts::kind_of;
-use super::folder::FolderNameList;
-use super::open::{WorkspaceRoot, open_name};
-use super::secrets::SecretFiles;
+use super::guarding::secrets::SecretFiles;
+use super::read::facts::kind_of;
+use super::read::folder::FolderNameList;
+use super::read::open::{WorkspaceRoot, open_name};
 use super::tree::{TreeStores, hide_stores};
 use crate::state::WorkspaceState;
 use crate::state::journal::{Journal, Mark, StoreBase};
-use crate::state::private;
-use covers::Cover;
+use crate::state::own_files::private;
 use difference::Caps;
 use folder::LayerFolder;
+use judging::covers::Cover;
+use judging::well_known::WellKnown;
 use layerless::Layerless;
 use mounts::Mounts;
-use removing::Removing;
-use settle::{OpenRoot, Settling};
-use sync::OwnCommits;
+use settling::removing::Removing;
+use settling::settle::{OpenRoot, Settling};
+use settling::sync::OwnCommits;
 use watched::WatchedLayers;
-use well_known::WellKnown;
 
 pub(super) use folder::{open_anyway, remove_name};
 pub(super) use read::{FOLDER_MODE, MODE, has_origin, is_opaque, is_same_file, open_file as open_layer_file};

@@ -7,16 +7,16 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
-use haft_contract::door::FileKind;
+use haft_contract::doors::door::FileKind;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
-use super::facts::kind_of;
-use super::image::is_same;
-use super::open::WorkspaceRoot;
-use super::order::WORKABLE;
-use super::owner;
-use super::replace::{ReplaceTarget, Syncing, Trouble, is_what_was_seen, statted, swap};
+use super::change::replace::{ReplaceTarget, Syncing, Trouble, is_what_was_seen, statted, swap};
+use super::change::snapshot::is_same;
+use super::read::facts::kind_of;
+use super::read::open::WorkspaceRoot;
+use super::read::owner;
+use super::searching::order::WORKABLE;
 
 /// Makes a folder. One with a mode, or in the place of something, is made beside, so that it is never seen otherwise.
 pub(super) fn make_folder(spot: &ReplaceTarget<'_>, mode: Option<u32>) -> Result<(), Trouble> {
@@ -36,7 +36,7 @@ pub(super) fn make_folder(spot: &ReplaceTarget<'_>, mode: Option<u32>) -> Result
             let at_first = Mode::from_raw_mode(if mode.is_some() { 0o700 } else { 0o777 });
             rustix::fs::mkdirat(&folder, spot.beside, at_first)?;
             #[cfg(test)]
-            super::fate::point();
+            super::change::crash_points::point();
             let placed = place_folder(spot, (&folder, name), mode);
             // After an overtaken attempt, the folder is already cleaned up.
             if matches!(placed, Err(Trouble::System(_))) || placed.is_err() && seen.is_none() {

@@ -25,10 +25,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::bring::LayerEntry;
+use super::change::bring::LayerEntry;
+use super::change::replace::{StagingMove, Trouble};
 use super::clock::FilesystemTime;
-use super::open::WorkspaceRoot;
-use super::replace::{StagingMove, Trouble};
+use super::read::open::WorkspaceRoot;
 use crate::state::journal::{StoreName, TreeRecord};
 use back::PutBack;
 use exchange::Exchange;
@@ -184,17 +184,17 @@ impl Commit {
     fn stage_in_store(&self, root: &WorkspaceRoot, (stores, name): (&TreeStores, &StoreName)) -> io::Result<()> {
         let store = stores.make(root.path(), name)?;
         #[cfg(test)]
-        super::fate::point();
+        super::change::crash_points::point();
         #[cfg(test)]
-        super::fate::fault()?;
+        super::change::crash_points::fault()?;
         let moved = match &self.source {
             Some(source) => store.take_in(source)?,
             None => StagingMove::Yes,
         };
         #[cfg(test)]
-        super::fate::point();
+        super::change::crash_points::point();
         #[cfg(test)]
-        super::fate::fault()?;
+        super::change::crash_points::fault()?;
         match moved {
             StagingMove::Yes => store.write(0, &self.operations),
             StagingMove::No => store.write(0, &store.recognised(&self.operations)),

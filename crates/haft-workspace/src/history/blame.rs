@@ -14,9 +14,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use haft_contract::encoding::decode;
-use haft_contract::lines::LineBreak;
-use haft_contract::path::Target;
+use haft_contract::files::path::Target;
+use haft_contract::text::encoding::decode;
+use haft_contract::text::lines::LineBreak;
 
 use super::contents::Contents;
 use super::sets::Sets;

@@ -9,8 +9,8 @@ use rustix::fs::OFlags;
 
 use super::sets::Sets;
 use super::{FileChange, PathContent};
-use crate::files::image;
-use crate::files::open::WorkspaceRoot;
+use crate::files::change::snapshot;
+use crate::files::read::open::WorkspaceRoot;
 use crate::files::tree::{TreeStores, would_keep};
 use crate::state::journal::{
     ContentHash, ContentLocation, Inline, IntentStep, Journal, Objects, PathState, TreeRecord,
@@ -69,7 +69,7 @@ impl<'a> Contents<'a> {
         let is_restored = |(path, (before, after, takes_back)): &(&PathBuf, &(&PathState, &PathState, bool))| {
             *takes_back
                 && before.is_same_content(after)
-                && image::look(self.root, path).is_ok_and(|seen| seen.state.is_same_content(after))
+                && snapshot::look(self.root, path).is_ok_and(|seen| seen.state.is_same_content(after))
         };
         changed.iter().filter(is_restored).map(|(path, _)| path.clone()).collect()
     }

@@ -9,13 +9,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use haft_contract::door::SecretFile;
-use haft_contract::guarded::secret_kind;
+use haft_contract::doors::door::SecretFile;
+use haft_contract::files::guarded::secret_kind;
 
 use super::WorkspaceHistory;
 use super::contents::Contents;
 use super::sets::Sets;
-use crate::files::open::WorkspaceRoot;
+use crate::files::read::open::WorkspaceRoot;
 use crate::state::journal::{IntentStep, Journal, PathState};
 
 /// Most versions of files, the newest first.

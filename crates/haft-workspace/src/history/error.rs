@@ -3,7 +3,7 @@
 use std::io;
 
 use super::Conflict;
-use crate::files::transaction::PartialTransaction;
+use crate::files::change::transaction::PartialTransaction;
 
 /// Why nothing was taken back.
 #[derive(Debug, thiserror::Error)]

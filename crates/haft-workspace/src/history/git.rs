@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::files::open::WorkspaceRoot;
+use crate::files::read::open::WorkspaceRoot;
 
 /// A path in a git directory.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,18 +6,19 @@
 use std::path::Path;
 
 use haft_contract::BoxFuture;
-use haft_contract::diff::Diff;
-use haft_contract::door::{ChangeSetId, FileKind, Permit, Receipt};
-use haft_contract::effect::{Change, Effect};
-use haft_contract::encoding::decode;
-use haft_contract::error::{Next, ToolError};
-use haft_contract::guarded::{self, refused_from_commands};
-use haft_contract::history::{
+use haft_contract::doors::door::{ChangeSetId, FileKind, Permit, Receipt};
+use haft_contract::doors::history::{
     Direction, Eviction, History as SessionHistory, PastChange, Reversal, ReversalReport, ReversedFile, SessionRun,
 };
-use haft_contract::kinds::ErrorKind;
-use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::effect::{Change, Effect};
+use haft_contract::files::guarded;
+use haft_contract::files::guarded::refused_from_commands;
+use haft_contract::files::path::{Extent, FileLocation, Target};
+use haft_contract::outcome::error::{Next, ToolError};
+use haft_contract::outcome::kinds::ErrorKind;
 use haft_contract::plan::FileDiff;
+use haft_contract::text::diff::Diff;
+use haft_contract::text::encoding::decode;
 
 use super::{
     Became, ChangeSetKind, Conflict, FileChange, HUNK_CONTEXT, HistoryError, JudgedPlaces, PathContent, Scope,

@@ -8,10 +8,10 @@ pub(super) use later::LaterChanges;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use haft_contract::change_summary::{ChangedPath, only_writes_generated};
-use haft_contract::door::ChangeSetId;
+use haft_contract::doors::door::ChangeSetId;
+use haft_contract::doors::history::{Direction, Reversal, Undone};
 use haft_contract::effect::Change;
-use haft_contract::history::{Direction, Reversal, Undone};
+use haft_contract::files::change_summary::{ChangedPath, only_writes_generated};
 
 use super::HistoryError;
 use crate::state::journal::{

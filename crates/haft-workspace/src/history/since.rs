@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::WorkspaceHistory;
 use super::contents::{Contents, is_too_large};
 use super::sets::Sets;
-use crate::files::open::WorkspaceRoot;
+use crate::files::read::open::WorkspaceRoot;
 use crate::state::journal::{ContentHash, ContentLocation, Inline, Intent, IntentStep, Journal, PathState};
 
 /// What was changed since a moment.

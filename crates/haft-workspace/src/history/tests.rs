@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use haft_contract::call::CallId;
-use haft_contract::door::{FileOp, Permit, PermitIssuer, Provenance, SessionName};
+use haft_contract::doors::door::{FileOp, Permit, PermitIssuer, Provenance, SessionName};
+use haft_contract::doors::history::Undone;
 use haft_contract::effect::{Change, Effect};
-use haft_contract::error::ToolError;
-use haft_contract::history::Undone;
-use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::files::path::{Extent, FileLocation, Target};
+use haft_contract::outcome::error::ToolError;
 use tokio_util::sync::CancellationToken;
 
 use super::{Became, ChangeSetKind, HistoryError, PathContent, TakenBack, UndoSelection};
@@ -57,10 +57,10 @@ impl HistoryFixture {
     }
 
     fn permit(&self) -> Permit {
-        self.permit_for(haft_contract::door::Purpose::default())
+        self.permit_for(haft_contract::doors::door::Purpose::default())
     }
 
-    fn permit_for(&self, purpose: haft_contract::door::Purpose) -> Permit {
+    fn permit_for(&self, purpose: haft_contract::doors::door::Purpose) -> Permit {
         let root = Target::Inside(FileLocation::new("", Extent::Tree));
         let effects =
             [Change::Create, Change::Replace, Change::Remove].map(|change| Effect::Change(root.clone(), change));
@@ -71,7 +71,7 @@ impl HistoryFixture {
             run: self.run.into(),
             turn: self.turn,
             purpose,
-            old_changes: haft_contract::door::OldChanges::Stay,
+            old_changes: haft_contract::doors::door::OldChanges::Stay,
         };
         Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), CancellationToken::new())
     }

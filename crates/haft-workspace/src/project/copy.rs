@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use super::reach::{ReachableCode, ReachableFile, reach};
 use super::{Fingerprint, Project, ProjectFile, ProjectFileKind, environment, intact, runs};
-use crate::state::private::{self, ScratchFolder};
+use crate::state::own_files::private;
+use crate::state::own_files::private::ScratchFolder;
 use crate::state::trust::FolderTrust;
 
 /// The folder of all copies in haft's state.

@@ -11,14 +11,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft_contract::process::TrustedCode;
+use haft_contract::doors::process::TrustedCode;
 use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 
 use super::copy::{CodeReach, TrustedCopy};
 use super::intact::{self, Intact};
 use super::named::open;
 use super::{Project, ProjectFile, ProjectFileKind, TrustStatus, environment, is_definition, skill_folder};
-use crate::files::open::open_beneath;
+use crate::files::read::open::open_beneath;
 use crate::state::trust::FolderTrust;
 
 /// Compares a file of trusted code with what the user trusted, before each use.

@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::{FOLDER, Fingerprint};
-use crate::files::open::open_within;
+use crate::files::read::open::open_within;
 use crate::state::trust::FolderTrust;
 
 /// Most different words of a text that is trusted.

@@ -15,13 +15,13 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use haft_contract::guarded::is_secret;
+use haft_contract::files::guarded::is_secret;
 use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 
 use super::loads::loads;
 use super::named::{candidates, open, straight, words};
 use super::{FOLDER, Project, skill_folder};
-use crate::files::open::{leads_to, open_beneath};
+use crate::files::read::open::{leads_to, open_beneath};
 
 /// Most files of one copy.
 const MOST_FILES: usize = 1_000;

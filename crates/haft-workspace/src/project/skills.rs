@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 
 use super::reach::whole_folder;
 use super::{Fingerprint, Project, ProjectFile, ProjectFileKind};
-use crate::files::open::open_beneath;
+use crate::files::read::open::open_beneath;
 
 /// Where a workspace has skills, from its root; the first counts first.
 pub const SKILL_FOLDERS: [&str; 3] = [".haft/skills", ".claude/skills", ".agents/skills"];

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::{Original, ReplicaError};
-use crate::files::locate::resolve;
+use crate::files::read::locate::resolve;
 
 /// The files and folders to copy, their number and their size.
 #[derive(Default)]

@@ -3,9 +3,9 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use haft_contract::call::CallId;
-use haft_contract::door::{FileOp, Permit, PermitIssuer, Provenance, SessionName};
+use haft_contract::doors::door::{FileOp, Permit, PermitIssuer, Provenance, SessionName};
 use haft_contract::effect::{Change, Effect};
-use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::files::path::{Extent, FileLocation, Target};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
@@ -58,8 +58,8 @@ impl ReplicaFixture {
             session: SessionName::new(session),
             run: session.into(),
             turn: 1,
-            purpose: haft_contract::door::Purpose::default(),
-            old_changes: haft_contract::door::OldChanges::Stay,
+            purpose: haft_contract::doors::door::Purpose::default(),
+            old_changes: haft_contract::doors::door::OldChanges::Stay,
         };
         let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), CancellationToken::new());
         let target = Target::Inside(FileLocation::new(name, Extent::Entry));

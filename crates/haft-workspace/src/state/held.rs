@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
 
-use super::private::ScratchFolder;
+use super::own_files::private::ScratchFolder;
 
 /// A fresh folder for as long as this process lives, at most; it goes when this is dropped.
 #[derive(Debug)]

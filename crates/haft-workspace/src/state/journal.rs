@@ -36,14 +36,14 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use haft_contract::door::OldChanges;
-use haft_contract::guarded::secret_kind;
+use haft_contract::doors::door::OldChanges;
+use haft_contract::files::guarded::secret_kind;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::Serialize;
 
-use super::private;
-use super::registry::Claim;
+use super::own_files::private;
+use super::own_files::registry::Claim;
 use super::sessions::{SessionId, Sessions};
 use crate::files::tree::TreeStores;
 use frame::{BodyExtent, Head, RecordFrame};

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 use super::held::HeldFolder;
-use super::private;
-use super::registry::Claim;
+use super::own_files::private;
+use super::own_files::registry::Claim;
 use super::sessions::SessionId;
 
 /// Longest name of a session, and how many letters are added to one that others may have.

@@ -27,8 +27,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::journal::frame::{self, Head};
-use super::private;
-use super::registry::Claim;
+use super::own_files::private;
+use super::own_files::registry::Claim;
 
 /// Most sessions of a workspace; the oldest go when there are more.
 const MOST_SESSIONS: usize = 500;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
-use crate::files::open::open_beneath;
+use crate::files::read::open::open_beneath;
 use crate::project::SKILL_FILE;
 
 /// Most files of a skill.

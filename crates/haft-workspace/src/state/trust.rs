@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
-use super::private;
+use super::own_files::private;
 use crate::project::copy::{folder_of, prune};
 use crate::project::{Fingerprint, Project, TrustedCopy};
 

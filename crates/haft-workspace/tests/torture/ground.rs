@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use haft_contract::call::CallId;
-use haft_contract::door::{Doors, FileOp, OldChanges, PageRequest, Permit, PermitIssuer, Provenance, SessionName};
+use haft_contract::doors::door::{
+    Doors, FileOp, OldChanges, PageRequest, Permit, PermitIssuer, Provenance, SessionName,
+};
 use haft_contract::effect::{Change, Effect};
-use haft_contract::error::ToolError;
-use haft_contract::path::{Extent, FileLocation, Target};
-use haft_contract::stamp::ExpectedVersion;
+use haft_contract::files::path::{Extent, FileLocation, Target};
+use haft_contract::files::stamp::ExpectedVersion;
+use haft_contract::outcome::error::ToolError;
 use haft_workspace::files::Workspace;
 use haft_workspace::history::{HistoryError, TakenBack, UndoSelection, WorkspaceHistory};
 use haft_workspace::state::{JournalLimits, WorkspaceState};
@@ -176,7 +178,7 @@ fn permit_for(old_changes: OldChanges, found: Vec<(Target, ExpectedVersion)>, st
         session,
         run: "one".into(),
         turn: 1,
-        purpose: haft_contract::door::Purpose::default(),
+        purpose: haft_contract::doors::door::Purpose::default(),
         old_changes,
     };
     Permit::issue(&PermitIssuer::of_the_runtime(), errand, effects.into(), stop.clone()).resting_on(found)

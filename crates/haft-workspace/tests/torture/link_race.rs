@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use haft_contract::door::FileOp;
-use haft_contract::path::{Extent, RawPath, Target};
+use haft_contract::doors::door::FileOp;
+use haft_contract::files::path::{Extent, RawPath, Target};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tokio_util::sync::CancellationToken;
 
@@ -75,7 +75,7 @@ fn no_call_reaches_outside_through_a_folder_that_is_swapped_with_a_link() {
 }
 
 /// Locates as a call does, which may find the way outside; that is refused by the door.
-fn located_write(ground: &Ground, name: &str) -> Result<(), haft_contract::error::ToolError> {
+fn located_write(ground: &Ground, name: &str) -> Result<(), haft_contract::outcome::error::ToolError> {
     let doors = ground.doors();
     let located = doors.look.locate(&RawPath::new(name), Extent::Entry)?;
     let permit = permit(Vec::new(), &CancellationToken::new());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use haft_contract::stamp::ExpectedVersion;
+use haft_contract::files::stamp::ExpectedVersion;
 use haft_workspace::history::PathContent;
 use tokio_util::sync::CancellationToken;
 

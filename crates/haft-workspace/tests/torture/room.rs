@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use haft_contract::door::{ChangeSetId, OldChanges};
-use haft_contract::history::History as _;
+use haft_contract::doors::door::{ChangeSetId, OldChanges};
+use haft_contract::doors::history::History as _;
 use haft_workspace::history::{HistoryError, UndoSelection};
 use haft_workspace::state::JournalLimits;
 

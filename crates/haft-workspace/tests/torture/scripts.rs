@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use haft_contract::error::ToolError;
+use haft_contract::outcome::error::ToolError;
 use haft_workspace::history::{HistoryError, UndoSelection};
 
 use crate::dice::Dice;

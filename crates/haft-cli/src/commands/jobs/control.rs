@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
-use haft_contract::path::one_line;
+use haft_contract::files::path::one_line;
 use haft_contract::signals::{signal_number, signal_words};
-use haft_host::jobs::{ChosenJob, FoundSessions, record, state, title};
+use haft_host::calling::jobs::{ChosenJob, FoundSessions, record, state, title};
 use haft_net::jobs::{Ask, JobAnswer, JobRecord};
 use serde_json::json;
 use tokio::time::timeout;

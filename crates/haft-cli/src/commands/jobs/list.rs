@@ -1,6 +1,6 @@
 //! `haft jobs list`: lists all jobs of all live sessions in the workspace.
 
-use haft_host::jobs::{FoundSessions, NO_JOBS, record, state};
+use haft_host::calling::jobs::{FoundSessions, NO_JOBS, record, state};
 use serde_json::{Value, json};
 
 use crate::arguments::Common;

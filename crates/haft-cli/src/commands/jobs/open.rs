@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use clap::Args;
-use haft_host::jobs::FoundSessions;
+use haft_host::calling::jobs::FoundSessions;
 use haft_net::jobs::{Forward, LocalPort};
 use serde_json::json;
 

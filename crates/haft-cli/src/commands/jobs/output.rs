@@ -1,7 +1,7 @@
 //! `haft jobs output`: shows what a job printed last, and then its new output.
 
 use clap::Args;
-use haft_host::jobs::{ChosenJob, FoundSessions, record, state};
+use haft_host::calling::jobs::{ChosenJob, FoundSessions, record, state};
 use haft_net::jobs::{Ask, JobAnswer, JobRecord};
 use serde_json::json;
 

@@ -3,11 +3,11 @@
 //! Naming the host is consent, so haft does not ask. It shows a group in full, so the user sees every host in it.
 
 use clap::Args;
-use haft_config::network::HostSelector;
-use haft_config::network_edit::HostList;
+use haft_config::edits::network_edit::HostList;
+use haft_config::sections::network::HostSelector;
 use haft_config::settings::Settings;
-use haft_host::hosts::records::group_record;
-use haft_host::hosts::{HostLists, HostsOfSettings};
+use haft_host::opening::hosts::records::group_record;
+use haft_host::opening::hosts::{HostLists, HostsOfSettings};
 use serde_json::{Value, json};
 
 use super::list::{say, show_group};

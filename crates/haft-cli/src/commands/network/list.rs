@@ -1,10 +1,10 @@
 //! `haft network list`: shows the groups in full, and the hosts that the settings allow and deny.
 
-use haft_config::network::Group;
+use haft_config::sections::network::Group;
 use haft_config::settings::Settings;
-use haft_host::hosts::Groups;
-use haft_host::hosts::records::{record, state};
-use haft_host::loaded_workspace::{LoadedWorkspace, WorkspaceSearch};
+use haft_host::opening::hosts::Groups;
+use haft_host::opening::hosts::records::{record, state};
+use haft_host::opening::loaded_workspace::{LoadedWorkspace, WorkspaceSearch};
 
 use crate::arguments::Common;
 use crate::exit::Exit;

@@ -15,9 +15,9 @@ use clap::Args;
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::screen;
-use haft_host::call_lines::{CallInputLine, read_line};
-use haft_host::explain::judged::CommandJudge;
-use haft_host::explain::record;
+use haft_host::calling::call_lines::{CallInputLine, read_line};
+use haft_host::reports::explain::judged::CommandJudge;
+use haft_host::reports::explain::record;
 
 #[derive(Args)]
 #[command(after_help = "Examples:

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::screen::{self, StyledText, safe};
-use haft_host::loaded_workspace::LoadedWorkspace;
-use haft_host::project_files::OnUntrusted;
+use haft_host::opening::loaded_workspace::LoadedWorkspace;
+use haft_host::opening::project_files::OnUntrusted;
 
 /// A rule with its source.
 struct ListedRule {

@@ -6,8 +6,8 @@ use haft_policy::examples::failures_of_table;
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::screen;
-use haft_host::loaded_workspace::LoadedWorkspace;
-use haft_host::project_files::OnUntrusted;
+use haft_host::opening::loaded_workspace::LoadedWorkspace;
+use haft_host::opening::project_files::OnUntrusted;
 
 /// Runs the command.
 pub(super) fn run(common: &Common) -> anyhow::Result<Exit> {

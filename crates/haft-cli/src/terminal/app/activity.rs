@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use haft_contract::grouped::GroupedNumber;
+use haft_contract::text::grouped::GroupedNumber;
 
-use crate::terminal::painted::{Ink, paint};
+use crate::terminal::drawing::painted::{Ink, paint};
 use crate::terminal::protocol::RunningCall;
 
 /// Most lines of the output of a running call.

@@ -2,17 +2,17 @@
 
 use std::time::Instant;
 
-use haft_contract::grouped::GroupedNumber;
+use haft_contract::text::grouped::GroupedNumber;
 use haft_policy::policy::Mode;
 
 use super::App;
 use super::typing::HelpKind;
-use crate::terminal::completion::{Menu, MenuKind};
-use crate::terminal::editor::Editor;
-use crate::terminal::painted::{Ink, paint};
+use crate::terminal::drawing::painted::{Ink, paint};
+use crate::terminal::drawing::region::{ScreenFrame, TerminalSize};
+use crate::terminal::input::completion::{Menu, MenuKind};
+use crate::terminal::input::editor::Editor;
 use crate::terminal::protocol::{MessageDelivery, ModelReport, ScreenQuestionSubject, Yes};
 use crate::terminal::question::QuestionDialog;
-use crate::terminal::region::{ScreenFrame, TerminalSize};
 
 /// The prompt before the input.
 const PROMPT: &str = "› ";

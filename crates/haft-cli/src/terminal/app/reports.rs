@@ -2,19 +2,19 @@
 
 use std::time::Instant;
 
-use haft_runtime::approval::Verdict;
+use haft_runtime::asking::approval::Verdict;
 
 use super::activity::ModelDoes;
 use super::{App, QuestionDialog};
-use haft_contract::user_questions::UserAnswer;
+use haft_contract::doors::user_questions::UserAnswer;
 
-use crate::terminal::painted::{Ink, paint};
+use crate::terminal::drawing::painted::{Ink, paint};
+use crate::terminal::drawing::region::Colours;
 use crate::terminal::protocol::{
     Idle, ModelReport, Reply, RewindScope, ScreenQuestion, ScreenQuestionSubject, StartupFacts, WorkerReport,
 };
 use crate::terminal::question_body::question_body;
-use crate::terminal::region::Colours;
-use haft_host::user_questions::question_rows;
+use haft_host::calling::user_questions::question_rows;
 
 /// Most lines of a preview in a question.
 const MOST_LINES: usize = 40;

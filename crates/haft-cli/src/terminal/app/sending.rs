@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use super::App;
-use crate::terminal::call_line;
-use crate::terminal::painted::{Ink, paint};
+use crate::terminal::drawing::painted::{Ink, paint};
+use crate::terminal::input::call_line;
+use crate::terminal::input::slash;
+use crate::terminal::input::slash::Slash;
 use crate::terminal::protocol::{MessageDelivery, ModelReport, Order, Reply, WaitingMessage};
-use crate::terminal::slash::{self, Slash};
-use haft_host::prompt_images::names_images;
+use haft_host::conversations::prompt_images::names_images;
 
 impl App {
     /// Sends the line; while something runs it waits.

@@ -2,18 +2,19 @@
 
 use std::time::Instant;
 
-use haft_contract::grouped::GroupedNumber;
-use haft_host::wrapped::wrapped;
+use haft_contract::text::grouped::GroupedNumber;
+use haft_host::texts::wrapped::wrapped;
 use haft_policy::policy::Mode;
-use haft_tools::remember::MEMORY_FILE;
+use haft_tools::session::remember::MEMORY_FILE;
 use serde_json::json;
 
 use super::App;
 use super::reports::fact;
 use crate::screen::safe;
-use crate::terminal::painted::{Ink, paint, width};
+use crate::terminal::drawing::painted::{Ink, paint, width};
+use crate::terminal::input::slash;
+use crate::terminal::input::slash::Slash;
 use crate::terminal::protocol::{Order, Yes};
-use crate::terminal::slash::{self, Slash};
 
 /// The column in which the words of the help begin.
 const BESIDE: usize = 36;

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use haft_runtime::approval::Verdict;
+use haft_runtime::asking::approval::Verdict;
 
 use super::*;
 use crate::prompt::tests::request;
-use crate::terminal::call_line::GivenArguments;
-use crate::terminal::keys::{KeyCode, KeyDecoder, KeyPress, TerminalInput};
-use crate::terminal::painted::bare;
+use crate::terminal::drawing::painted::bare;
+use crate::terminal::drawing::region::{Reflow, Region, TerminalSize};
+use crate::terminal::input::call_line::GivenArguments;
+use crate::terminal::input::keys::{KeyCode, KeyDecoder, KeyPress, TerminalInput};
 use crate::terminal::protocol::{
     Idle, MessageDelivery, Reply, RunningCall, ScreenQuestion, ScreenQuestionSubject, StartupFacts, WorkerReport,
 };
-use crate::terminal::region::{Reflow, Region, TerminalSize};
 use crate::terminal::tool_facts::tests::read_file;
 
 /// An app with a clock.
@@ -309,7 +309,8 @@ fn no_row_is_wider_than_the_terminal_whatever_is_shown() {
         let mut region = Region::new(Colours::Off, Reflow::Breaks);
         let bytes = region.update(&[], &frame, size);
         assert!(bytes.len() < 30 * columns * 4 + 200, "{columns}: {} bytes", bytes.len());
-        let rows = bytes.split("\r\n").map(|row| crate::terminal::painted::widest(row.trim_start_matches('\r')));
+        let rows =
+            bytes.split("\r\n").map(|row| crate::terminal::drawing::painted::widest(row.trim_start_matches('\r')));
         assert!(rows.skip(1).all(|wide| wide <= columns + 20), "{columns}");
     }
 }

@@ -4,16 +4,17 @@ use std::collections::hash_map::Entry;
 use std::time::Instant;
 
 use super::{App, HistorySearch, LEAVE_AGAIN};
-use crate::terminal::call_line;
-use crate::terminal::completion::{self, MenuKind};
-use crate::terminal::editor::To;
-use crate::terminal::keys::{KeyCode, KeyPress, TerminalInput};
-use crate::terminal::painted::{Ink, paint};
+use crate::terminal::drawing::painted::{Ink, paint};
+use crate::terminal::input::call_line;
+use crate::terminal::input::completion;
+use crate::terminal::input::completion::MenuKind;
+use crate::terminal::input::editor::To;
+use crate::terminal::input::keys::{KeyCode, KeyPress, TerminalInput};
+use crate::terminal::input::slash;
 use crate::terminal::protocol::{MessageDelivery, Order, Reply};
 use crate::terminal::question::KeyPressEffect;
-use crate::terminal::slash;
-use haft_host::prompt_images::mention_of_dropped;
-use haft_host::typed_words::words;
+use haft_host::calling::typed_words::words;
+use haft_host::conversations::prompt_images::mention_of_dropped;
 
 impl App {
     /// Takes a key or a paste.
@@ -262,7 +263,7 @@ impl App {
                 self.menu = None;
                 self.closed_for = Some(self.editor.text().to_owned());
             }
-            KeyCode::Enter if key.held == crate::terminal::keys::KeyModifiers::default() => {
+            KeyCode::Enter if key.held == crate::terminal::input::keys::KeyModifiers::default() => {
                 return self.enter_in_menu();
             }
             _ => return false,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use haft_contract::user_questions::{AnswerForm, AnswerOption, Asker, UserAnswer, UserQuestion};
+use haft_contract::doors::user_questions::{AnswerForm, AnswerOption, Asker, UserAnswer, UserQuestion};
 
 use super::*;
 use crate::prompt::tests::{command, dangerous_command, request};
-use crate::terminal::painted::bare;
+use crate::terminal::drawing::painted::bare;
 
 /// A question that was drawn long enough ago.
 fn quiet(request: ApprovalRequest) -> (QuestionDialog, Instant) {

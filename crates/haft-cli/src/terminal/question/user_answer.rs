@@ -1,10 +1,10 @@
 //! Keys in a question of the model: a digit or a letter answers it, other keys begin an answer in words.
 
-use haft_contract::user_questions::{AnswerForm, UserAnswer, UserQuestion};
+use haft_contract::doors::user_questions::{AnswerForm, UserAnswer, UserQuestion};
 
 use super::{KeyPressEffect, QuestionDialog};
-use crate::terminal::editor::Editor;
-use crate::terminal::keys::{KeyCode, KeyPress};
+use crate::terminal::input::editor::Editor;
+use crate::terminal::input::keys::{KeyCode, KeyPress};
 use crate::terminal::protocol::Reply;
 
 /// What the first key in a question is.

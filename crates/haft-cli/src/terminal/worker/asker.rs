@@ -6,21 +6,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_agent::overseer::{Advice, Circle, Overseer};
 use haft_contract::BoxFuture;
-use haft_contract::error::AdvanceYes;
-use haft_contract::user_questions::UserReply;
+use haft_contract::doors::user_questions::UserReply;
+use haft_contract::outcome::error::AdvanceYes;
+use haft_host::calling::user_questions::reply;
 use haft_host::host::Host;
-use haft_host::hosts::HostLists;
-use haft_host::user_questions::reply;
+use haft_host::opening::hosts::HostLists;
 use haft_policy::decision::Class;
 use haft_policy::policy::Mode;
-use haft_runtime::approval::{ApprovalRequest, Approver, Questionnaire, Verdict, YesToOrdinary};
-use haft_runtime::session::Session;
+use haft_runtime::asking::approval::{ApprovalRequest, Approver, Questionnaire, Verdict, YesToOrdinary};
+use haft_runtime::state::session::Session;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use super::calls::run_by_person;
 use crate::prompt::NO_TERMINAL;
-use crate::terminal::call_line::CallLine;
+use crate::terminal::input::call_line::CallLine;
 use crate::terminal::protocol::{Reply, ScreenQuestion, ScreenQuestionSubject, WorkerReport, Yes};
 
 /// Longest result that a model is told of a call that a person made instead, in characters.

@@ -1,17 +1,17 @@
 //! Calls that a person makes: a tool by its name, or a command.
 
 use haft_contract::call::{CallOrigin, RawArguments, ToolCall};
-use haft_contract::reader::Audience;
-use haft_host::call_words::CallWords;
-use haft_host::for_person::for_reader;
+use haft_contract::doors::reader::Audience;
+use haft_host::calling::call_words::CallWords;
 use haft_host::host::Host;
-use haft_host::result_preview::call_title;
-use haft_runtime::session::Session;
+use haft_host::texts::for_person::for_reader;
+use haft_host::texts::result_preview::call_title;
+use haft_runtime::state::session::Session;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{Worker, results};
-use crate::terminal::call_line::{CallLine, GivenArguments};
+use crate::terminal::input::call_line::{CallLine, GivenArguments};
 use crate::terminal::protocol::{Idle, RunningCall, WorkerReport};
 
 /// The tool that runs commands, by the name that rules use.

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use haft_config::model::ModelSection;
-use haft_host::change_log::ago;
-use haft_host::session_export::{SessionExport, write_new_file};
-use haft_host::session_names::session_name;
-use haft_host::session_preview::preview;
-use haft_host::user_commands::{ExpandedPrompt, UserCommands};
+use haft_config::sections::model::ModelSection;
+use haft_host::changes::change_log::ago;
+use haft_host::conversations::session_export::{SessionExport, write_new_file};
+use haft_host::conversations::session_names::session_name;
+use haft_host::conversations::session_preview::preview;
+use haft_host::conversations::user_commands::{ExpandedPrompt, UserCommands};
 use haft_workspace::state::sessions::SessionSummary;
 
 use super::{ModelInUse, Worker};
+use crate::terminal::input::slash;
 use crate::terminal::protocol::{Idle, UserCommandFacts, WorkerReport};
-use crate::terminal::slash;
 
 /// Most conversations that are offered.
 const MOST_SESSIONS: usize = 100;

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use haft_agent::inbox::Inbox;
-use haft_host::session_records::{QueuedMessage, SessionRecorder};
-use haft_runtime::session::Session;
+use haft_agent::work::inbox::Inbox;
+use haft_host::conversations::session_records::{QueuedMessage, SessionRecorder};
+use haft_runtime::state::session::Session;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 

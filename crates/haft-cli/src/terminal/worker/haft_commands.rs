@@ -7,8 +7,8 @@ use crate::arguments::{CliArguments, Common};
 use crate::exit::Exit;
 use crate::screen::captured;
 use crate::terminal::protocol::{Idle, Reply, ScreenQuestionSubject, WorkerReport};
-use haft_host::user_commands::ExpandedPrompt;
-use haft_runtime::approval::Verdict;
+use haft_host::conversations::user_commands::ExpandedPrompt;
+use haft_runtime::asking::approval::Verdict;
 
 impl Worker {
     /// Runs a subcommand and shows what it prints.

@@ -1,16 +1,16 @@
 //! Results as lines: a title, then one to three lines for a model's call, or everything for a person's own.
 
+use haft_contract::outcome::result::{Did, Status, ToolResult};
 use haft_contract::plan::FileDiff;
-use haft_contract::result::{Did, Status, ToolResult};
-use haft_host::bounded_text::one_line_of;
 use haft_host::host::Host;
-use haft_host::result_preview::{call_title, result_preview};
-use haft_runtime::catalog::Catalog;
+use haft_host::texts::bounded_text::one_line_of;
+use haft_host::texts::result_preview::{call_title, result_preview};
+use haft_runtime::catalogue::catalog::Catalog;
 
 use crate::screen::safe;
-use crate::terminal::painted::{Ink, paint};
-use crate::terminal::shown_change;
-use haft_host::change_records::{ContentComparison, between};
+use crate::terminal::drawing::painted::{Ink, paint};
+use crate::terminal::drawing::shown_change;
+use haft_host::changes::change_records::{ContentComparison, between};
 
 /// Most lines of a result of a model's call.
 const MOST_PREVIEW: usize = 3;

@@ -1,15 +1,15 @@
 //! Goes back to an earlier message: files and conversation together, or either.
 
-use haft_contract::grouped::GroupedNumber;
-use haft_host::bounded_text::one_line_of;
-use haft_host::change_log::ago;
-use haft_host::session_preview::{changed_words, changes_since};
-use haft_host::session_records::{ConversationPoint, ResumedSession};
+use haft_contract::text::grouped::GroupedNumber;
+use haft_host::changes::change_log::ago;
+use haft_host::conversations::session_preview::{changed_words, changes_since};
+use haft_host::conversations::session_records::{ConversationPoint, ResumedSession};
+use haft_host::texts::bounded_text::one_line_of;
 use haft_workspace::history::ChangeSet;
 
 use super::Worker;
 use crate::exit::Exit;
-use crate::terminal::painted::{Ink, paint};
+use crate::terminal::drawing::painted::{Ink, paint};
 use crate::terminal::protocol::{Idle, Reply, RewindScope, ScreenQuestionSubject, WorkerReport};
 
 /// Most messages that are offered.

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use haft_contract::door::FileKind;
+use haft_contract::doors::door::FileKind;
 use haft_contract::effect::{Change, StepEffect};
 
 use crate::interpret::Interpreter;

@@ -1,7 +1,7 @@
 //! Built-ins that print variables as `env` and `printenv` do, such as `declare -p` and `export`.
 
 use haft_contract::effect::Danger;
-use haft_contract::guarded::{is_secret_variable, is_service_address};
+use haft_contract::files::guarded::{is_secret_variable, is_service_address};
 
 use crate::act::RawEffect;
 use crate::interpret::Interpreter;

@@ -3,7 +3,7 @@
 use crate::interpret::Interpreter;
 use crate::places::{Folder, PathDestination};
 use crate::value::{ShellValue, ValuePiece};
-use haft_contract::door::FileKind;
+use haft_contract::doors::door::FileKind;
 
 /// What one `ln` makes.
 #[derive(Default)]

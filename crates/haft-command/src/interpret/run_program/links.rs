@@ -1,6 +1,6 @@
 //! Words of a command that makes links: a relative target starts at the folder of the link.
 
-use haft_contract::door::FileKind;
+use haft_contract::doors::door::FileKind;
 
 use crate::interpret::Interpreter;
 use crate::places::PathDestination;

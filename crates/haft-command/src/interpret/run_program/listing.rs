@@ -1,6 +1,6 @@
 //! Output of a program that lists names: the path of a file, or the names in a folder.
 
-use haft_contract::door::FileKind;
+use haft_contract::doors::door::FileKind;
 
 use crate::act::{FileOp, RawEffect};
 use crate::interpret::Interpreter;

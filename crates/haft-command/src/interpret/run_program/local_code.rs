@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use haft_contract::door::FileKind;
+use haft_contract::doors::door::FileKind;
 use haft_contract::effect::{Change, StepEffect};
 
 use crate::act::LocalCode;

@@ -2,7 +2,7 @@
 
 use crate::interpret::tests::{allowed, asked, denied};
 use crate::{CommandReader, CommandScene, Locate, PathLocation};
-use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::files::path::{Extent, FileLocation, Target};
 use haft_policy::decision::Decision;
 use haft_policy::effect_kind::EffectKind;
 use haft_policy::examples::decision;
@@ -96,7 +96,7 @@ impl Locate for LinkedWorkspace {
             Some(inside) => Target::Inside(FileLocation::new(inside.trim_start_matches('/'), Extent::Entry)),
             None => Target::Outside(FileLocation::new(path, Extent::Entry)),
         };
-        PathLocation { target, kind: Some(haft_contract::door::FileKind::Folder) }
+        PathLocation { target, kind: Some(haft_contract::doors::door::FileKind::Folder) }
     }
 
     fn real_path(&self, folder: &str) -> Option<String> {

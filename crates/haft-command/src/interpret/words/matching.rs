@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use haft_contract::door::FileKind;
-use haft_contract::guarded::is_secret;
+use haft_contract::doors::door::FileKind;
+use haft_contract::files::guarded::is_secret;
 
 use crate::act::FileOp;
 use crate::interpret::Interpreter;

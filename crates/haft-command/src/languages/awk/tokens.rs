@@ -1,6 +1,6 @@
 //! The tokens of an awk program.
 
-use crate::languages::awk::marks::{GAP, NUMBER};
+use crate::languages::marks::{GAP, NUMBER};
 
 /// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Access of a program to the environment: one variable, a secret, or all of it.
 
-use haft_contract::guarded::is_secret_variable;
+use haft_contract::files::guarded::is_secret_variable;
 
 use crate::languages::general::expression::TokenizedProgram;
 use crate::languages::general::findings::CodeFindings;

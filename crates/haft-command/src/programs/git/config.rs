@@ -4,7 +4,7 @@
 //! (`git config key value`) is a planted program: it runs later, when a person uses git.
 
 use haft_contract::effect::Danger;
-use haft_contract::guarded::{GitSetting, is_secret_git_setting};
+use haft_contract::files::guarded::{GitSetting, is_secret_git_setting};
 
 use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect};
 use crate::patterns;

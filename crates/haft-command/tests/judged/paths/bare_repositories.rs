@@ -1,8 +1,8 @@
 //! Folders that git takes for a repository of its own, whatever lies behind the names in them.
 
 use haft_command::{CommandReader, CommandScene, Locate, PathLocation};
-use haft_contract::door::FileKind;
-use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::doors::door::FileKind;
+use haft_contract::files::path::{Extent, FileLocation, Target};
 use haft_policy::decision::Decision::{self, Allow, Ask};
 use haft_policy::effect_kind::EffectKind;
 use haft_policy::examples::{HOME, WORKSPACE, decision_beside};

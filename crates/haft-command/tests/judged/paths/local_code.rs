@@ -4,8 +4,8 @@
 //! tried in the folder itself, in a folder below, and with the files made by the same command.
 
 use haft_command::{CommandReader, CommandScene, Locate, PathLocation};
-use haft_contract::door::FileKind;
-use haft_contract::path::{Extent, FileLocation, Target};
+use haft_contract::doors::door::FileKind;
+use haft_contract::files::path::{Extent, FileLocation, Target};
 use haft_policy::decision::Decision::{self, Allow, Ask, Deny};
 use haft_policy::effect_kind::EffectKind;
 use haft_policy::examples::{HOME, WORKSPACE, decision, decision_beside};

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
-use haft_contract::visible::visible;
+use haft_contract::text::visible::visible;
 use haft_net::Address;
 use rustix::rand::{GetRandomFlags, getrandom};
 use sha2::{Digest, Sha256};

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use haft_contract::net::Method;
-use haft_contract::visible::visible;
+use haft_contract::doors::net::Method;
+use haft_contract::text::visible::visible;
 use haft_net::{Address, GuidedClient, Outgoing};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bytes::Bytes;
-use haft_contract::net::Method;
+use haft_contract::doors::net::Method;
 use haft_net::Outgoing;
 use serde_json::json;
 

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use haft_host::servers::records::ServerRecords;
+use haft_host::opening::servers::records::ServerRecords;
 use serde::{Deserialize, Serialize};
 
 use super::challenge::Challenge;

@@ -3,9 +3,9 @@
 //! haft uses the client of the user's file, else a document that describes haft, else a client that haft registers itself.
 
 use bytes::Bytes;
-use haft_contract::net::Method;
-use haft_contract::visible::visible;
-use haft_host::servers::LoginSpec;
+use haft_contract::doors::net::Method;
+use haft_contract::text::visible::visible;
+use haft_host::opening::servers::LoginSpec;
 use haft_net::{Address, GuidedClient, Outgoing};
 use serde::Deserialize;
 use serde_json::json;

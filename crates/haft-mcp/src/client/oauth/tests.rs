@@ -7,9 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use haft_contract::net::Method;
-use haft_host::servers::LoginSpec;
-use haft_host::servers::records::ServerRecords;
+use haft_contract::doors::net::Method;
+use haft_host::opening::servers::LoginSpec;
+use haft_host::opening::servers::records::ServerRecords;
 use haft_net::{Address, GuidedClient, HttpClient, HttpListener, Outgoing, RequestHandler, Unreadable, form};
 use http::header::{LOCATION, WWW_AUTHENTICATE};
 use http::request::Parts as Head;

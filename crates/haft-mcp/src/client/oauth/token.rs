@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use haft_contract::net::Method;
-use haft_contract::visible::visible;
+use haft_contract::doors::net::Method;
+use haft_contract::text::visible::visible;
 use haft_net::{Address, GuidedClient, Outgoing, form};
 use serde::Deserialize;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_contract::lift::{Field, LiftRule, Null, PropertyPlace};
+use haft_contract::description::lift::{Field, LiftRule, Null, PropertyPlace};
 use serde_json::{Map, Value, json};
 
 use super::super::SchemaRefusal;

@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use haft_contract::lift::{LiftRule, NamedRule, ValueShape};
+use haft_contract::description::lift::{LiftRule, NamedRule, ValueShape};
 use serde_json::{Map, Value};
 
 use super::super::modern::SchemaDocument;

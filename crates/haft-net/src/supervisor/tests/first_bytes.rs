@@ -3,7 +3,7 @@
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::scene::{ALLOW, ALLOW_RAW, LoopbackServer, SupervisorScene, exchange, rest, scene, until, within};
-use crate::supervisor::client_hello::tests::{hello, server_name};
+use crate::supervisor::protocols::client_hello::tests::{hello, server_name};
 use crate::supervisor::{ConnectionOutcome, Speaks};
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";

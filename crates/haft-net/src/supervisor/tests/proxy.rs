@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::scene::{ALLOW, ALLOW_PRIVATE, LoopbackDial, LoopbackServer, ScriptedJudge, exchange, rest, within};
-use crate::supervisor::client_hello::tests::{hello, server_name};
+use crate::supervisor::protocols::client_hello::tests::{hello, server_name};
 use crate::supervisor::{ConnectionOutcome, Decision, Flow, ProxyAddress, Speaks, Supervisor};
 
 struct ProxyScene {

@@ -10,7 +10,7 @@ use super::shortened;
 use super::union::{UnionMismatch, choices_of, worth_telling};
 use super::unknown::{Hint, Unknown, names};
 use super::wanted::{choices, listed, wanted};
-use haft_contract::closest::closest;
+use haft_contract::text::closest::closest;
 
 /// Unions inside unions that are opened for a message.
 const DEEPEST_UNION: usize = 6;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::super::fault::{UnknownKey, shown_text};
 use super::super::outline::{Outline, item_schema, parts, property_schema};
 use super::union::choices_of;
-use haft_contract::closest::{closest, folded};
+use haft_contract::text::closest::{closest, folded};
 
 /// What to do about a key, in words and as a fact.
 pub(super) struct Hint {

@@ -5,11 +5,12 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::super::literal::{self, Literal};
 use super::super::outline::{admits_choice, admits_type, is_whole, parts, types};
 use super::site::Site;
 use super::{Fitting, Layers, lists, wide};
-use haft_contract::dialect::Coercion;
+use crate::arguments::repairs::literal;
+use crate::arguments::repairs::literal::Literal;
+use haft_contract::description::dialect::Coercion;
 
 impl<'s> Fitting<'_, 's> {
     /// Replaces the value by its single reading, if it needs one and has one.

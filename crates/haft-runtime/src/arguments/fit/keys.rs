@@ -11,7 +11,7 @@ use super::super::fault::shown_text;
 use super::super::outline::{MOST_LAYERS, parts};
 use super::Fitting;
 use super::site::Site;
-use haft_contract::closest::folded;
+use haft_contract::text::closest::folded;
 
 /// The names of the properties that a schema mentions.
 #[derive(Default)]

@@ -5,10 +5,11 @@
 
 use serde_json::{Map, Value};
 
-use super::super::literal::{self, Literal};
 use super::super::outline::{item_schema, types};
 use super::site::Site;
 use super::{Fitting, Layers};
+use crate::arguments::repairs::literal;
+use crate::arguments::repairs::literal::Literal;
 
 /// Brackets inside which a comma separates nothing: `*.{rs,md}`.
 const BRACKETS: [(char, char); 3] = [('{', '}'), ('[', ']'), ('(', ')')];

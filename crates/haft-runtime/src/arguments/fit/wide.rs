@@ -28,7 +28,7 @@ pub(super) fn list_in_text(text: &str) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::super::fit_as;
-    use haft_contract::dialect::Coercion;
+    use haft_contract::description::dialect::Coercion;
     use serde_json::{Value, json};
 
     fn read(kind: Value, text: &str) -> Value {

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FileType;
 use rustix::mount::{FsOpenFlags, fsconfig_set_fd, fsconfig_set_string, fsopen};
 
-use super::layer::mount_points;
-use super::mounts::{MountTree, PLAIN, READ_ONLY, find, make_folder};
-use super::new_root::{inner, kind};
-use super::places::{PlaceContent, RootPlace};
+use super::mounting::layer::mount_points;
+use super::mounting::mounts::{MountTree, PLAIN, READ_ONLY, find, make_folder};
+use super::mounting::new_root::{inner, kind};
+use super::mounting::places::{PlaceContent, RootPlace};
 
 /// Kernel file systems hold no sockets, and no overlay lies over them.
 const OF_THE_KERNEL: [&str; 2] = ["/sys", "/proc"];

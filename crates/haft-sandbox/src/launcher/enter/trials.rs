@@ -12,17 +12,21 @@ use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::NotEntered;
-use super::file_rights::{self, FileRights, Ports};
-use super::layer::{self, OverlayFolders};
-use super::limits::{self, Limit};
-use super::mounts::{MountTree, NO_EXEC, PLAIN, make_all_private, make_folder};
-use super::namespaces::{self, NamespaceSide};
-use super::renames;
-use super::system_calls::{Filters, Sockets, Tracing};
+use super::confining::file_rights;
+use super::confining::file_rights::{FileRights, Ports};
+use super::confining::limits;
+use super::confining::limits::Limit;
+use super::confining::namespaces;
+use super::confining::namespaces::NamespaceSide;
+use super::confining::renames;
+use super::confining::system_calls::{Filters, Sockets, Tracing};
+use super::mounting::layer;
+use super::mounting::layer::OverlayFolders;
+use super::mounting::mounts::{MountTree, NO_EXEC, PLAIN, make_all_private, make_folder};
 use crate::launcher::leave;
 use crate::launcher::notify::Handover;
-use crate::layer_cost::SandboxLayer;
-use crate::orders::LayerTrial;
+use crate::reporting::layer_cost::SandboxLayer;
+use crate::running::orders::LayerTrial;
 
 /// The result of a trial: a remark about the part, or the reason why it does not work.
 type TrialOutcome = Result<String, String>;
@@ -220,7 +224,7 @@ fn process_limit() -> TrialOutcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::launcher::enter::layer::FolderReference;
+    use crate::launcher::enter::mounting::layer::FolderReference;
     use crate::launcher::enter::tests::single_thread::text_of_one_thread;
 
     /// Tries something from a process with one thread, as the launcher is.
@@ -243,7 +247,9 @@ mod tests {
     #[test]
     fn a_kernel_that_takes_no_descriptors_is_told_names() {
         let by_name = || {
-            with_folders(|folders| layer::mount(folders, FolderReference::Name).map(drop).map_err(said))?;
+            with_folders(|folders| {
+                crate::launcher::enter::mounting::layer::mount(folders, FolderReference::Name).map(drop).map_err(said)
+            })?;
             works()
         };
         assert_eq!(outcome(MOUNTS, by_name), works());

@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use haft_contract::before_image::{BeforeImage, FileImage, RECORDS, TouchRecord};
+use haft_contract::doors::before_image::{BeforeImage, FileImage, RECORDS, TouchRecord};
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 

@@ -1,8 +1,8 @@
 //! Speaks as Code-Ally: one object with `success`, `error`, `error_type` and `suggestion`; errors begin with the call.
 
-use haft_contract::dialect::CallOutcome;
-use haft_contract::error::ToolError;
-use haft_contract::kinds::Vocabulary;
+use haft_contract::description::dialect::CallOutcome;
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::kinds::Vocabulary;
 use serde_json::{Map, Value, json};
 
 use super::command::CommandTold;

@@ -1,6 +1,6 @@
 //! Gives voices the outcome of a command: its streams, its exit code, and haft's notes.
 
-use haft_contract::dialect::CallOutcome;
+use haft_contract::description::dialect::CallOutcome;
 use serde_json::Value;
 
 /// A command that was run.

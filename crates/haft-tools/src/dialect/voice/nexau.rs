@@ -1,8 +1,8 @@
 //! Speaks as NexAU: an object with `content`, and `error` with its message and type if the call failed.
 
-use haft_contract::dialect::CallOutcome;
-use haft_contract::error::{FailedOperation, ToolError};
-use haft_contract::kinds::{ErrorKind, Vocabulary};
+use haft_contract::description::dialect::CallOutcome;
+use haft_contract::outcome::error::{FailedOperation, ToolError};
+use haft_contract::outcome::kinds::{ErrorKind, Vocabulary};
 use serde_json::{Value, json};
 
 use super::command::{CommandTold, with_line_end};

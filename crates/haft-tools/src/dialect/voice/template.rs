@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::in_braces::{ALONE, InBraces, TemplatePiece};
+use crate::files::in_braces::{ALONE, InBraces, TemplatePiece};
 
 /// A text of a voice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

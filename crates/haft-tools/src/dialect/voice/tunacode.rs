@@ -1,9 +1,9 @@
 //! Speaks as TunaCode: three classes of errors, each with its own fields and wording; commands in sections.
 
-use haft_contract::dialect::CallOutcome;
-use haft_contract::error::ToolError;
-use haft_contract::kinds::{ErrorKind, Vocabulary};
-use haft_contract::path::one_line;
+use haft_contract::description::dialect::CallOutcome;
+use haft_contract::files::path::one_line;
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::kinds::{ErrorKind, Vocabulary};
 use serde_json::{Map, Value, json};
 
 use super::command::CommandTold;

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use haft_contract::dialect::CallOutcome;
-use haft_contract::error::ToolError;
-use haft_contract::kinds::ErrorKind;
+use haft_contract::description::dialect::CallOutcome;
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::kinds::ErrorKind;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

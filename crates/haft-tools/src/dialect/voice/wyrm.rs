@@ -1,8 +1,8 @@
 //! Speaks as wyrmspire/agent: one object with the call id, `output`, `success` and `error`; commands have labels.
 
-use haft_contract::dialect::CallOutcome;
-use haft_contract::error::ToolError;
-use haft_contract::kinds::Vocabulary;
+use haft_contract::description::dialect::CallOutcome;
+use haft_contract::outcome::error::ToolError;
+use haft_contract::outcome::kinds::Vocabulary;
 use serde_json::{Value, json};
 
 use super::command::{CommandTold, with_line_end};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use haft_contract::result::ToolResult;
+use haft_contract::outcome::result::ToolResult;
 
 use super::{Base, names_in};
 

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 
 use haft_contract::call::CallId;
-use haft_contract::door::{Purpose, SessionName};
+use haft_contract::doors::door::{Purpose, SessionName};
 
 use super::*;
 use crate::history::{UndoRequest, UndoSelection};
@@ -149,7 +149,7 @@ fn a_haft_that_was_killed_while_it_recorded_leaves_an_edit_that_the_next_one_clo
     // Killed after the record, before the contents were removed: the second recording finds the same change.
     copy_folder(&folder, &saved);
     let name = name_of("run", "1");
-    private::create_file(&saved.join(name).join(RECORDING)).expect("it is new");
+    crate::state::own_files::private::create_file(&saved.join(name).join(RECORDING)).expect("it is new");
     assert_eq!(scene.end("1"), Some(1));
     std::fs::remove_dir_all(&folder).expect("it is there");
     std::fs::rename(&saved, &folder).expect("it is there");
@@ -159,7 +159,7 @@ fn a_haft_that_was_killed_while_it_recorded_leaves_an_edit_that_the_next_one_clo
 }
 
 fn copy_folder(from: &Path, to: &Path) {
-    private::create_folder(to).expect("it is new");
+    crate::state::own_files::private::create_folder(to).expect("it is new");
     for entry in std::fs::read_dir(from).expect("it is there").flatten() {
         let target = to.join(entry.file_name());
         if entry.path().is_dir() {

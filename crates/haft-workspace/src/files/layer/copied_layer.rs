@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps, XattrFlags};
 use rustix::io::Errno;
 
-use super::super::folder::{FolderNameList, stat_name};
-use super::super::open::open_name;
-use super::super::owner;
-use super::super::removal_mark::{is_removal_mark, mark_removed};
 use super::read::{ALL_BITS, OPAQUE, ORIGIN};
+use crate::files::change::removal_mark::{is_removal_mark, mark_removed};
+use crate::files::read::folder::{FolderNameList, stat_name};
+use crate::files::read::open::open_name;
+use crate::files::read::owner;
 
 /// Deepest folder that is entered.
 const DEEPEST: usize = 200;

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use haft_contract::door::FileKind;
-use haft_contract::stamp::FileStamp;
+use haft_contract::doors::door::FileKind;
+use haft_contract::files::stamp::FileStamp;
 use rustix::fs::Stat;
 
-use super::super::facts::{kind_of, stamp_of};
 use super::touched::FileTimeChange;
+use crate::files::read::facts::{kind_of, stamp_of};
 
 /// Most that one command may bring in.
 #[derive(Clone, Copy, Debug)]

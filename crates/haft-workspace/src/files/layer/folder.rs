@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 
-use super::super::folder::{FolderNameList, stat_name};
 use super::read::FOLDER_MODE;
-use crate::state::private;
+use crate::files::read::folder::{FolderNameList, stat_name};
+use crate::state::own_files::private;
 
 /// How many left-over layers are removed in one sweep at most.
 const MOST_SWEPT: usize = 64;

@@ -6,7 +6,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::state::private;
+use crate::state::own_files::private;
 
 /// Longest reason that is read.
 const LONGEST: u64 = 1_000;
@@ -26,7 +26,7 @@ impl Layerless {
     pub(super) fn reason(&self) -> Option<String> {
         let mut reason = Vec::new();
         private::read_file(&self.path).ok()?.take(LONGEST).read_to_end(&mut reason).ok()?;
-        Some(haft_contract::path::one_line(&String::from_utf8_lossy(&reason)).into_owned())
+        Some(haft_contract::files::path::one_line(&String::from_utf8_lossy(&reason)).into_owned())
     }
 
     /// Remembers why there is no layer. Where that fails, the next one is told when it runs.

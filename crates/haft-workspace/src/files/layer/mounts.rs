@@ -78,7 +78,7 @@ fn unescaped(text: &[u8]) -> PathBuf {
 /// Says why no layer lies over a folder with a mount below.
 pub(super) fn reason(mount: &Path) -> String {
     let shown = String::from_utf8_lossy(mount.as_os_str().as_bytes());
-    format!("another file system is mounted below the workspace, at {}", haft_contract::path::one_line(&shown))
+    format!("another file system is mounted below the workspace, at {}", haft_contract::files::path::one_line(&shown))
 }
 
 #[cfg(test)]

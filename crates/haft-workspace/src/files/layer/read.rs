@@ -13,20 +13,20 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use haft_contract::door::FileKind;
+use haft_contract::doors::door::FileKind;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::super::clock::FilesystemTime;
-use super::super::facts::kind_of;
-use super::super::folder::{FolderNameList, stat_name};
-use super::super::open::open_name;
-use super::super::removal_mark::is_removal_mark;
 use super::difference::{Below, Caps, Clash, Comes, Difference, LayerChange, LayerExclusion, NewFile, RootedPath};
 use super::folder::open_anyway;
-use super::same_content::is_same;
-use super::sync::OwnCommits;
+use super::settling::same_content::is_same;
+use super::settling::sync::OwnCommits;
 use super::touched::{self, FileTimeChange};
+use crate::files::change::removal_mark::is_removal_mark;
+use crate::files::read::facts::kind_of;
+use crate::files::read::folder::{FolderNameList, stat_name};
+use crate::files::read::open::open_name;
 use crate::history::git_index;
 
 /// Deepest folder that is entered: every level holds two descriptors.

@@ -19,16 +19,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_contract::call::CallId;
-use haft_contract::door::{Provenance, Receipts, SessionName};
-use haft_contract::error::ToolError;
-use haft_contract::process::{CommitReport, Disposition, Staging, StagingMode};
+use haft_contract::doors::door::{Provenance, Receipts, SessionName};
+use haft_contract::doors::process::{CommitReport, Disposition, Staging, StagingMode};
+use haft_contract::outcome::error::ToolError;
 use rustix::fs::{FileType, Mode, XattrFlags};
 use tokio_util::sync::CancellationToken;
 
-use super::settle::Settling;
-use super::sync::OwnCommits;
+use super::settling::settle::Settling;
+use super::settling::sync::OwnCommits;
 use super::{LayeredGround, Layers};
-use crate::files::open::WorkspaceRoot;
+use crate::files::read::open::WorkspaceRoot;
 use crate::history::{UndoSelection, WorkspaceHistory};
 use crate::state::WorkspaceState;
 
@@ -104,8 +104,8 @@ impl LayerFixture {
             session,
             run: "r".into(),
             turn: 1,
-            purpose: haft_contract::door::Purpose::default(),
-            old_changes: haft_contract::door::OldChanges::Stay,
+            purpose: haft_contract::doors::door::Purpose::default(),
+            old_changes: haft_contract::doors::door::OldChanges::Stay,
         };
         ground.settling((errand, self.receipts.clone(), CancellationToken::new()), OwnCommits::default())
     }
@@ -217,8 +217,9 @@ fn look(folder: &Path, path: &str, tree: &mut BTreeMap<String, String>) {
 
 /// What a result says was changed, a line each.
 fn changed(settled: &CommitReport) -> Vec<String> {
-    let line =
-        |change: &haft_contract::process::Settlement| format!("{:?} {}", change.change, change.target).to_lowercase();
+    let line = |change: &haft_contract::doors::process::Settlement| {
+        format!("{:?} {}", change.change, change.target).to_lowercase()
+    };
     let mut lines: Vec<String> = settled.changes.iter().map(line).collect();
     lines.sort();
     lines

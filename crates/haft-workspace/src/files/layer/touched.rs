@@ -7,14 +7,14 @@
 
 use std::os::fd::AsFd;
 
-use haft_contract::door::FileKind;
-use haft_contract::guarded;
+use haft_contract::doors::door::FileKind;
+use haft_contract::files::guarded;
 use rustix::fs::{AtFlags, Stat, Timespec, Timestamps};
 
-use super::super::facts::stamp_of;
 use super::difference::{Below, RootedPath};
-use super::judge::open_path;
-use super::settle::Settling;
+use super::judging::judge::open_path;
+use super::settling::settle::Settling;
+use crate::files::read::facts::stamp_of;
 
 /// Most files of one command whose times are set.
 pub(super) const MOST: usize = 100_000;

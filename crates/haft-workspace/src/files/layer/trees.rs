@@ -4,21 +4,22 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use haft_contract::door::Receipt;
+use haft_contract::doors::door::Receipt;
+use haft_contract::doors::process::{ChangeCounts, CommitReport, Settlement};
 use haft_contract::effect::Change;
-use haft_contract::error::ToolError;
-use haft_contract::path::Extent;
-use haft_contract::process::{ChangeCounts, CommitReport, Settlement};
+use haft_contract::files::path::Extent;
+use haft_contract::outcome::error::ToolError;
 use rustix::fs::OFlags;
 
-use super::super::bring::LayerEntry;
-use super::super::open::open_beneath;
-use super::super::transaction::{FileMutation, MutationAction, MutationPrecondition};
 use super::super::tree::{Hides, Planner, TreeChange};
+use super::AsFd;
 use super::difference::RootedPath;
 use super::read::is_opaque;
-use super::settle::{OpenRoot, Settling};
-use super::{AsFd, told};
+use super::settling::report;
+use super::settling::settle::{OpenRoot, Settling};
+use crate::files::change::bring::LayerEntry;
+use crate::files::change::transaction::{FileMutation, MutationAction, MutationPrecondition};
+use crate::files::read::open::open_beneath;
 
 /// So many bytes that are kept for undo are worth a word where the disk is full.
 const MUCH: u64 = 100_000_000;
@@ -48,8 +49,8 @@ impl Settling<'_> {
         let mut planned = Vec::new();
         for spot in spots {
             let tree = self.planned_tree(spot).map_err(|error| match error.kind() {
-                std::io::ErrorKind::Interrupted if self.stop.is_cancelled() => super::super::write::stopped(),
-                _ => told::unread(&self.roots[spot.root].place_of(&spot.path), error),
+                std::io::ErrorKind::Interrupted if self.stop.is_cancelled() => crate::files::change::write::stopped(),
+                _ => report::unread(&self.roots[spot.root].place_of(&spot.path), error),
             })?;
             planned.extend(tree);
         }
@@ -96,13 +97,13 @@ impl Settling<'_> {
         for tree in trees {
             let target = self.target(&tree.spot, Extent::Tree);
             if tree.change.is_none() {
-                settled.notes.extend(told::of_kept(&target, tree.kept));
+                settled.notes.extend(report::of_kept(&target, tree.kept));
                 continue;
             }
             let base = self.layers.store_base(tree.spot.root);
             let free = base.and_then(|base| self.layers.stores.free_room(self.layers.root.path(), &base));
             if tree.going > MUCH && free.is_some_and(|free| tree.going > free / 2) {
-                settled.notes.push(told::of_much_kept(&target, tree.going));
+                settled.notes.push(report::of_much_kept(&target, tree.going));
             }
             self.receipts.note(Receipt::Changed(target.clone(), tree.kind));
             settled.changes.push(Settlement {
@@ -145,7 +146,7 @@ impl OpenRoot {
 
     /// Returns whether a layer has something at a path, and not only the mark that it was removed.
     pub(super) fn has_layered(&self, path: &Path) -> bool {
-        self.stat_layered(path).is_some_and(|stat| !super::super::removal_mark::is_removal_mark(&stat))
+        self.stat_layered(path).is_some_and(|stat| !crate::files::change::removal_mark::is_removal_mark(&stat))
     }
 }
 

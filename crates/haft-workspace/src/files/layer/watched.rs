@@ -19,10 +19,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft_contract::before_image::{RECORDS, TouchRecord};
-use haft_contract::door::{Provenance, Receipt, Receipts};
-use haft_contract::error::ToolError;
-use haft_contract::process::{CommitReport, ConfinementLevel, Disposition, OverlayDirs};
+use haft_contract::doors::before_image::{RECORDS, TouchRecord};
+use haft_contract::doors::door::{Provenance, Receipt, Receipts};
+use haft_contract::doors::process::{CommitReport, ConfinementLevel, Disposition, OverlayDirs};
+use haft_contract::outcome::error::ToolError;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use tokio_util::sync::CancellationToken;
 
@@ -30,10 +30,10 @@ use self::moving::count_files;
 use self::rewind::{LostPath, Rewind};
 use super::super::tree::hidden_places;
 use super::folder::{LayerFolder, LayerPair};
-use super::sync::OwnCommits;
+use super::settling::sync::OwnCommits;
 use super::{LayeredGround, Layers, not_prepared, private_folder};
 use crate::state::journal::ChangeAuthor;
-use crate::state::private;
+use crate::state::own_files::private;
 
 /// How many lost paths are named at most.
 const MOST_NAMED: usize = 5;
@@ -228,13 +228,13 @@ impl WatchedLayers {
         if !self.folder.has(Done::Captured.name()) {
             rewinds.iter().try_for_each(Rewind::capture)?;
             #[cfg(test)]
-            crate::files::fate::point();
+            crate::files::change::crash_points::point();
             self.folder.put(Done::Captured.name(), b"")?;
         }
         if !self.folder.has(Done::Restored.name()) {
             rewinds.iter().try_for_each(Rewind::restore)?;
             #[cfg(test)]
-            crate::files::fate::point();
+            crate::files::change::crash_points::point();
             self.folder.put(Done::Restored.name(), b"")?;
         }
         Ok(lost)
@@ -311,7 +311,7 @@ fn lost_words(lost: &[LostPath]) -> Option<String> {
     let named: Vec<String> = lost
         .iter()
         .take(MOST_NAMED)
-        .map(|lost| format!("{} ({})", haft_contract::path::one_line(&lost.path.to_string_lossy()), lost.why))
+        .map(|lost| format!("{} ({})", haft_contract::files::path::one_line(&lost.path.to_string_lossy()), lost.why))
         .collect();
     let more = lost.len().saturating_sub(MOST_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -324,8 +324,8 @@ fn not_rewound(error: io::Error) -> ToolError {
          the workspace until haft is started the next time and tries again."
     );
     let next = "look at the reason, then run \"haft log\", which tries again and says what became of the changes";
-    let next = haft_contract::error::Next::DoNotRetry(next.into());
-    ToolError::new(haft_contract::kinds::ErrorKind::Io, what, next).caused_by(error)
+    let next = haft_contract::outcome::error::Next::DoNotRetry(next.into());
+    ToolError::new(haft_contract::outcome::kinds::ErrorKind::Io, what, next).caused_by(error)
 }
 
 /// Returns the path that a file of the state holds.

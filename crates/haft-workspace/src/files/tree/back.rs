@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::super::folder::FolderNameList;
-use super::super::open::open_name;
 use super::exchange::{EntryStat, Exchange};
 use super::manifest::{ExchangeOperation, Identity, Manifest};
 use super::plan::{From, Hides, MergeSide, Planner, stat_if_there};
+use crate::files::read::folder::FolderNameList;
+use crate::files::read::open::open_name;
 use crate::state::journal::PathText;
 
 /// The entries that undos of later changes put back, so they count as unchanged.

@@ -6,10 +6,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps};
 
-use super::super::bring::clear_attributes;
-use super::super::folder::{FolderNameList, stat_name};
 use super::super::layer::{FOLDER_MODE, MODE, open_anyway, open_layer_file as open_file, remove_name};
-use super::super::removal_mark::is_removal_mark;
+use crate::files::change::bring::clear_attributes;
+use crate::files::change::removal_mark::is_removal_mark;
+use crate::files::read::folder::{FolderNameList, stat_name};
 
 /// Deepest folder that is entered: every level holds a descriptor.
 pub(super) const DEEPEST: usize = 200;
@@ -106,7 +106,7 @@ fn copy(from: BorrowedFd<'_>, name: &[u8], to: BorrowedFd<'_>, new_name: &[u8]) 
                 copy(source.as_fd(), inner, made.as_fd(), inner)?;
             }
             let made = File::from(made);
-            super::super::image::copy_metadata(&source, &stat, &made)?;
+            crate::files::change::snapshot::copy_metadata(&source, &stat, &made)?;
             Ok(rustix::fs::futimens(&made, &times(&stat))?)
         }
         FileType::Symlink => {
@@ -120,7 +120,7 @@ fn copy(from: BorrowedFd<'_>, name: &[u8], to: BorrowedFd<'_>, new_name: &[u8]) 
             let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
             let mut made = File::from(rustix::fs::openat(to, new_name, flags, Mode::from_raw_mode(0o600))?);
             io::copy(&mut source, &mut made)?;
-            super::super::image::copy_metadata(&source, &stat, &made)?;
+            crate::files::change::snapshot::copy_metadata(&source, &stat, &made)?;
             Ok(rustix::fs::futimens(&made, &times(&stat))?)
         }
     }

@@ -10,12 +10,12 @@ use std::rc::Rc;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, Uid};
 use rustix::io::Errno;
 
-use super::super::folder::stat_name;
-use super::super::open::{WorkspaceRoot, open_beneath, open_name};
-use super::super::removal_mark::is_removal_mark;
-use super::super::replace::Trouble;
 use super::manifest::{ExchangeOperation, FolderFacts, Identity};
 use super::store::{TREE, TreeStore};
+use crate::files::change::removal_mark::is_removal_mark;
+use crate::files::change::replace::Trouble;
+use crate::files::read::folder::stat_name;
+use crate::files::read::open::{WorkspaceRoot, open_beneath, open_name};
 use crate::state::journal::PathText;
 
 /// A tree and its store, held open.
@@ -56,7 +56,7 @@ impl Exchange {
         let mut overtaken = 0;
         for (index, operation) in operations.iter().enumerate() {
             #[cfg(test)]
-            super::super::fate::point();
+            crate::files::change::crash_points::point();
             match self.apply_one(operation) {
                 Ok(()) => {}
                 Err(Trouble::Overtaken) => overtaken += 1,
@@ -74,7 +74,7 @@ impl Exchange {
     pub(super) fn revert(&self, operations: &[ExchangeOperation]) -> io::Result<()> {
         for operation in operations.iter().rev().filter(|operation| operation.moves()) {
             #[cfg(test)]
-            super::super::fate::point();
+            crate::files::change::crash_points::point();
             if self.is_done(operation) {
                 self.revert_one(operation)?;
             }
@@ -148,7 +148,7 @@ impl Exchange {
 
     fn apply_one(&self, operation: &ExchangeOperation) -> Result<(), Trouble> {
         #[cfg(test)]
-        super::super::fate::fault()?;
+        crate::files::change::crash_points::fault()?;
         match operation {
             ExchangeOperation::Bring { path, .. } => self.entry(path)?.bring(),
             ExchangeOperation::Take { path, goes } => self.entry_to_take(path)?.take(goes),

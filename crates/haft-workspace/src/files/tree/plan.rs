@@ -16,12 +16,12 @@ use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::super::clock::FilesystemTime;
-use super::super::folder::{FolderNameList, stat_name};
 use super::super::layer::{FOLDER_MODE, MODE, has_origin, is_opaque, is_same_file, open_anyway, remove_name};
-use super::super::open::open_name;
-use super::super::removal_mark::is_removal_mark;
 use super::clean::{DEEPEST, TreeSize, clean_file, clean_folder, clean_new_tree, disk_use, too_deep};
 use super::manifest::{ExchangeOperation, FolderFacts, Identity};
+use crate::files::change::removal_mark::is_removal_mark;
+use crate::files::read::folder::{FolderNameList, stat_name};
+use crate::files::read::open::open_name;
 use crate::state::journal::{PathText, StoreBase};
 
 /// What a commit will do.

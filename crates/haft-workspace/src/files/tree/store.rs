@@ -16,16 +16,16 @@ use std::time::SystemTime;
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, StatxFlags, Uid};
 use rustix::io::Errno;
 
-use super::super::bring::LayerEntry;
 use super::super::clock::Clock;
 use super::super::layer::remove_name;
-use super::super::open::open_beneath;
-use super::super::replace::StagingMove;
 use super::clean::copy_tree;
 use super::exchange::store_path;
 use super::manifest::{ExchangeOperation, Identity, Manifest};
+use crate::files::change::bring::LayerEntry;
+use crate::files::change::replace::StagingMove;
+use crate::files::read::open::open_beneath;
 use crate::state::journal::{Journal, PathText, StoreBase, StoreName};
-use crate::state::private;
+use crate::state::own_files::private;
 
 /// The entry of a store that mirrors the tree.
 pub(super) const TREE: &str = "tree";

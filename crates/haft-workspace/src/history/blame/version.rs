@@ -3,8 +3,8 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use haft_contract::diff::unchanged;
-use haft_contract::lines::LineBreak;
+use haft_contract::text::diff::unchanged;
+use haft_contract::text::lines::LineBreak;
 
 use super::LineOrigin;
 use crate::state::journal::ContentHash;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::{GitPath, GitPathRole, earlier, is_null, reflog};
-use crate::files::open::WorkspaceRoot;
+use crate::files::read::open::WorkspaceRoot;
 use crate::history::contents::Contents;
 use crate::state::journal::{Inline, IntentStep, PathState};
 
@@ -100,8 +100,9 @@ fn are_files_as_left(contents: &Contents<'_>, dir: &Path, steps: &[&GitStep<'_>]
     let mut there: BTreeMap<&Path, PathState> = BTreeMap::new();
     let has_packed = steps.iter().any(|step| step.at.role == GitPathRole::PackedRefs);
     steps.iter().filter(|step| matches!(step.at.role, GitPathRole::Ref(_) | GitPathRole::PackedRefs)).all(|step| {
-        let looked =
-            || crate::files::image::look(contents.root, &step.path).map_or(PathState::Absent, |seen| seen.state);
+        let looked = || {
+            crate::files::change::snapshot::look(contents.root, &step.path).map_or(PathState::Absent, |seen| seen.state)
+        };
         let now = there.remove(step.path.as_path()).unwrap_or_else(looked);
         // A packed copy of what the step made would outlive its file.
         let is_also_packed = || match &step.at.role {

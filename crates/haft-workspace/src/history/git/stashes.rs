@@ -8,7 +8,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use haft_contract::guarded::is_secret;
+use haft_contract::files::guarded::is_secret;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 
 use super::object_kind::referenced;
@@ -119,24 +119,34 @@ fn secret_in(store: &ObjectStore, tree: &str) -> Result<Option<PathBuf>, Unreada
         let entries = read(store, &tree).filter(|_| count <= MOST_FOLDERS).ok_or(Unreadable)?;
         let mut rest = entries.as_slice();
         while !rest.is_empty() {
-            let (mode, name, oid, behind) = entry(rest, tree.len() / 2).ok_or(Unreadable)?;
-            let path = folder.join(String::from_utf8_lossy(name).as_ref());
-            if mode == b"40000" {
-                left.push((path, to_hex(oid)));
+            let entry = TreeEntry::first(rest, tree.len() / 2).ok_or(Unreadable)?;
+            let path = folder.join(String::from_utf8_lossy(entry.name).as_ref());
+            if entry.mode == b"40000" {
+                left.push((path, to_hex(entry.oid)));
             } else if is_secret(&path) {
                 return Ok(Some(path));
             }
-            rest = behind;
+            rest = entry.behind;
         }
     }
     Ok(None)
 }
 
-/// Takes the first entry off a folder: its mode, its name and the name of its object.
-fn entry(bytes: &[u8], length: usize) -> Option<(&[u8], &[u8], &[u8], &[u8])> {
-    let blank = bytes.iter().position(|byte| *byte == b' ')?;
-    let (mode, rest) = (&bytes[..blank], &bytes[blank + 1..]);
-    let end = rest.iter().position(|byte| *byte == 0)?;
-    let (oid, behind) = rest[end + 1..].split_at_checked(length)?;
-    Some((mode, &rest[..end], oid, behind))
+/// An entry of a folder, and the bytes behind it.
+struct TreeEntry<'t> {
+    mode: &'t [u8],
+    name: &'t [u8],
+    oid: &'t [u8],
+    behind: &'t [u8],
+}
+
+impl<'t> TreeEntry<'t> {
+    /// Reads the first entry; the names of objects have this length.
+    fn first(bytes: &'t [u8], length: usize) -> Option<Self> {
+        let blank = bytes.iter().position(|byte| *byte == b' ')?;
+        let (mode, rest) = (&bytes[..blank], &bytes[blank + 1..]);
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let (oid, behind) = rest[end + 1..].split_at_checked(length)?;
+        Some(Self { mode, name: &rest[..end], oid, behind })
+    }
 }

@@ -10,9 +10,9 @@ use super::earlier::Objects;
 use super::refs::{self, GitStep, RefPlan, value_of};
 use super::whole::{self, RepositoryOrigin};
 use super::{GitPath, GitPathRole, Repositories, loose_oid, reflog, store_files};
-use crate::files::image;
+use crate::files::change::snapshot;
 use crate::history::contents::Contents;
-use crate::history::take_back::ConcernedStep;
+use crate::history::undoing::take_back::ConcernedStep;
 use crate::state::journal::{Inline, PathState};
 
 /// How a step at a file of a repository is taken back.
@@ -216,7 +216,7 @@ pub(super) fn changed_since(
 ) -> Option<u64> {
     let mut there: BTreeMap<&Path, PathState> = BTreeMap::new();
     for step in steps.iter().filter(|step| concerns(step)) {
-        let looked = || image::look(contents.root, &step.path).map_or(PathState::Absent, |seen| seen.state);
+        let looked = || snapshot::look(contents.root, &step.path).map_or(PathState::Absent, |seen| seen.state);
         let now = there.remove(step.path.as_path()).unwrap_or_else(looked);
         if !now.is_same_content(step.after) {
             return Some(step.number);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::earlier;
 use super::refs::{GitStep, files_below};
-use crate::files::image;
+use crate::files::change::snapshot;
 use crate::history::contents::Contents;
 use crate::history::git_index;
 use crate::state::journal::PathState;
@@ -41,7 +41,7 @@ pub(in crate::history) fn origin(contents: &Contents<'_>, dir: &Path, steps: &[G
         |path: &PathBuf| earlier::changed_at(contents, path).zip(began).is_some_and(|(at, began)| at < began);
     let is_as_left = |path: &PathBuf| {
         let Some(step) = left.get(path) else { return is_older(path) };
-        let is_same = image::look(contents.root, path).is_ok_and(|seen| seen.state.is_same_content(step.after));
+        let is_same = snapshot::look(contents.root, path).is_ok_and(|seen| seen.state.is_same_content(step.after));
         let is_refreshed = || {
             let both = step.left(contents).zip(contents.now(path));
             git_index::is_index(path) && both.is_some_and(|(left, now)| git_index::says_the_same(&left, &now))

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use haft_contract::history::Undone;
+use haft_contract::doors::history::Undone;
 
 use super::{ChangeSetKind, Sets};
 use crate::history::{HistoryError, UndoSelection};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::{ChangeSetKind, Sets, paths_of_step};
-use crate::files::repository::concerns;
+use crate::files::guarding::repository::concerns;
 use crate::state::journal::IntentStep;
 
 /// What later change sets changed.

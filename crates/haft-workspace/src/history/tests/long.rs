@@ -64,7 +64,7 @@ fn a_filtered_log_is_what_fits_of_the_whole_one() {
     let mut ground = HistoryFixture::new();
     for (agent, name) in [("claude-code", "src/a"), ("person", "b"), ("Claude", "src/c"), ("person", "target/d")] {
         ground.turn += 1;
-        let purpose = haft_contract::door::Purpose {
+        let purpose = haft_contract::doors::door::Purpose {
             agent: Some(agent.into()),
             description: Some(format!("writes {name}")),
             ..Default::default()

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use haft_contract::door::Purpose;
-use haft_contract::history::{History as SessionHistory, Reversal, SessionRun};
+use haft_contract::doors::door::Purpose;
+use haft_contract::doors::history::{History as SessionHistory, Reversal, SessionRun};
 
 use super::*;
 

@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, OFlags};
 use super::super::loads::Loads;
 use super::super::named::straight;
 use super::{FIXED_NAMES, LEFT_OUT_ENDS, MOST_FILES, ReachableCode, Reaching, is_ordinary, is_script};
-use crate::files::open::open_beneath;
+use crate::files::read::open::open_beneath;
 
 /// Programs that by their nature run or load code of the whole project.
 const RUNS_PROJECT: &[&str] = &[

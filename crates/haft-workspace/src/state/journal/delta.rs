@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::frame::{self, Head};
 use super::objects::{Durable, Objects, not_kept};
 use super::record::ContentHash;
-use crate::state::private;
+use crate::state::own_files::private;
 
 /// New stretches up to this size are kept in the delta itself.
 const SHORT: usize = 1024;

@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::state::private;
+use crate::state::own_files::private;
 
 /// This much is held in memory.
 const MOST_IN_MEMORY: usize = 1024 * 1024;

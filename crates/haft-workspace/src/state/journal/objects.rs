@@ -15,7 +15,7 @@ use rustix::fs::{AtFlags, CWD};
 use super::delta::KeptContent;
 use super::record::ContentHash;
 use crate::eager::Eager;
-use crate::state::private;
+use crate::state::own_files::private;
 
 /// How the name of a content ends that is kept by what it has in common with others.
 const DELTA: &str = ".delta";

@@ -7,8 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use haft_contract::connection::HostOutcome;
-use haft_contract::door::{Provenance, Receipts};
+use haft_contract::doors::connection::HostOutcome;
+use haft_contract::doors::door::{Provenance, Receipts};
 use serde::{Deserialize, Serialize};
 
 use crate::state::sessions::SessionId;

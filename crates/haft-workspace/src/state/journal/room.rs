@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
-use haft_contract::door::{ChangeSetId, OldChanges};
-use haft_contract::history::Eviction;
+use haft_contract::doors::door::{ChangeSetId, OldChanges};
+use haft_contract::doors::history::Eviction;
 use rustix::fs::{FlockOperation, flock};
 
 use super::frame::{self, BodyExtent, Head};
@@ -17,7 +17,7 @@ use super::record::{ContentHash, ContentLocation, IntentStep, PathState, Record}
 use super::{
     InlineContents, Journal, JournalLimits, JournalRecordRef, JournalSnapshot, JournalWriter, Objects, now_ms, parsed,
 };
-use crate::state::private;
+use crate::state::own_files::private;
 
 /// Drops the oldest change sets until the journal needs at most three quarters of its room. Only very old change sets may
 /// go, and those that the user agreed to lose. Returns the last dropped one, if any. If too few may go, the journal exceeds
@@ -221,7 +221,7 @@ fn fill(writing: &JournalWriter<'_>, dropped: u64, new: &File) -> io::Result<()>
 
 #[cfg(test)]
 mod tests {
-    use haft_contract::door::OldChanges;
+    use haft_contract::doors::door::OldChanges;
 
     use super::{Share, oldest_that_fits};
     use crate::state::journal::{

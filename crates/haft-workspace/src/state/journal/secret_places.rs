@@ -8,8 +8,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use super::super::private;
 use super::{Claim, Journal};
+use crate::state::own_files::private;
 
 /// Largest list that is read, in bytes.
 const LARGEST: u64 = 4 * 1024 * 1024;

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::Journal;
-use crate::state::{private, read_state_file};
+use crate::state::own_files::private;
+use crate::state::read_state_file;
 
 /// The room that the contents of the journal take.
 #[derive(PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{SessionId, SessionLogEntry, Tally, id_in};
 use crate::state::journal::frame;
-use crate::state::private;
+use crate::state::own_files::private;
 
 /// Most names that are looked at.
 const MOST_NAMES: usize = 10_000;

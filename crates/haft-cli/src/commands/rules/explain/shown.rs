@@ -7,16 +7,16 @@ mod marked;
 
 use std::collections::HashSet;
 
-use haft_contract::path::one_line;
-use haft_contract::process::ConfinementLevel;
-use haft_contract::reader::Audience;
+use haft_contract::doors::process::ConfinementLevel;
+use haft_contract::doors::reader::Audience;
+use haft_contract::files::path::one_line;
 use haft_policy::decision::Decision;
 use haft_policy::effect_kind::EffectKind;
 
 use crate::screen::{StyledText, safe};
-use haft_host::bounded_text::{columns_in as columns_of, cut};
-use haft_host::explain::judged::{CommandConfinement, CommandExplanation, JudgedPart};
-use haft_host::wrapped::wrapped;
+use haft_host::reports::explain::judged::{CommandConfinement, CommandExplanation, JudgedPart};
+use haft_host::texts::bounded_text::{columns_in as columns_of, cut};
+use haft_host::texts::wrapped::wrapped;
 
 /// Narrower than this no screen is taken to be.
 const NARROWEST_SCREEN: usize = 20;

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use haft_contract::doors::process::ConfinementLevel;
 use haft_contract::effect::Danger;
-use haft_contract::process::ConfinementLevel;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::effect_kind::EffectKind;
 
 use super::shown;
-use haft_host::explain::judged::{CommandConfinement, CommandExplanation, JudgedPart};
+use haft_host::reports::explain::judged::{CommandConfinement, CommandExplanation, JudgedPart};
 
 fn ruling(decision: Decision, rule: &str, reason: &str) -> Ruling {
     let (rule, reason) = (rule.to_owned(), reason.to_owned());

@@ -5,7 +5,8 @@ use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 
 use super::single_thread::text_of_one_thread;
-use crate::launcher::enter::{namespaces, network};
+use crate::launcher::enter::confining::namespaces;
+use crate::launcher::enter::network;
 use crate::require::Need;
 
 /// Runs a check as the one process of a new network namespace; it says what is wrong.

@@ -11,10 +11,11 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Gid, Mode, OFlags, Uid};
 
 use super::single_thread::in_one_thread;
-use crate::launcher::enter::{NotEntered, ReadyToRun, SandboxSide, fully, partly};
+use crate::launcher::enter::partly;
+use crate::launcher::enter::{NotEntered, ReadyToRun, SandboxSide, fully};
 use crate::launcher::watch::WatcherConfinement as _;
-use crate::orders::{Confine, HomeAccess, Orders, Visible, VisibleRoot};
 use crate::require::Need;
+use crate::running::orders::{Confine, HomeAccess, Orders, Visible, VisibleRoot};
 
 const NOBODY: u32 = 65534;
 

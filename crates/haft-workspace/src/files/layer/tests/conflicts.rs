@@ -1,9 +1,9 @@
 //! Tests that the work of another program is never lost while a command runs.
 
 use super::*;
-use crate::files::facts::stamp_of;
-use crate::files::refused::TransactionRefusal;
-use crate::files::transaction::NotDone;
+use crate::files::change::refused::TransactionRefusal;
+use crate::files::change::transaction::NotDone;
+use crate::files::read::facts::stamp_of;
 
 #[test]
 fn a_file_that_somebody_else_changed_stays_and_the_commands_version_lies_beside_it() {

@@ -168,7 +168,7 @@ fn what_trusted_code_names_stays_as_it_is_and_its_folder_with_it() {
 fn every_row_of_the_table_of_protected_names_is_kept_out() {
     // Data of version control is judged by its own rules.
     let is_data = |pattern: &str| [".git/**", "git~1/**", ".hg/**", ".svn/**", ".jj/**"].contains(&pattern);
-    let names: Vec<String> = haft_contract::guarded::protected_names()
+    let names: Vec<String> = haft_contract::files::guarded::protected_names()
         .filter(|name| !is_data(name.pattern))
         .map(|name| name.example())
         .collect();

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use haft_contract::path::{Extent, FileLocation, Target};
-use haft_contract::process::{CommitReport, Disposition, Staging, StagingMode};
+use haft_contract::doors::process::{CommitReport, Disposition, Staging, StagingMode};
+use haft_contract::files::path::{Extent, FileLocation, Target};
 
 use super::{LayerFixture, Upper, changed, upper_of};
 

@@ -3,13 +3,13 @@
 use std::os::fd::AsRawFd;
 use std::panic::AssertUnwindSafe;
 
-use haft_contract::before_image::{BeforeImage, FileImage, RECORDS, TouchRecord};
 use haft_contract::call::CallId;
-use haft_contract::door::{OldChanges, Provenance, Purpose, SessionName};
+use haft_contract::doors::before_image::{BeforeImage, FileImage, RECORDS, TouchRecord};
+use haft_contract::doors::door::{OldChanges, Provenance, Purpose, SessionName};
 
 use super::*;
 use crate::files::Workspace;
-use crate::files::fate;
+use crate::files::change::crash_points;
 
 /// Keeps what a command is about to touch, as the watcher in `haft-sandbox` does.
 struct Watcher {
@@ -168,7 +168,7 @@ fn wherever_it_is_cut_off_the_next_process_finishes_it_and_undo_restores_the_fil
         let mut ground = watched(&scene);
         command(&scene, &ground);
         let after = scene.tree();
-        let whole = fate::ending_at(point, AssertUnwindSafe(|| settle(&scene, &mut ground)));
+        let whole = crash_points::ending_at(point, AssertUnwindSafe(|| settle(&scene, &mut ground)));
         // Only the lock goes, as with a process that is killed.
         drop(ground.watched.take());
         drop(ground);
@@ -200,8 +200,8 @@ fn a_content_that_could_not_be_kept_is_named_and_undo_claims_nothing() {
     scene.write("b", "changed too\n");
     let settled = settle(&scene, &mut ground).expect("it comes in");
     assert!(settled.notes.iter().any(|note| note.contains("a (no room)")), "{settled:?}");
-    let is_unknown = |receipt: &haft_contract::door::Receipt| {
-        matches!(receipt, haft_contract::door::Receipt::Ran { uncovered: Some(_), .. })
+    let is_unknown = |receipt: &haft_contract::doors::door::Receipt| {
+        matches!(receipt, haft_contract::doors::door::Receipt::Ran { uncovered: Some(_), .. })
     };
     assert!(scene.receipts.so_far().iter().any(is_unknown));
     assert_eq!(fs::read_to_string(scene.workspace().join("a")).expect("it is there"), "changed\n");
@@ -215,8 +215,8 @@ fn changes_that_cannot_be_recorded_are_unknown_and_not_nothing() {
     fs::remove_dir(Watcher::of(&scene, &ground).images.with_file_name("upper")).expect("it is empty");
     let error = settle(&scene, &mut ground).expect_err("there is no layer");
     assert!(error.what.starts_with("The command ran, and haft could not record"), "{}", error.what);
-    let is_unknown = |receipt: &haft_contract::door::Receipt| {
-        matches!(receipt, haft_contract::door::Receipt::Ran { uncovered: Some(_), .. })
+    let is_unknown = |receipt: &haft_contract::doors::door::Receipt| {
+        matches!(receipt, haft_contract::doors::door::Receipt::Ran { uncovered: Some(_), .. })
     };
     assert!(scene.receipts.so_far().iter().any(is_unknown));
 }

@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use super::*;
-use crate::files::fate;
-use crate::files::transaction;
+use crate::files::change::crash_points;
+use crate::files::change::transaction;
 use crate::history::TakenBack;
 
 fn target_scene() -> LayerFixture {
@@ -250,7 +250,8 @@ fn a_kill_at_any_point_leaves_the_old_or_the_new_tree_and_nothing_else() {
             let scene = target_scene();
             let (before, ground) = (scene.tree(), scene.ground());
             command(&Upper(upper_of(&ground)));
-            let done = fate::ending_at(point, || scene.settling(&ground, Disposition::Commit).expect("it comes in"));
+            let done =
+                crash_points::ending_at(point, || scene.settling(&ground, Disposition::Commit).expect("it comes in"));
             drop(ground);
             transaction::recover(&scene.root, &scene.state.journal()).expect("it can be settled");
             let now = scene.tree();
@@ -281,7 +282,7 @@ fn a_kill_in_an_undo_leaves_the_old_or_the_new_tree() {
             let before = scene.tree();
             scene.run(command);
             let after = scene.tree();
-            let done = fate::ending_at(point, || scene.undo());
+            let done = crash_points::ending_at(point, || scene.undo());
             transaction::recover(&scene.root, &scene.state.journal()).expect("it can be settled");
             let now = scene.tree();
             assert!(now == before || now == after, "{name}: killed at {point}: {now:#?}");
@@ -444,7 +445,7 @@ fn a_disk_that_is_full_at_any_step_leaves_the_old_tree_and_the_result_says_so() 
         for fault in 0.. {
             let scene = target_scene();
             let before = exact(&scene);
-            let outcome = fate::failing_at(fault, || scene.try_run(command));
+            let outcome = crash_points::failing_at(fault, || scene.try_run(command));
             let Err(error) = outcome else {
                 assert!(fault > 2, "{name}: it had {fault} steps");
                 scene.undo();

@@ -1,6 +1,6 @@
 //! Tests ignored folders that programs fill by themselves, the layers' own folders, and grounds without layers.
 
-use haft_contract::process::ChangeCounts;
+use haft_contract::doors::process::ChangeCounts;
 
 use super::*;
 

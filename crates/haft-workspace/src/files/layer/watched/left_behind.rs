@@ -6,16 +6,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use haft_contract::call::CallId;
-use haft_contract::door::{OldChanges, Provenance, Purpose, Receipts, SessionName};
+use haft_contract::doors::door::{OldChanges, Provenance, Purpose, Receipts, SessionName};
 use rustix::fs::FlockOperation;
 use tokio_util::sync::CancellationToken;
 
-use super::super::super::{Workspace, transaction};
+use super::super::super::Workspace;
 use super::super::folder::LayerFolder;
 use super::super::{LayeredGround, Layers};
 use super::{ABOUT, CommitProgress, ROOT, WatchedLayers, WatchedState, lost_words, path_in};
+use crate::files::change::transaction;
+use crate::state::WorkspaceState;
 use crate::state::journal::{ChangeAuthor, Intent, Mark};
-use crate::state::{WorkspaceState, private};
+use crate::state::own_files::private;
 
 impl Workspace {
     /// Finishes the work of a haft process that was killed in the middle of a change or an undo, or while its command

@@ -11,12 +11,12 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::super::super::folder::{FolderNameList, stat_name};
-use super::super::super::open::{open_beneath, open_name};
-use super::super::super::owner;
 use super::super::copied_layer::{like, link};
 use super::super::folder::{open_anyway, remove_name};
 use super::super::read::{ALL_BITS, open_file};
+use crate::files::read::folder::{FolderNameList, stat_name};
+use crate::files::read::open::{open_beneath, open_name};
+use crate::files::read::owner;
 
 /// Prefix of the name of an unfinished copy.
 const UNFINISHED: &str = ".haft-unfinished-";
@@ -136,7 +136,7 @@ fn copy_whole(from: &EntryHandle<'_>, to: &EntryHandle<'_>) -> io::Result<()> {
     }
     copy_entry((&from.folder, from.bytes()), (&to.folder, unfinished.as_bytes()))?;
     #[cfg(test)]
-    crate::files::fate::point();
+    crate::files::change::crash_points::point();
     Ok(rustix::fs::renameat(&to.folder, &*unfinished, &to.folder, to.name)?)
 }
 

@@ -9,13 +9,13 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use haft_contract::before_image::{BeforeImage, FileImage, TouchRecord};
+use haft_contract::doors::before_image::{BeforeImage, FileImage, TouchRecord};
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 
-use super::super::super::removal_mark::{is_removal_mark, mark_removed};
 use super::super::read::ALL_BITS;
 use super::moving::{EntryHandle, copy_file, make_folder, move_entry, open_folder, parent_of, put_content};
+use crate::files::change::removal_mark::{is_removal_mark, mark_removed};
 
 /// A path whose state before the command was not kept.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ impl<'a> Rewind<'a> {
                 continue;
             }
             #[cfg(test)]
-            crate::files::fate::point();
+            crate::files::change::crash_points::point();
             if self.capture_one(path, before).map_err(|error| at(path, error))? == CaptureOutcome::Removed {
                 removed = Some(path);
             }
@@ -174,7 +174,7 @@ impl<'a> Rewind<'a> {
         let mut folders = Vec::new();
         for (path, before) in &self.before {
             #[cfg(test)]
-            crate::files::fate::point();
+            crate::files::change::crash_points::point();
             let restored = match before {
                 BeforeImage::Absent | BeforeImage::Lost(_) => Ok(()),
                 BeforeImage::Folder { mode, owner } => {
@@ -279,5 +279,5 @@ fn stat_at(root: &OwnedFd, path: &Path) -> io::Result<Option<Stat>> {
 }
 
 fn at(path: &Path, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", haft_contract::path::one_line(&path.to_string_lossy())))
+    io::Error::new(error.kind(), format!("{}: {error}", haft_contract::files::path::one_line(&path.to_string_lossy())))
 }

@@ -4,7 +4,7 @@ use haft_policy::decision::Decision;
 
 use super::{CommandExplanation, INDENT, ShownLine, Tone, tone_of};
 use crate::screen::safe;
-use haft_host::bounded_text::columns_in as columns_of;
+use haft_host::texts::bounded_text::columns_in as columns_of;
 
 /// Most rows of a command.
 const MOST_ROWS: usize = 40;

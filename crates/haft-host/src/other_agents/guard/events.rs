@@ -1,0 +1,11 @@
+//! Events of other agents, in one form.
+
+pub(crate) mod address;
+pub(crate) mod event;
+pub(crate) mod form;
+pub(crate) mod patch;
+pub(crate) mod place;
+pub(crate) mod served;
+pub(crate) mod server_tool;
+pub(crate) mod unique;
+pub(crate) mod wanted;

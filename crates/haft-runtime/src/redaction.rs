@@ -1,0 +1,4 @@
+//! Hides secrets in everything that leaves haft.
+
+pub mod redact;
+pub(crate) mod secrets;

@@ -1,0 +1,4 @@
+//! Tools for the web.
+
+pub mod fetch;
+pub mod web_search;
