@@ -23,7 +23,7 @@ async fn roll(
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // haft starts this program again as the launcher of its sandbox: this line comes first.
-    haft_sandbox::launcher();
+    haft::sandbox_launcher();
     let options = Options { tools: vec![Arc::new(Typed::new(Roll))], built_in: BuiltIn::LeftOut, ..Options::default() };
     let asking = ClientApprover::or_nobody_there("use a client that can ask its user");
     let toolbox = open(&options, &asking, None)?;

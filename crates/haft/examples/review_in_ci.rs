@@ -21,7 +21,7 @@ const SCHEMA: &str = r#"{
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     // haft starts this program again as the launcher of its sandbox: this line comes first.
-    haft_sandbox::launcher();
+    haft::sandbox_launcher();
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(review())
 }
 

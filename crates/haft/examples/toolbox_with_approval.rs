@@ -6,7 +6,7 @@ use haft::{ApprovalRequest, Toolbox, Verdict};
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    haft_sandbox::launcher();
+    haft::sandbox_launcher();
     run()
 }
 

@@ -18,7 +18,7 @@ async fn weather(
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    haft_sandbox::launcher();
+    haft::sandbox_launcher();
     run()
 }
 

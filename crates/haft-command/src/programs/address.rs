@@ -46,6 +46,11 @@ pub(crate) fn of_url(word: &ShellValue) -> ProgramReading {
     }
 }
 
+/// Returns whether a word is an address that programs fetch in the place of a file.
+pub(crate) fn is_of_web(word: &ShellValue) -> bool {
+    ["http://", "https://", "ftp://", "ftps://"].iter().any(|scheme| word.prefix().to_lowercase().starts_with(scheme))
+}
+
 /// Returns a path in an address as it is opened: `%2e` is a letter, and of `{a,b}` and `[a-z]` curl makes names.
 fn as_programs_read_it(path: &ShellValue) -> ShellValue {
     let mut read = ShellValue::default();

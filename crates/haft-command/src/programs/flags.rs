@@ -90,29 +90,32 @@ fn may_fit(pattern: &str, word: &ShellValue) -> bool {
     word.known().is_none() && (word.prefix().starts_with(start) || start.starts_with(word.prefix()))
 }
 
+/// Values that begin like flags beyond this number are not read as flags.
+const MOST_POSSIBLE_FLAGS: usize = 32;
+
 /// Tells the words of a program apart; its name is not among them. `parents` are the programs that it is a part of, whose
 /// global flags it takes too.
+///
+/// A value that begins like a flag counts as that flag too: another version of the program may take no value there, or
+/// only one that is attached. So `--checkpoint --to-command=x` never hides the second flag.
 pub(crate) fn tell_apart(row: &ProgramRow, parents: &[&ProgramRow], words: &[ShellValue]) -> GivenWords {
-    let mut teller = FlagTeller { row, parents, words, at: 0, given: GivenWords::default() };
-    let mut flags_may_come = true;
-    while let Some(word) = teller.next() {
-        if !flags_may_come {
-            teller.given.operands.push(word.clone());
-            continue;
+    let mut teller = FlagTeller { row, parents, words, at: 0, possible_flags: Vec::new(), given: GivenWords::default() };
+    teller.tell();
+    let mut given = std::mem::take(&mut teller.given);
+    let mut read = 0;
+    while let Some(at) = teller.possible_flags.get(read).copied() {
+        read += 1;
+        if read > MOST_POSSIBLE_FLAGS {
+            given.doubts.push("too many values that may be flags".to_owned());
+            break;
         }
-        match word.prefix() {
-            "--" if word.known().is_some() => flags_may_come = false,
-            "-" if word.known().is_some() => flags_may_come = teller.operand(word),
-            start if start.starts_with('-') && row.traits.first_letter => teller.by_first_letter(word),
-            start if start.starts_with("--") => teller.long(word),
-            start if start.starts_with('-') && row.traits.long => teller.long(word),
-            start if start.starts_with('-') => teller.bundle(word),
-            start if start.starts_with('+') && row.traits.plus => teller.plus(word),
-            _ if row.traits.dashless && teller.at == 1 && word.known().is_some() => teller.dashless(word),
-            _ => flags_may_come = teller.operand(word),
-        }
+        (teller.at, teller.given) = (at, GivenWords::default());
+        teller.tell();
+        let is_named = |(flag, _): &GivenFlag| row.flags.contains_key(flag.as_str());
+        given.flags.extend(teller.given.flags.drain(..).filter(is_named));
+        given.of_parents.append(&mut teller.given.of_parents);
     }
-    teller.given
+    given
 }
 
 struct FlagTeller<'a> {
@@ -120,10 +123,45 @@ struct FlagTeller<'a> {
     parents: &'a [&'a ProgramRow],
     words: &'a [ShellValue],
     at: usize,
+    /// Where values begin like flags.
+    possible_flags: Vec<usize>,
     given: GivenWords,
 }
 
 impl<'a> FlagTeller<'a> {
+    /// Tells the words apart from here to the end.
+    fn tell(&mut self) {
+        let mut flags_may_come = true;
+        while let Some(word) = self.next() {
+            if !flags_may_come {
+                self.given.operands.push(word.clone());
+                continue;
+            }
+            match word.prefix() {
+                "--" if word.known().is_some() => flags_may_come = false,
+                "-" if word.known().is_some() => flags_may_come = self.operand(word),
+                start if start.starts_with('-') && self.row.traits.first_letter => self.by_first_letter(word),
+                start if start.starts_with("--") => self.long(word),
+                start if start.starts_with('-') && self.row.traits.long => self.long(word),
+                start if start.starts_with('-') => self.bundle(word),
+                start if start.starts_with('+') && self.row.traits.plus => self.plus(word),
+                _ if self.row.traits.dashless && self.at == 1 && word.known().is_some() => self.dashless(word),
+                _ => flags_may_come = self.operand(word),
+            }
+        }
+    }
+
+    /// Takes the next word as the value of a flag.
+    fn value(&mut self) -> Option<ShellValue> {
+        let value = self.next()?;
+        let behind_dash = value.prefix().strip_prefix('-').and_then(|rest| rest.chars().next());
+        let at = self.at - 1;
+        if behind_dash.is_some_and(|letter| !letter.is_ascii_digit()) && !self.possible_flags.contains(&at) {
+            self.possible_flags.push(at);
+        }
+        Some(value.clone())
+    }
+
     fn next(&mut self) -> Option<&'a ShellValue> {
         let word = self.words.get(self.at);
         self.at += 1;
@@ -192,7 +230,7 @@ impl<'a> FlagTeller<'a> {
         }
         let takes_value = global.is_some() || candidates.iter().any(|(_, takes)| *takes >= Takes::Value);
         let takes_next = value.is_none() && takes_value;
-        let value = if takes_next { self.next().cloned() } else { value };
+        let value = if takes_next { self.value() } else { value };
         for (candidate, _) in candidates {
             self.give(candidate, value.clone());
         }
@@ -265,14 +303,14 @@ impl<'a> FlagTeller<'a> {
                     let rest = rest();
                     let value = match (rest.pieces().is_empty(), takes) {
                         (false, _) => Some(rest),
-                        (true, Takes::Value | Takes::Pair) => self.next().cloned(),
+                        (true, Takes::Value | Takes::Pair) => self.value(),
                         (true, _) => None,
                     };
                     return self.give(&name, value);
                 }
                 None if let Some(global) = self.global(&name) => {
                     let rest = rest();
-                    let value = if rest.pieces().is_empty() { self.next().cloned() } else { Some(rest) };
+                    let value = if rest.pieces().is_empty() { self.value() } else { Some(rest) };
                     return self.given.of_parents.push((global.to_owned(), value));
                 }
                 None => {
@@ -297,7 +335,7 @@ impl<'a> FlagTeller<'a> {
         let flag = format!("-{}", &text[dashes..]);
         let longest = self.row.flags.iter().filter(|(name, _)| name.len() > 2 && flag.starts_with(**name));
         if let Some((name, takes)) = longest.max_by_key(|(name, _)| name.len()) {
-            let value = (*takes >= Takes::Value).then(|| self.next().cloned()).flatten();
+            let value = (*takes >= Takes::Value).then(|| self.value()).flatten();
             return self.give(name, value);
         }
         let letter: String = flag.chars().take(2).collect();
@@ -305,7 +343,7 @@ impl<'a> FlagTeller<'a> {
         let is_word = |rest: &ShellValue| rest.prefix().starts_with(|first: char| first.is_alphabetic());
         match self.row.flags.get(letter.as_str()) {
             Some(takes) if *takes >= Takes::Value && rest.is_empty() => {
-                let value = self.next().cloned();
+                let value = self.value();
                 self.give(&letter, value);
             }
             // Versions of the program may differ in how much of a word that takes a value must be written.
@@ -345,7 +383,7 @@ impl<'a> FlagTeller<'a> {
             let name = format!("-{letter}");
             match self.row.flags.get(name.as_str()) {
                 Some(Takes::Value | Takes::Pair) => {
-                    let value = self.next().cloned();
+                    let value = self.value();
                     self.give(&name, value);
                 }
                 Some(_) => self.give(&name, None),

@@ -212,6 +212,11 @@ impl ReadingDraft {
     }
 
     fn path(&mut self, deed: FileOp, word: &ShellValue) {
+        // Many programs that read files fetch an address of that form.
+        let address = word.strip_prefix("jar:").unwrap_or_else(|| word.clone());
+        if deed == FileOp::Read && address::is_of_web(&address) {
+            return self.address(address::of_url(&address));
+        }
         // The standard streams, and a flag whose value is empty.
         if !matches!(word.known(), Some("-" | "")) {
             self.act(RawEffect::Path(deed, word.clone()));

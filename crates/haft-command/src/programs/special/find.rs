@@ -105,7 +105,14 @@ const CHOOSING: &[&str] = &[
 const MOST_RUNS: usize = 4_000;
 
 pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
-    let mut find = Find { words, at: 0, starts: Vec::new(), found: Vec::new(), reading: ProgramReading::default() };
+    let mut find = Find {
+        words,
+        at: 0,
+        starts: Vec::new(),
+        found: Vec::new(),
+        finds_trees: false,
+        reading: ProgramReading::default(),
+    };
     find.take_starts();
     if words.iter().any(|word| matches!(word.known(), Some("-L" | "-H" | "-follow"))) {
         find.starts.iter_mut().for_each(|start| start.push(ValuePiece::Text("/".to_owned())));
@@ -117,6 +124,7 @@ pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
         return find.reading;
     }
     let named = found_below(&find.starts, &names);
+    find.finds_trees = !chooses(expression);
     find.found = match chooses(expression) {
         false => find.starts.clone(),
         true if named.is_empty() => find.starts.iter().map(something_below).collect(),
@@ -136,6 +144,8 @@ struct Find<'a> {
     starts: Vec<ShellValue>,
     /// What is found: something below the starts, or the starts with all that is in them.
     found: Vec<ShellValue>,
+    /// The expression takes in all that is below the starts.
+    finds_trees: bool,
     reading: ProgramReading,
 }
 
@@ -235,6 +245,11 @@ impl<'a> Find<'a> {
         }
         let put = |found: &ShellValue| command.iter().map(|word| put_in(word, "{}", found)).collect();
         self.reading.inner.extend(self.found.iter().map(|found| NestedRun::Words(put(found))));
+        if self.finds_trees {
+            // A start stands for all that is in it; a command that runs what is found runs each file.
+            let below = self.starts.iter().map(|start| NestedRun::Words(put(&something_below(start))));
+            self.reading.inner.extend(below);
+        }
         if in_folder {
             // What it does with the file itself is told already.
             let name = ShellValue::text("./found");
