@@ -99,7 +99,8 @@ const MOST_POSSIBLE_FLAGS: usize = 32;
 /// A value that begins like a flag counts as that flag too: another version of the program may take no value there, or
 /// only one that is attached. So `--checkpoint --to-command=x` never hides the second flag.
 pub(crate) fn tell_apart(row: &ProgramRow, parents: &[&ProgramRow], words: &[ShellValue]) -> GivenWords {
-    let mut teller = FlagTeller { row, parents, words, at: 0, possible_flags: Vec::new(), given: GivenWords::default() };
+    let mut teller =
+        FlagTeller { row, parents, words, at: 0, possible_flags: Vec::new(), given: GivenWords::default() };
     teller.tell();
     let mut given = std::mem::take(&mut teller.given);
     let mut read = 0;
@@ -231,6 +232,13 @@ impl<'a> FlagTeller<'a> {
         let takes_value = global.is_some() || candidates.iter().any(|(_, takes)| *takes >= Takes::Value);
         let takes_next = value.is_none() && takes_value;
         let value = if takes_next { self.value() } else { value };
+        // What looks like the beginning of a flag may be one of its own that the row does not name, without a value.
+        let bare = |flag: &str| flag.trim_start_matches('-').len();
+        let is_cut = candidates.iter().all(|(flag, _)| bare(flag) > bare(name)) && global.is_none();
+        if takes_next && is_cut {
+            let operand = value.iter().filter(|value| !value.prefix().starts_with('-')).cloned();
+            self.given.operands.extend(operand);
+        }
         for (candidate, _) in candidates {
             self.give(candidate, value.clone());
         }

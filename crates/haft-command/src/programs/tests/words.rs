@@ -82,6 +82,16 @@ fn long_flags_take_their_value_behind_an_equals_sign_or_as_the_next_word() {
 }
 
 #[test]
+fn a_value_that_begins_like_a_flag_counts_as_one_too() {
+    let rows = "tar\n  operands read\n  flags -v\n  value --checkpoint text\n  value --output replace\n";
+
+    assert_eq!(by(rows, "tar --checkpoint --output=b a"), "Replace b; Read a");
+    assert_eq!(by(rows, "tar --checkpoint --checkpoint --output b a"), "Replace b; Read a");
+    assert_eq!(by(rows, "tar --checkpoint -v a"), "Read a");
+    assert_eq!(by(rows, "tar --checkpoint -5 a"), "Read a");
+}
+
+#[test]
 fn an_optional_value_is_only_taken_when_it_is_attached() {
     let rows = "sed\n  operands read\n  flags any\n  optional -i --in-place replace\n";
 
@@ -95,7 +105,9 @@ fn a_shortened_long_flag_means_every_flag_that_begins_so() {
     let rows = "sort\n  operands read\n  flags any\n  value --compress-program script\n  flags --color\n";
 
     assert_eq!(by(rows, "sort --comp=sh a"), "Read a; sh [sh] ()");
-    assert_eq!(by(rows, "sort --co sh a"), "Read a; sh [sh] ()");
+    // It may be a flag of its own that the row does not name, and the next word an operand.
+    assert_eq!(by(rows, "sort --co sh a"), "Read sh; Read a; sh [sh] ()");
+    assert_eq!(by(rows, "sort --co -x a"), "Read a; sh [-x] ()");
     assert_eq!(by(rows, "sort --color a"), "Read a");
 }
 
