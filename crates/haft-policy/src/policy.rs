@@ -271,11 +271,11 @@ impl Policy {
     fn judge_by_rules(&self, tool: &str, (effect, all): (&Effect, &[Effect]), situation: Situation<'_>) -> Ruling {
         let Situation { contained, by_name, .. } = situation;
         // Finding the sort looks at paths, so it is done once for all rules.
-        let sort = self.named.sort_of(effect);
+        let sort = sort_where_declared(self.named.sort_of(effect), (effect, all));
         let opinion = |rule: &Rule| rule.on_effect(tool, effect, sort);
         let by_default = self.defaults.iter().filter_map(opinion).reduce(Ruling::stricter);
         let mut by_default = by_default.unwrap_or_else(|| no_rule_knows(effect));
-        if let Some(folder) = situation.own_folder(effect, sort) {
+        if let Some(folder) = situation.own_folder(effect, sort).filter(|_| !is_declared(all)) {
             by_default = of_session(effect, folder);
         }
         if rests_on_containment(effect, sort, contained) {
@@ -320,6 +320,18 @@ fn is_connection_without_host(effect: &Effect) -> bool {
 
 fn stays_here(effect: &Effect) -> bool {
     matches!(effect, Effect::Step(step) if step.does.stays_here())
+}
+
+/// Returns whether a tool declared its effects. The sandbox shows it what it declares to read: the user's own files, also
+/// in the home and in the folders for temporary files.
+pub fn is_declared(all: &[Effect]) -> bool {
+    all.iter().any(|effect| matches!(effect, Effect::Step(CommandStep { does: StepEffect::NothingElse, .. })))
+}
+
+/// Returns the sort of an effect, beside the other effects of the call.
+fn sort_where_declared(sort: EffectKind, (effect, all): (&Effect, &[Effect])) -> EffectKind {
+    let is_users = sort == EffectKind::CommandReadsSystem && looks_at_temporary(effect) && is_declared(all);
+    if is_users { EffectKind::CommandReadsElsewhere } else { sort }
 }
 
 /// What a command does in folders that only this session has changes nothing of the user's.

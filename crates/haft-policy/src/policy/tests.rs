@@ -329,6 +329,21 @@ fn folders_that_only_the_session_has_are_its_own_in_a_full_sandbox() {
 }
 
 #[test]
+fn what_a_tool_declares_to_touch_is_the_users_also_in_the_home_and_in_folders_for_temporary_files() {
+    let situation = Situation { own_home: Some(Path::new("/home/u")), ..Situation::default() };
+    let paths =
+        ["/home/u/notes", "~/.config", "/tmp/x", "/var/tmp/x/y", "/dev/shm/x", "/tmp/x/.ssh/id_rsa", "/tmp/t.env"];
+    for path in paths {
+        for does in [StepEffect::Read(outside(path)), StepEffect::Change(outside(path), Change::Replace)] {
+            let declared = [of_command(does.clone()), of_command(StepEffect::NothingElse)];
+            assert_ne!(Policy::default().judge("t", &declared, situation).decision, Decision::Allow, "{does}");
+        }
+    }
+    let system = [of_command(StepEffect::Read(outside("/usr/share/dict"))), of_command(StepEffect::NothingElse)];
+    assert_eq!(Policy::default().judge("t", &system, situation).decision, Decision::Allow);
+}
+
+#[test]
 fn with_a_network_of_its_own_a_command_may_use_this_machine_unasked() {
     let decided = |does: StepEffect, by_name| {
         let situation = Situation { by_name, ..Situation::default() };

@@ -16,7 +16,7 @@ use haft_contract::doors::process::ConfinementLevel;
 use haft_contract::effect::Effect;
 use haft_policy::effect_kind::EffectKind;
 use haft_policy::hosts::host_of;
-use haft_policy::policy::Mode;
+use haft_policy::policy::{Mode, is_declared};
 use haft_policy::taints::LastTaint;
 
 use crate::confining::containment::CommandContainment;
@@ -54,7 +54,7 @@ impl Bit {
         };
         let is_any = |is: &dyn Fn(&Effect) -> bool| effects.iter().any(is);
         let is_any_unknown = |is: &dyn Fn(&Effect) -> bool| effects.iter().filter(|effect| !is_known(effect)).any(is);
-        let own = |effect: &Effect| is_of_session(effect, around);
+        let own = |effect: &Effect| is_of_session((effect, effects), around);
         let reads = is_any(&|effect| reads_private(effect) && !own(effect));
         let around = around.filter(|_| may_do_anything(effects));
         let may_read = around.is_some_and(|around| around.level == ConfinementLevel::None);
@@ -101,8 +101,10 @@ fn reads_private(effect: &Effect) -> bool {
 }
 
 /// Returns whether a part of a command reads only what the session itself has made, as in a home of its own.
-fn is_of_session(effect: &Effect, around: Option<&CommandContainment>) -> bool {
-    around.is_some_and(|around| around.situation(Mode::Normal, &[]).is_of_session(effect))
+///
+/// What a tool declares to read are the user's own files, also there.
+fn is_of_session((effect, all): (&Effect, &[Effect]), around: Option<&CommandContainment>) -> bool {
+    !is_declared(all) && around.is_some_and(|around| around.situation(Mode::Normal, &[]).is_of_session(effect))
 }
 
 fn takes_in(effect: &Effect) -> bool {
@@ -130,7 +132,9 @@ pub(crate) fn told_by(
     };
     let is_any = |is: &dyn Fn(&Effect) -> bool| effects.iter().filter(counts).any(is);
     let mut bits = Vec::new();
-    bits.extend(is_any(&|effect| reads_private(effect) && !is_of_session(effect, around)).then_some(Bit::Private));
+    bits.extend(
+        is_any(&|effect| reads_private(effect) && !is_of_session((effect, effects), around)).then_some(Bit::Private),
+    );
     bits.extend(is_any(&takes_in).then_some(Bit::Untrusted));
     bits.extend(is_any(&|effect| sends(effect, not_granted)).then_some(Bit::Send));
     bits

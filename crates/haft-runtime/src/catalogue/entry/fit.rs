@@ -33,9 +33,9 @@ impl CatalogEntry {
     ///
     /// ```
     /// use haft_contract::call::RawArguments;
-    /// use haft_runtime::entry::Entry;
+    /// use haft_runtime::catalogue::entry::CatalogEntry;
     ///
-    /// let entry = Entry::typed(haft_testkit::tools::Add);
+    /// let entry = CatalogEntry::typed(haft_testkit::tools::Add);
     ///
     /// let fitted = entry.fit(RawArguments::Text(r#"{"a": "2", "b": 3,}"#.into())).expect("it has one reading");
     /// assert_eq!(fitted.arguments, serde_json::json!({ "a": 2, "b": 3 }));

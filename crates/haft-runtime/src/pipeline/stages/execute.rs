@@ -73,15 +73,14 @@ pub(crate) async fn execute(
     let caller = ConnectingCall { cx, policy, entry: &entry, called: &called, effects: &plan.effects };
     let (told_state, turn_only) = (cx.session.agent_state(), TurnOnly(cx.session.turn_number()));
     let agent_state: &dyn AgentState = told_state.as_deref().unwrap_or(&turn_only);
-    let desk_of_user = DeskOfUser::of(cx);
-    let run_context =
-        RunContext::new(&permit, &cx.session.ground.doors, cx, (&cx.session.name, &cx.session.ground.limits))
-            .settling(cx.session.mode().settling())
-            .sharing(&cx.session.storage, agent_state)
-            .keeping_jobs(&**cx.session.jobs)
-            .committing(&order)
-            .asking(&desk_of_user)
-            .with_streams(cx.streams.as_ref());
+    let (desk_of_user, session) = (DeskOfUser::of(cx), (&cx.session.name, &cx.session.ground.limits));
+    let run_context = RunContext::new(&permit, &cx.session.ground.doors, cx, session)
+        .settling(cx.session.mode().settling())
+        .sharing(&cx.session.storage, agent_state)
+        .keeping_jobs(&**cx.session.jobs)
+        .committing(&order)
+        .asking(&desk_of_user)
+        .with_streams(cx.streams.as_ref());
     let mut running = bound.run(&run_context);
     // Boxed: it is large, and most calls run no command.
     let mut deciding: BoxFuture<'_, Infallible> = match asked {
