@@ -10,22 +10,27 @@
 //!
 //! Not here: where trust is kept (`state::trust`), what is in the files (`haft-config`).
 
+mod command_line;
 pub(crate) mod copy;
 mod environment;
 mod held;
+mod hook_names;
 mod intact;
 mod loads;
 mod named;
+mod patterns;
 mod reach;
 mod runs;
+mod shell_words;
 pub(crate) mod skills;
 
+pub use command_line::CommandLineCode;
 pub use copy::{CodeReach, CopiedFile, TrustedCopy};
 pub use held::{HelpersChanged, TrustCheck};
 pub use named::{files_named, hash_of_named, named_by_code, scripts_named};
 pub use skills::{SKILL_FILE, SKILL_FOLDERS, skill_folder};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -38,6 +43,7 @@ use rustix::io::Errno;
 
 use crate::files::read::open::{leads_to, open_beneath};
 use crate::state::trust::FolderTrust;
+use hook_names::HookNames;
 use reach::is_script;
 
 /// The folder with the workspace's files for haft.
@@ -108,9 +114,7 @@ pub enum TrustStatus {
 impl Project {
     /// Looks at what is there, by names alone.
     pub fn look(workspace: &Path) -> io::Result<Self> {
-        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-        let root = rustix::fs::open(workspace, flags, Mode::empty())?;
-        let mut project = Self { root, path: workspace.to_owned(), brought: Vec::new(), refused: Vec::new() };
+        let mut project = Self::of_folder(workspace)?;
         if let Some(folder) = project.open_folder(FOLDER) {
             project.list(&folder)?;
         }
@@ -127,6 +131,13 @@ impl Project {
             }
         }
         Ok(project)
+    }
+
+    /// Opens a folder without a look at what is in it.
+    fn of_folder(folder: &Path) -> io::Result<Self> {
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+        let root = rustix::fs::open(folder, flags, Mode::empty())?;
+        Ok(Self { root, path: folder.to_owned(), brought: Vec::new(), refused: Vec::new() })
     }
 
     /// Also counts a file as words that the user's settings name as the memory of projects.
@@ -179,7 +190,9 @@ impl Project {
             Err(why) => return TrustStatus::Changed { files: vec![why], text: Some(text) },
         };
         // A word such as "sh" is a program, whatever file of that name appears.
-        let appeared = now.keys().filter(|name| !known.contains_key(*name) && (name.contains('/') || is_script(name)));
+        let decides = self.names_that_decide(file, &text);
+        let is_named = |name: &&String| name.contains('/') || is_script(name) || decides.contains(*name);
+        let appeared = now.keys().filter(|name| !known.contains_key(*name)).filter(is_named);
         let names = known.keys().chain(appeared);
         let files: Vec<String> = names.filter(|name| known.get(*name) != now.get(*name)).cloned().collect();
         if files.is_empty() { TrustStatus::Trusted(text) } else { TrustStatus::Changed { files, text: Some(text) } }
@@ -263,11 +276,35 @@ impl Project {
         } else if file.kind == ProjectFileKind::Code {
             let bound = runs::that_runs(&file.name, text);
             fingerprint.extend(named::hashes(self.root.as_fd(), &file.name, &bound)?);
+            self.add_what_patterns_match(file, text, &mut fingerprint)?;
         }
         if file.name == TOOL_LIST {
             self.add_what_definitions_name(text, &mut fingerprint)?;
         }
         Ok(fingerprint)
+    }
+
+    /// A pattern of a hook's command is bound to the files that match it, and to which files these are.
+    fn add_what_patterns_match(
+        &self,
+        file: &ProjectFile,
+        text: &str,
+        fingerprint: &mut Fingerprint,
+    ) -> Result<(), String> {
+        for pattern in HookNames::of(&file.name, text, &self.path).patterns {
+            let found = patterns::matches(self.root.as_fd(), &pattern);
+            fingerprint.extend(named::hashes_of(self.root.as_fd(), &found)?);
+            fingerprint.insert(pattern, patterns::listing(&found));
+        }
+        Ok(())
+    }
+
+    /// Returns the names at the top of the workspace that decide what hooks do, beside those of scripts.
+    fn names_that_decide(&self, file: &ProjectFile, text: &str) -> BTreeSet<String> {
+        let names = HookNames::of(&file.name, text, &self.path);
+        let matching = names.patterns.iter().flat_map(|pattern| patterns::matches(self.root.as_fd(), pattern));
+        let matching: BTreeSet<String> = matching.collect();
+        names.any.into_iter().chain(names.files).chain(names.patterns).chain(matching).collect()
     }
 
     /// Opens words where a link leads to in the end, or says why not.

@@ -80,6 +80,23 @@ fn another_program_in_the_workspace_is_another_consent() {
 }
 
 #[test]
+fn the_consent_covers_what_a_text_of_a_shell_runs_and_says_what_it_cannot_cover() {
+    let Some(place) = Place::new() else { return };
+    place.script("s", &json!({ "tools": [tool("echo", "Repeats.")] }));
+    place.put("ws/run.sh", "exec \"$@\"\n");
+    let variable = format!("{SCRIPT}={}", place.path("ws/s.json").display());
+    let words = place.words();
+    let mut arguments = vec!["mcp", "add", "s", "--env", &variable, "--", "sh", "-c", "exec sh run.sh \"$@\"", "x"];
+    arguments.extend(words.iter().map(String::as_str));
+    let added = place.run(&arguments);
+    assert!(added.err.contains("run.sh") && added.err.contains("beware    \"sh -c\" runs a file"), "{}", added.err);
+    assert_eq!(place.call("s__echo")["status"], "ok");
+    assert!(place.run(&["mcp", "list"]).out.contains("haft does not ask again when other files"));
+    place.put("ws/run.sh", "touch \"$HOME\"/ran; exec \"$@\"\n");
+    assert_eq!(place.call("s__echo")["error"]["kind"], "unknown_tool");
+}
+
+#[test]
 fn the_consent_names_variables_and_every_folder_that_the_server_reads() {
     let Some(place) = Place::new() else { return };
     place.put("home/.config/other/srv.sh", "exit 1\n");

@@ -102,6 +102,14 @@ fn half_a_message_and_a_result_of_another_shape_are_errors_and_no_call_hangs() {
 }
 
 #[test]
+fn a_server_that_asks_with_long_ids_is_ended_and_the_error_says_why() {
+    let Some(place) = Place::new() else { return };
+    let record = called(&place, "long-ids");
+    let what = record["error"]["what"].as_str().unwrap_or_default();
+    assert!(what.contains("longer than 1 KiB"), "{record}");
+}
+
+#[test]
 fn a_list_without_end_or_without_an_answer_ends_the_start() {
     let Some(place) = Place::new() else { return };
     for (behaviour, why) in [("endless-list", "pages"), ("silent-list", "did not list its tools in time")] {

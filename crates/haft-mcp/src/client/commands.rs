@@ -82,12 +82,12 @@ pub fn list(scope: &ServerScope, console: &dyn Console) -> io::Result<McpCommand
         return Ok(McpCommandOutcome::Done);
     }
     for server in &servers {
-        let ListedServer { name, file, product, state, tools, tokens, deferred, error } = server;
+        let ListedServer { name, file, product, state, tools, tokens, deferred, not_covered, error } = server;
         let known = if *tools > 0 { format!(", {tools} tools, about {tokens} tokens") } else { String::new() };
         let known = if *deferred { format!("{known}, deferred") } else { known };
         console.say(&format!("{name}  {state}{known}  ({product}: {})", file.display()))?;
-        if let Some(error) = error {
-            console.say(&format!("    {error}"))?;
+        for line in not_covered.iter().chain(error) {
+            console.say(&format!("    {}", visible(line)))?;
         }
     }
     problems.iter().for_each(|problem| console.talk(&format!("note: {problem}")));
@@ -102,7 +102,8 @@ pub fn list(scope: &ServerScope, console: &dyn Console) -> io::Result<McpCommand
 fn record(server: &ListedServer) -> Value {
     json!({
         "name": server.name, "source": server.file, "product": server.product, "state": server.state,
-        "tools": server.tools, "tokens": server.tokens, "deferred": server.deferred, "error": server.error,
+        "tools": server.tools, "tokens": server.tokens, "deferred": server.deferred,
+        "not_covered": server.not_covered, "error": server.error,
     })
 }
 

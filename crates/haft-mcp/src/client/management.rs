@@ -59,6 +59,8 @@ pub struct ListedServer {
     pub tokens: usize,
     /// Whether a model has to search for them, because all definitions together are too large.
     pub deferred: bool,
+    /// What it may run that the consent does not cover.
+    pub not_covered: Option<String>,
     /// What is wrong.
     pub error: Option<String>,
 }
@@ -132,8 +134,16 @@ fn listed(server: &ConfiguredServer, scope: &ServerScope) -> ListedServer {
         tools: manifest.map_or(0, |manifest| manifest.tools.len()),
         tokens: manifest.map_or(0, |manifest| tokens_of_tools(&server.name, manifest)),
         deferred: false,
+        not_covered: server.spec.as_ref().ok().and_then(|spec| not_covered(&LocalCode::of(spec, scope.workspace()))),
         error,
     }
+}
+
+/// Says what a server may run that its consent does not cover.
+fn not_covered(code: &LocalCode) -> Option<String> {
+    let parts: Vec<&str> = code.not_covered().iter().take(MOST_NAMES).map(String::as_str).collect();
+    let told = parts.join("; ");
+    (!told.is_empty()).then(|| format!("{told}; haft does not ask again when other files of this folder change"))
 }
 
 /// Says which tools cannot be used, and why.
@@ -236,11 +246,7 @@ impl ChosenServer {
         if self.written() != line {
             lines.push(format!("          now {}", hide(&line)));
         }
-        let code = LocalCode::of(&self.spec, self.scope.workspace()).names(self.scope.workspace());
-        if !code.is_empty() {
-            let code = code.into_iter().collect::<Vec<_>>().join(", ");
-            lines.push(format!("runs      {code} of this folder; haft asks again when they change"));
-        }
+        lines.extend(self.local_code_lines());
         if let ServerTransport::Command { folder: Some(folder), .. } = &self.spec.reach {
             lines.push(format!("in        {}", folder.display()));
         }
@@ -255,6 +261,18 @@ impl ChosenServer {
         let folders: String = named.map(|folder| format!(", {} with everything in it", folder.display())).collect();
         lines.push(format!("files     reads the workspace{folders}; writes only in a home of its own"));
         lines.iter().map(|line| visible(line).into_owned()).collect()
+    }
+
+    /// Says what the command line runs of the workspace, and what of that haft cannot know.
+    fn local_code_lines(&self) -> Vec<String> {
+        let code = LocalCode::of(&self.spec, self.scope.workspace());
+        let names = code.names(self.scope.workspace());
+        let more = names.len().saturating_sub(MOST_NAMES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let shown = names.into_iter().take(MOST_NAMES).collect::<Vec<_>>().join(", ");
+        let runs = format!("runs      {shown}{more} of this folder; haft asks again when they change");
+        let runs = (!shown.is_empty()).then_some(runs);
+        runs.into_iter().chain(not_covered(&code).map(|told| format!("beware    {told}"))).collect()
     }
 
     /// Returns the command line or the address as the file has it, for a shell: what refers to a variable names it.

@@ -112,10 +112,12 @@ pub(crate) fn consent_hash(spec: &ServerSpec, workspace: &Path) -> String {
     });
     add("hosts");
     spec.hosts.iter().for_each(|host| add(host));
-    for (path, sign) in LocalCode::of(spec, workspace).files() {
+    let code = LocalCode::of(spec, workspace);
+    for (path, sign) in code.files() {
         add(&path.to_string_lossy());
         add(sign);
     }
+    code.not_covered().iter().for_each(|part| add(part));
     hasher.finalize().to_hex().to_string()
 }
 

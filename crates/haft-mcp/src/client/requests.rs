@@ -247,7 +247,10 @@ impl ServerConnection {
             ServiceError::Timeout { timeout } => NoResult::TooLong(timeout),
             ServiceError::Cancelled { .. } => NoResult::Ended("The call was stopped.".to_owned()),
             ServiceError::UnexpectedResponse => NoResult::Unsupported("Its answer is of another kind.".to_owned()),
-            _ => NoResult::Ended(how_it_ended(&self.life).await),
+            _ => NoResult::Ended(match self.traffic.flood() {
+                Some(flood) => flood.to_owned(),
+                None => how_it_ended(&self.life).await,
+            }),
         }
     }
 

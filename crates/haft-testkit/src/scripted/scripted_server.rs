@@ -251,6 +251,10 @@ impl<O: Write> ScriptedServer<O> {
                 self.line(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"type\"").as_bytes());
                 std::process::exit(70);
             }
+            "long-ids" => loop {
+                // It asks and never reads the answers.
+                self.send(&json!({ "jsonrpc": "2.0", "id": "x".repeat(HUGE / 10), "method": "ping" }));
+            },
             "no-result" => return self.answer(id, &json!({ "content": 7, "isError": "maybe" })),
             "huge" => {
                 let text = "x".repeat(HUGE);

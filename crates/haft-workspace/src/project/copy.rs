@@ -64,7 +64,13 @@ pub struct CodeReach {
     /// Files and folders that the code loads and that did not exist: once one does, the code does not run.
     #[serde(default)]
     pub absent: BTreeSet<String>,
-    /// The same of modules of Python, by the folders in which they would be found.
+    /// Names that decide what a hook does if a file has them: once one has, the hook does not run.
+    #[serde(default)]
+    pub absent_files: BTreeSet<String>,
+    /// Patterns of files that the code loads, each with what matched it: once another file does, the code does not run.
+    #[serde(default)]
+    pub patterns: BTreeMap<String, BTreeSet<String>>,
+    /// Modules of Python that the code loads and that did not exist, by the folders in which they would be found.
     #[serde(default)]
     pub absent_modules: BTreeMap<String, BTreeSet<String>>,
     /// What runs and the copy cannot cover, in words.
@@ -147,6 +153,8 @@ impl CodeReach {
             links: reach.links.clone(),
             left_out: reach.left_out.clone(),
             absent: reach.absent.clone(),
+            absent_files: reach.absent_files.clone(),
+            patterns: reach.patterns.clone(),
             absent_modules: reach.absent_modules.clone(),
             not_covered: reach.not_covered.clone(),
             environment: String::new(),

@@ -8,7 +8,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use haft_contract::doors::process::TrustedCode;
@@ -17,7 +17,11 @@ use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 use super::copy::{CodeReach, TrustedCopy};
 use super::intact::{self, Intact};
 use super::named::open;
-use super::{Project, ProjectFile, ProjectFileKind, TrustStatus, environment, is_definition, skill_folder};
+use super::patterns::is_pattern;
+use super::{
+    Project, ProjectFile, ProjectFileKind, TrustStatus, environment, is_definition, is_no_folder, patterns,
+    skill_folder,
+};
 use crate::files::read::open::open_beneath;
 use crate::state::trust::FolderTrust;
 
@@ -210,6 +214,17 @@ impl TrustCheck {
         if let Some(path) = reach.absent.iter().find(|path| exists(path)) {
             return Some(path.clone());
         }
+        let root = self.project.root.as_fd();
+        if let Some(path) = reach.absent_files.iter().find(|path| is_no_folder(root, path)) {
+            return Some(path.clone());
+        }
+        let is_copied = |path: &String| reach.places.iter().any(|place| Path::new(path).starts_with(place));
+        for (pattern, known) in &reach.patterns {
+            let now = patterns::matches(root, pattern);
+            if let Some(path) = now.into_iter().find(|path| !known.contains(path) && !is_copied(path)) {
+                return Some(path);
+            }
+        }
         let flags = OFlags::DIRECTORY | OFlags::RDONLY;
         for (folder, modules) in &reach.absent_modules {
             let place = if folder.is_empty() { "." } else { folder };
@@ -247,11 +262,14 @@ impl TrustCheck {
     /// Looks at all files, and at their folders: a file that comes may stand in for one of them.
     fn look(&self) -> Vec<CodeFileStamp> {
         let named = self.trusted.code.get(&self.file.name).into_iter().flat_map(|print| print.keys());
-        let mut places: BTreeSet<&str> = BTreeSet::new();
+        let mut places: BTreeSet<String> = BTreeSet::new();
         for name in named.chain([&self.file.name]) {
-            places.extend([name.as_str(), name.rsplit_once('/').map_or(".", |(folder, _)| folder)]);
+            if is_pattern(name) {
+                places.extend(patterns::folders(self.project.root.as_fd(), name));
+            }
+            places.extend([name.as_str(), name.rsplit_once('/').map_or(".", |(folder, _)| folder)].map(str::to_owned));
         }
-        places.into_iter().map(|place| self.stamp(place)).collect()
+        places.iter().map(|place| self.stamp(place)).collect()
     }
 
     fn stamp(&self, place: &str) -> CodeFileStamp {
@@ -262,7 +280,7 @@ impl TrustCheck {
 }
 
 /// The module that Python loads from a file or folder of this name.
-fn module_of(name: &str) -> Option<&str> {
+pub(super) fn module_of(name: &str) -> Option<&str> {
     match name.split_once('.') {
         None => Some(name),
         Some((module, end)) => (matches!(end, "py" | "pyc") || end.ends_with("so")).then_some(module),

@@ -9,6 +9,7 @@
 
 use std::collections::BTreeSet;
 
+use super::patterns::is_pattern;
 use super::reach::is_script;
 
 /// What a text loads and runs, as the text writes it.
@@ -22,6 +23,8 @@ pub(super) struct Loads {
     pub(super) entered: BTreeSet<String>,
     /// Folders that the text searches for programs or modules, or of which it loads every file.
     pub(super) searched: BTreeSet<String>,
+    /// Patterns of files that the text runs or loads.
+    pub(super) patterns: BTreeSet<String>,
     /// Programs that the text starts.
     pub(super) programs: BTreeSet<String>,
     /// Parts of the text that load a file whose name is only known when they run.
@@ -29,7 +32,7 @@ pub(super) struct Loads {
 }
 
 /// Programs that run the file that is their first operand.
-const INTERPRETERS: &[&str] = &[
+pub(super) const INTERPRETERS: &[&str] = &[
     "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python2", "python3", "node", "nodejs", "deno", "bun", "tsx",
     "ts-node", "perl", "ruby", "php", "lua", "luajit", "Rscript", "tclsh", "source", ".",
 ];
@@ -38,6 +41,8 @@ const BEFORE_COMMANDS: &[&str] = &[
     "if", "then", "else", "elif", "do", "while", "until", "!", "time", "exec", "env", "nohup", "sudo", "nice", "xargs",
     "command", "builtin", "eval", "command:", "command", "=", "run:", "-", "@", "test", "entry:",
 ];
+/// Options with the folder in which a program works.
+const ENTERING_OPTIONS: &[&str] = &["--prefix", "--cwd", "--dir", "--directory", "--chdir", "--project"];
 /// Words of programming languages in front of the quoted name of a file or module that they load.
 const LOADING_WORDS: &[&str] = &[
     "require",
@@ -110,10 +115,16 @@ impl Loads {
                 }
             }
             for (at, word) in words.iter().enumerate() {
+                if let Some((_, folder)) = word.split_once('=').filter(|(option, _)| ENTERING_OPTIONS.contains(option))
+                {
+                    self.entered.extend(literal(folder).map(str::to_owned));
+                }
                 let operand = words[at + 1..].iter().find(|word| !word.starts_with('-'));
                 let Some(operand) = operand else { break };
                 match *word {
-                    "cd" | "pushd" | "-C" => self.entered.extend(literal(operand).map(str::to_owned)),
+                    word if matches!(word, "cd" | "pushd" | "-C") || ENTERING_OPTIONS.contains(&word) => {
+                        self.entered.extend(literal(operand).map(str::to_owned))
+                    }
                     "-m" => _ = self.modules.insert((*operand).to_owned()),
                     word if INTERPRETERS.contains(&base_name(word)) => {
                         self.programs.insert(base_name(word).to_owned());
@@ -124,6 +135,8 @@ impl Loads {
                 }
             }
             if let ["for", _, "in", folder @ ..] = &words[..] {
+                let patterns = folder.iter().filter_map(|word| literal(word)).filter(|word| is_pattern(word));
+                self.patterns.extend(patterns.map(str::to_owned));
                 self.searched.extend(folder.iter().filter_map(|word| Some(word.rsplit_once("/*")?.0.to_owned())));
             }
         }
@@ -197,6 +210,7 @@ impl Loads {
         };
         match literal.split_once(['*', '?', '[']) {
             Some((before, _)) => {
+                self.patterns.insert(literal.to_owned());
                 self.searched.extend(before.rsplit_once('/').map(|(folder, _)| folder.to_owned()));
             }
             None => _ = self.files.insert(literal.to_owned()),
@@ -205,7 +219,7 @@ impl Loads {
 }
 
 /// Returns the part of a name that is written out: all of it, or what stands behind the last variable.
-fn literal(word: &str) -> Option<&str> {
+pub(super) fn literal(word: &str) -> Option<&str> {
     let word = word.trim_matches(['"', '\'', ';', ',', ')']);
     let literal = match word.rfind('$') {
         Some(at) => word[at..].split_once('/')?.1,

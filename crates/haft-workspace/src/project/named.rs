@@ -23,7 +23,7 @@ const LONGEST: usize = 4_095;
 /// Most bytes of all paths that the words of a text may mean.
 const MOST_PATH_BYTES: usize = 8 << 20;
 /// Most bytes of all files that a text names.
-const MOST_BYTES: u64 = 256 << 20;
+pub(super) const MOST_BYTES: u64 = 256 << 20;
 
 /// Returns a text that changes when one of the files changes that a text names, seen from a folder.
 pub fn hash_of_named(text: &str, folder: &Path) -> String {
@@ -42,7 +42,7 @@ pub fn named_by_code(workspace: &Path, trusted: &FolderTrust) -> BTreeSet<PathBu
             .iter()
             .flat_map(move |module| [".py", "/__init__.py"].map(|end| Path::new(folder).join(format!("{module}{end}"))))
     });
-    let absent = reaches().flat_map(|reach| &reach.absent).map(PathBuf::from);
+    let absent = reaches().flat_map(|reach| reach.absent.iter().chain(&reach.absent_files)).map(PathBuf::from);
     let named = trusted.code.values().flat_map(Fingerprint::keys).map(PathBuf::from);
     let names = named.chain(absent).chain(modules);
     let outside: BTreeSet<PathBuf> = names.filter(|name| !name.starts_with(FOLDER)).collect();
@@ -58,19 +58,23 @@ pub fn named_by_code(workspace: &Path, trusted: &FolderTrust) -> BTreeSet<PathBu
 /// and where it names more than can be tried.
 pub(super) fn hashes(root: BorrowedFd<'_>, own: &str, text: &str) -> Result<Fingerprint, String> {
     let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut paths = candidates(folder, text)?;
+    paths.remove(own);
+    hashes_of(root, &paths)
+}
+
+/// Returns the hashes of those of the paths that are files of the workspace. Fails as [`hashes`] does.
+pub(super) fn hashes_of(root: BorrowedFd<'_>, paths: &BTreeSet<String>) -> Result<Fingerprint, String> {
     let mut found = Fingerprint::new();
     let mut left = MOST_BYTES;
-    for path in candidates(folder, text)? {
-        if path == own {
-            continue;
-        }
-        match open(root, &path) {
+    for path in paths {
+        match open(root, path) {
             Ok(file) => {
                 if let Some(hash) = hash(file, &mut left).map_err(|error| format!("it names {path}, and {error}"))? {
-                    found.insert(path, hash);
+                    found.insert(path.clone(), hash);
                 }
             }
-            Err(Errno::XDEV) if is_file(root, &path) => {
+            Err(Errno::XDEV) if is_file(root, path) => {
                 return Err(format!("it names {path}, which leads out of the workspace"));
             }
             Err(Errno::AGAIN) => {
@@ -114,7 +118,7 @@ fn is_file(root: BorrowedFd<'_>, path: &str) -> bool {
     found.is_ok_and(|facts| FileType::from_raw_mode(facts.st_mode) != FileType::Directory)
 }
 
-fn hash(file: OwnedFd, left: &mut u64) -> io::Result<Option<String>> {
+pub(super) fn hash(file: OwnedFd, left: &mut u64) -> io::Result<Option<String>> {
     let file = File::from(file);
     if !file.metadata()?.is_file() {
         return Ok(None);

@@ -6,7 +6,7 @@
 //!
 //! Not here: files that trust is bound to (`named`), writing the copy (`copy`).
 
-mod follow;
+pub(super) mod follow;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -40,7 +40,7 @@ const SCRIPT_ENDS: &[&str] = &[
     "jar", "class", "mk", "nix",
 ];
 /// What scripts leave out of the name of a file that they load.
-const LEFT_OUT_ENDS: &[&str] = &[
+pub(super) const LEFT_OUT_ENDS: &[&str] = &[
     ".sh",
     ".js",
     ".mjs",
@@ -56,7 +56,7 @@ const LEFT_OUT_ENDS: &[&str] = &[
     "/__main__.py",
 ];
 /// Programs that run what a file of a fixed name says.
-const FIXED_NAMES: &[(&str, &[&str])] = &[
+pub(super) const FIXED_NAMES: &[(&str, &[&str])] = &[
     ("make", &["GNUmakefile", "makefile", "Makefile"]),
     ("just", &["justfile", ".justfile", "Justfile"]),
     ("rake", &["Rakefile"]),
@@ -98,7 +98,11 @@ pub(super) struct ReachableCode {
     pub(super) left_out: Vec<(String, String)>,
     /// What a text loads and did not exist: files and folders by their paths.
     pub(super) absent: BTreeSet<String>,
-    /// The same of modules of Python, by the folders in which they would be found.
+    /// Names that decide what a hook does if a file has them, and that none had.
+    pub(super) absent_files: BTreeSet<String>,
+    /// Patterns of files that a text loads, each with what matched it.
+    pub(super) patterns: BTreeMap<String, BTreeSet<String>>,
+    /// Modules of Python that a text loads and that did not exist, by the folders in which they would be found.
     pub(super) absent_modules: BTreeMap<String, BTreeSet<String>>,
     /// What runs and no copy can cover, in words.
     pub(super) not_covered: BTreeSet<String>,
@@ -137,6 +141,7 @@ pub(super) fn reach<'n>(
         }
     }
     reaching.read(own, text);
+    reaching.follow_hooks(own, text);
     while let Some(path) = reaching.unread.pop() {
         let is_long = reaching.reach.files.get(&path).is_some_and(|file| file.bytes.len() > LONGEST_SCRIPT);
         if is_long {
@@ -377,7 +382,7 @@ impl FolderWalk<'_> {
 }
 
 /// Returns at most so many names in a folder with what they are; names that are no text are passed over.
-fn names_in(project: &Project, folder: &str, most: usize) -> Vec<(String, FileType)> {
+pub(super) fn names_in(project: &Project, folder: &str, most: usize) -> Vec<(String, FileType)> {
     let flags = OFlags::DIRECTORY | OFlags::RDONLY;
     let Ok(opened) = open_beneath(project.root.as_fd(), folder, flags) else { return Vec::new() };
     let Ok(entries) = Dir::read_from(&opened) else { return Vec::new() };
@@ -419,7 +424,7 @@ fn python_modules(word: &str, above: &[String]) -> Vec<String> {
 }
 
 /// A folder, and all above it, up to the root.
-fn ancestors(folder: &str) -> Vec<String> {
+pub(super) fn ancestors(folder: &str) -> Vec<String> {
     let mut all = vec![folder.to_owned()];
     let mut rest = folder;
     while let Some((above, _)) = rest.rsplit_once('/') {

@@ -1,3 +1,5 @@
+mod hooks;
+
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 

@@ -4,11 +4,15 @@
 //! and `python3 srv.py` runs a file that a model can change. The user agreed to a command line; so the consent covers
 //! what it meant then, and haft asks again when that is something else.
 //!
-//! Not here: packages that a program fetches, and files that these files load.
+//! What haft cannot know is told with the consent: code on the command line loads any file.
+//!
+//! Not here: packages that a program fetches, and files that programs load in turn; the words of a command line
+//! (`haft-workspace`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use haft_workspace::project::CommandLineCode;
 use haft_workspace::state::{list_config_folder, read_project_file, real_path_of, stamps_of};
 
 use super::{ServerSpec, ServerTransport};
@@ -39,7 +43,11 @@ const DEEPEST: usize = 8;
 
 /// The files, each with its content or what tells one version from another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LocalCode(BTreeMap<PathBuf, String>);
+pub struct LocalCode {
+    files: BTreeMap<PathBuf, String>,
+    /// What may run and is not among the files, in words.
+    not_covered: BTreeSet<String>,
+}
 
 impl LocalCode {
     /// Looks for the files of a command line, in a workspace.
@@ -71,12 +79,25 @@ impl LocalCode {
             found.add(&folder.join(format!("{module}.py")), FolderInclusion::LeftOut);
             found.add(&folder.join(module), FolderInclusion::Walked);
         }
+        let places = if roots[0] == roots[1] { &roots[1..] } else { &roots[..] };
+        for place in places {
+            let code = CommandLineCode::of(place, words, &spec.written_environment);
+            let files = code.files.into_iter().map(|(name, hash)| (place.join(name), hash));
+            files.for_each(|(path, hash)| _ = found.files.entry(path).or_insert(hash));
+            found.not_covered.extend(code.not_covered);
+        }
         found
+    }
+
+    /// Returns what may run and is not among the files, in words.
+    #[must_use]
+    pub fn not_covered(&self) -> &BTreeSet<String> {
+        &self.not_covered
     }
 
     /// Returns the files, relative to a folder where they are in it, each with what tells its version.
     pub fn files(&self) -> impl Iterator<Item = (&Path, &str)> {
-        self.0.iter().map(|(path, sign)| (path.as_path(), sign.as_str()))
+        self.files.iter().map(|(path, sign)| (path.as_path(), sign.as_str()))
     }
 
     /// Returns the files and the packages for a person, seen from a workspace.
@@ -92,19 +113,19 @@ impl LocalCode {
             });
             parts[..begin.min(parts.len())].join("/")
         };
-        self.0.keys().map(|path| name(path)).collect()
+        self.files.keys().map(|path| name(path)).collect()
     }
 
     fn add(&mut self, path: &Path, folders: FolderInclusion) {
         let mut waiting = vec![(path.to_owned(), 0)];
-        while let Some((path, depth)) = waiting.pop().filter(|_| self.0.len() < MOST_FILES) {
+        while let Some((path, depth)) = waiting.pop().filter(|_| self.files.len() < MOST_FILES) {
             match list_config_folder(&path) {
                 Ok(Some(inside)) if folders == FolderInclusion::Walked && depth < DEEPEST => {
                     waiting.extend(inside.into_iter().map(|path| (path, depth + 1)));
                 }
                 Ok(None) => {
                     if let Some(sign) = sign_of(&path, folders) {
-                        self.0.insert(path, sign);
+                        self.files.insert(path, sign);
                     }
                 }
                 Ok(Some(_)) | Err(_) => {}
@@ -192,7 +213,7 @@ mod tests {
             ("node ./server", "server/index.js", "server/index.js"),
             ("./run.sh", "run.sh", "run.sh"),
         ] {
-            assert_eq!(found(&folder, line), LocalCode::default(), "{line}");
+            assert_eq!(found(&folder, line).files().count(), 0, "{line}");
             put(&folder, file, "one");
             let first = found(&folder, line);
             assert!(

@@ -311,6 +311,9 @@ async fn why_it_failed(life: &Life, traffic: &ServerTraffic, error: &str) -> Str
     if let Some(refusal) = traffic.refusal() {
         return refusal_words(&refusal);
     }
+    if let Some(flood) = traffic.flood() {
+        return flood.to_owned();
+    }
     let moment = Duration::from_millis(200);
     let what = match tokio::time::timeout(moment, life.ended()).await {
         Ok(how) => format!("{how} It had not answered haft."),

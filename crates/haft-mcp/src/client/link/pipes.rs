@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rmcp::ErrorData;
@@ -35,6 +36,12 @@ const LONG_PROBE: Duration = Duration::from_secs(15);
 const MODERN_ERRORS: std::ops::RangeInclusive<i64> = -32_022..=-32_020;
 /// Most requests that a server may send; one that sends more floods.
 const MOST_REQUESTS: usize = 10_000;
+/// Longest id of a request of a server, in bytes: the answer repeats it.
+const LONGEST_ID: usize = 1_024;
+/// Most bytes of answers that wait for a server to read them.
+const MOST_OWED: usize = 16 * 1024 * 1024;
+/// The requests of a server that haft knows. An answer to another one does not repeat its name.
+const KNOWN_REQUESTS: [&str; 4] = ["ping", "roots/list", "sampling/createMessage", "elicitation/create"];
 
 /// The pipes of one server.
 pub(crate) struct ServerPipes {
@@ -50,6 +57,8 @@ pub(crate) struct ServerPipes {
     /// The question for the era that had no answer in time.
     late: Option<RequestId>,
     requests: usize,
+    /// The bytes of the answers that the server has not read yet.
+    owed: Arc<AtomicUsize>,
 }
 
 /// Where messages to a server go.
@@ -85,7 +94,18 @@ impl ServerPipes {
     /// Talks over these pipes until `ended` is told.
     pub(crate) fn new((lines, sink): (Lines, Sink), traffic: Arc<ServerTraffic>, ended: CancellationToken) -> Self {
         let patience = if matches!(sink, Sink::Http(_)) { LONG_PROBE } else { PROBE };
-        Self { lines, sink, traffic, ended, made: VecDeque::new(), probe: None, patience, late: None, requests: 0 }
+        Self {
+            lines,
+            sink,
+            traffic,
+            ended,
+            made: VecDeque::new(),
+            probe: None,
+            patience,
+            late: None,
+            requests: 0,
+            owed: Arc::default(),
+        }
     }
 
     /// Waits longer for a server that answered the question for the era before.
@@ -112,7 +132,7 @@ impl ServerPipes {
         };
         match (&envelope.method, envelope.id.map(RawValue::get)) {
             (Some(method), None) => self.notification(method, text),
-            (Some(_), Some(id)) => self.request(id, text),
+            (Some(method), Some(id)) => self.request((method, id), text),
             (None, Some(id)) => self.answer(id, text, envelope.result),
             (None, None) => {
                 self.traffic.note_noise(text);
@@ -137,25 +157,57 @@ impl ServerPipes {
         }
     }
 
-    fn request(&mut self, id: &str, text: &[u8]) -> Option<ServerJsonRpcMessage> {
+    fn request(&mut self, (method, id): (&str, &str), text: &[u8]) -> Option<ServerJsonRpcMessage> {
         self.requests += 1;
         if self.requests > MOST_REQUESTS {
-            self.ended.cancel();
+            self.end("haft ended the server: it sent more than 10,000 requests.");
+            return None;
+        }
+        if id.len() > LONGEST_ID {
+            self.end("haft ended the server: the id of a request of it is longer than 1 KiB.");
             return None;
         }
         let Ok(id) = serde_json::from_str::<RequestId>(id) else {
             self.traffic.note_noise(text);
             return None;
         };
+        if !KNOWN_REQUESTS.contains(&method) {
+            self.refuse(id, ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "haft does not know this method", None));
+            return None;
+        }
         let message: Option<ServerJsonRpcMessage> = serde_json::from_slice(text).ok();
         if message.is_none() {
             self.traffic.note_noise(text);
-            let error = ErrorData::invalid_params("haft cannot read the request", None);
-            let line = line_of(&ClientJsonRpcMessage::error(error, Some(id)));
-            let sink = self.sink.clone();
-            tokio::spawn(async move { sink.put(line).await });
+            self.refuse(id, ErrorData::invalid_params("haft cannot read the request", None));
         }
         message
+    }
+
+    fn refuse(&self, id: RequestId, error: ErrorData) {
+        let line = line_of(&ClientJsonRpcMessage::error(error, Some(id)));
+        if let Some(sent) = self.send_answer(line) {
+            tokio::spawn(sent);
+        }
+    }
+
+    /// Sends an answer; ends a server that does not read those before it.
+    fn send_answer(&self, line: Vec<u8>) -> Option<impl Future<Output = Result<(), ClosedOutbox>> + Send + 'static> {
+        let (bytes, owed) = (line.len(), self.owed.clone());
+        if owed.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST_OWED {
+            self.end("haft ended the server: it does not read the answers to its requests.");
+            return None;
+        }
+        let sink = self.sink.clone();
+        Some(async move {
+            let sent = sink.put(line).await;
+            owed.fetch_sub(bytes, Ordering::Relaxed);
+            sent
+        })
+    }
+
+    fn end(&self, why: &'static str) {
+        self.traffic.note_flood(why);
+        self.ended.cancel();
     }
 
     fn answer(&mut self, id: &str, text: &[u8], result: Option<&RawValue>) -> Option<ServerJsonRpcMessage> {
@@ -240,9 +292,19 @@ impl Transport<RoleClient> for ServerPipes {
             }
             ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_) => {}
         }
+        let is_answer = matches!(message, ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_));
         let line = line_of(&message);
-        let sink = self.sink.clone();
-        async move { sink.put(line).await }
+        let (sink, answer) = match is_answer {
+            true => (None, self.send_answer(line)),
+            false => (Some((self.sink.clone(), line)), None),
+        };
+        async move {
+            match (sink, answer) {
+                (Some((sink, line)), _) => sink.put(line).await,
+                (None, Some(answer)) => answer.await,
+                (None, None) => Err(ClosedOutbox),
+            }
+        }
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
@@ -276,5 +338,66 @@ impl Transport<RoleClient> for ServerPipes {
             http.end().await;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use rmcp::model::{ClientJsonRpcMessage, ClientResult, EmptyResult};
+
+    use super::*;
+
+    /// Pipes to a server that reads nothing until the test does.
+    fn pipes() -> (ServerPipes, Arc<ServerTraffic>, (std::io::PipeReader, std::io::PipeWriter)) {
+        let (from_haft, to_server) = std::io::pipe().expect("there are pipes");
+        let (from_server, server) = std::io::pipe().expect("there are pipes");
+        let (ended, traffic) = (CancellationToken::new(), Arc::new(ServerTraffic::default()));
+        let (outbox, _) = Outbox::open(to_server.into(), ended.clone()).expect("it opens");
+        let lines = Lines::at_most(from_server.into(), LONGEST_MESSAGE);
+        let pipes = ServerPipes::new((lines, Sink::Pipe(outbox)), traffic.clone(), ended);
+        (pipes, traffic, (from_haft, server))
+    }
+
+    fn request(id: &str, method: &str) -> MessageLine {
+        MessageLine::Message(format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"{method}"}}"#).into_bytes())
+    }
+
+    #[tokio::test]
+    async fn a_request_whose_answer_would_repeat_a_long_id_ends_the_server() {
+        for method in ["ping", "roots/list", "sampling/createMessage", "elicitation/create", "unknown"] {
+            let (mut pipes, traffic, _ends) = pipes();
+            assert!(pipes.take(request(&"x".repeat(LONGEST_ID + 1), method)).is_none());
+            assert!(pipes.ended.is_cancelled() && traffic.flood().is_some_and(|why| why.contains("id")), "{method}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_answer_to_an_unknown_method_does_not_repeat_its_name() {
+        let (mut pipes, _, (mut heard, _server)) = pipes();
+        assert!(pipes.take(request("1", &"foo".repeat(100_000))).is_none());
+        let answer = tokio::task::spawn_blocking(move || {
+            let mut bytes = [0; 4_096];
+            let count = heard.read(&mut bytes).expect("haft answers");
+            String::from_utf8_lossy(&bytes[..count]).into_owned()
+        });
+        let answer = answer.await.expect("it is read");
+        assert!(answer.contains("-32601") && answer.ends_with("}\n") && answer.len() < 200, "{answer}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_does_not_read_is_ended_at_a_number_of_bytes() {
+        let (mut pipes, traffic, _ends) = pipes();
+        let id = "x".repeat(LONGEST_ID - 2);
+        let mut sent = Vec::new();
+        let most = MOST_OWED / LONGEST_ID;
+        while !pipes.ended.is_cancelled() {
+            let result = ClientResult::EmptyResult(EmptyResult {});
+            let answer = ClientJsonRpcMessage::response(result, RequestId::String(id.clone().into()));
+            sent.push(pipes.send(answer));
+            assert!(sent.len() <= most, "{}", sent.len());
+        }
+        assert!(traffic.flood().is_some_and(|why| why.contains("does not read")));
     }
 }

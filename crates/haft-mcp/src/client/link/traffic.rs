@@ -25,6 +25,7 @@ pub(crate) struct ServerTraffic {
     strays: AtomicUsize,
     sample: Mutex<Option<String>>,
     refusal: Mutex<Option<String>>,
+    flood: Mutex<Option<&'static str>>,
     log: Mutex<VecDeque<String>>,
 }
 
@@ -79,6 +80,16 @@ impl ServerTraffic {
     /// Returns why the server refuses haft, if only the user can help.
     pub(crate) fn refusal(&self) -> Option<String> {
         self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes why haft ended a server that flooded it: a sentence.
+    pub(crate) fn note_flood(&self, what: &'static str) {
+        *self.flood.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+    }
+
+    /// Returns why haft ended the server, if it flooded haft.
+    pub(crate) fn flood(&self) -> Option<&'static str> {
+        *self.flood.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes a line of the server's log; the last ones are kept.

@@ -16,9 +16,7 @@ use super::durable::{sync_contents, sync_folders};
 use super::replace::{self, ReplaceTarget, StagedEntry, StagingMove, Syncing, Travel, Trouble};
 use super::snapshot;
 use super::step_back::{Back, Images, folders_of, take_back};
-use super::transaction::{
-    FileMutation, MutationAction, NotDone, PreparedMutation, TransactionContext, made_folders, new,
-};
+use super::transaction::{FileAction, FileMutation, NotDone, PreparedMutation, TransactionContext, made_folders, new};
 use super::unwritable_dirs::ShutFolders;
 use crate::files::searching::order::{WORKABLE, is_workable};
 use crate::files::structure;
@@ -118,8 +116,7 @@ impl Performance<'_> {
     }
 
     fn has_content(&self, index: usize) -> bool {
-        matches!(self.deeds[index].action, MutationAction::Put(..) | MutationAction::Bring(_))
-            && !self.comes_directly(index)
+        matches!(self.deeds[index].action, FileAction::Put(..) | FileAction::Bring(_)) && !self.comes_directly(index)
     }
 
     /// Returns whether something can come from its layer without a stay beside: where one could, and all are synced.
@@ -149,10 +146,10 @@ impl Performance<'_> {
     fn stage(&self, index: usize) -> Result<Option<Box<StagedEntry>>, Trouble> {
         let spot = self.spot(index);
         let mut staged = match &self.deeds[index].action {
-            MutationAction::Put(content, rights) => {
+            FileAction::Put(content, rights) => {
                 replace::stage(&spot, new(content, &self.job.journal.objects())?, *rights)?
             }
-            MutationAction::Bring(brought) => {
+            FileAction::Bring(brought) => {
                 let staged = replace::stage_brought(&spot, brought)?;
                 self.moves.set(staged.moved);
                 staged
@@ -185,7 +182,7 @@ impl Performance<'_> {
         #[cfg(test)]
         super::crash_points::point();
         for deed in self.deeds.iter().rev() {
-            let MutationAction::MakeFolder(Some(mode)) = deed.action else { continue };
+            let FileAction::MakeFolder(Some(mode)) = deed.action else { continue };
             if !is_workable(mode) {
                 structure::narrow(self.job.root, &deed.place, mode).map_err(|error| (deed.place.clone(), error))?;
             }
@@ -273,7 +270,7 @@ impl Performance<'_> {
     /// Does one deed; returns what is worth knowing of it.
     fn put_in_place(&self, index: usize, staged: Option<&StagedEntry>) -> Result<Vec<String>, Trouble> {
         let deed = &self.deeds[index];
-        if let MutationAction::Tree(change) = &deed.action {
+        if let FileAction::Tree(change) = &deed.action {
             return change.perform(self.job.root, &self.stores(), &deed.place);
         }
         self.put_entry_in_place(index, staged).map(|()| Vec::new())
@@ -290,28 +287,24 @@ impl Performance<'_> {
             (None, _) => return Ok(()),
             (Some(IntentStep::Tree { .. }), _) => return Err(Trouble::Overtaken),
             (Some(IntentStep::Change { before, .. }), _) => before,
-            (Some(IntentStep::Move { .. }), MutationAction::Rename(to)) => return structure::rename(&spot, to),
+            (Some(IntentStep::Move { .. }), FileAction::Rename(to)) => return structure::rename(&spot, to),
             (Some(IntentStep::Move { .. }), _) => return Err(Trouble::Overtaken),
         };
         match (&deed.action, before, staged) {
-            (MutationAction::Put(..) | MutationAction::Bring(_), _, Some(staged)) => replace::place(&spot, staged),
-            (MutationAction::Bring(brought), PathState::Absent, None) => replace::bring_directly(&spot, brought),
-            (MutationAction::Remove, PathState::Folder { .. }, _) => structure::remove_folder(&spot),
-            (MutationAction::Remove, ..) => replace::take_away(&spot),
-            (MutationAction::SetMode(mode), ..) if self.shut.opened.contains_key(spot.place) => {
+            (FileAction::Put(..) | FileAction::Bring(_), _, Some(staged)) => replace::place(&spot, staged),
+            (FileAction::Bring(brought), PathState::Absent, None) => replace::bring_directly(&spot, brought),
+            (FileAction::Remove, PathState::Folder { .. }, _) => structure::remove_folder(&spot),
+            (FileAction::Remove, ..) => replace::take_away(&spot),
+            (FileAction::SetMode(mode), ..) if self.shut.opened.contains_key(spot.place) => {
                 structure::shut(&spot, *mode)
             }
-            (MutationAction::SetMode(mode), ..) => structure::set_mode(&spot, *mode),
-            (MutationAction::MakeFolder(_), PathState::Folder { .. }, _) => Err(Trouble::Overtaken),
-            (MutationAction::MakeFolder(mode), ..) => structure::make_folder(&spot, mode.map(|mode| mode | WORKABLE)),
-            (MutationAction::MakeLink(to), ..) => structure::make_link(&spot, to),
-            (
-                MutationAction::Put(..)
-                | MutationAction::Bring(_)
-                | MutationAction::Rename(_)
-                | MutationAction::Tree(_),
-                ..,
-            ) => Err(Trouble::Overtaken),
+            (FileAction::SetMode(mode), ..) => structure::set_mode(&spot, *mode),
+            (FileAction::MakeFolder(_), PathState::Folder { .. }, _) => Err(Trouble::Overtaken),
+            (FileAction::MakeFolder(mode), ..) => structure::make_folder(&spot, mode.map(|mode| mode | WORKABLE)),
+            (FileAction::MakeLink(to), ..) => structure::make_link(&spot, to),
+            (FileAction::Put(..) | FileAction::Bring(_) | FileAction::Rename(_) | FileAction::Tree(_), ..) => {
+                Err(Trouble::Overtaken)
+            }
         }
     }
 }
@@ -319,14 +312,14 @@ impl Performance<'_> {
 impl FileMutation {
     fn tree(&self) -> Option<&TreeChange> {
         match &self.action {
-            MutationAction::Tree(change) => Some(change),
+            FileAction::Tree(change) => Some(change),
             _ => None,
         }
     }
 
     fn brought(&self) -> Option<&LayerEntry> {
         match &self.action {
-            MutationAction::Bring(brought) => Some(brought),
+            FileAction::Bring(brought) => Some(brought),
             _ => None,
         }
     }

@@ -12,7 +12,7 @@ use super::durable::{sync_contents, sync_folders};
 use super::replace::{self, ReplaceTarget, StagedEntry, Syncing, Travel, Trouble};
 use super::snapshot;
 use super::snapshot::PlaceSnapshot;
-use super::transaction::{MutationContent, new};
+use super::transaction::{NewContent, new};
 use crate::files::read::open::WorkspaceRoot;
 use crate::files::searching::order::{WORKABLE, is_workable};
 use crate::files::structure;
@@ -225,10 +225,8 @@ impl WayBack<'_> {
         let damaged = || Trouble::System(io::ErrorKind::InvalidData.into());
         let PathState::File { content, .. } = before else { return Err(damaged()) };
         let old = match content {
-            ContentLocation::Inline { at, length } => {
-                MutationContent::Bytes((self.images.inline)(*at, *length)?.into())
-            }
-            ContentLocation::Object { hash } => MutationContent::Object(*hash, 0),
+            ContentLocation::Inline { at, length } => NewContent::Bytes((self.images.inline)(*at, *length)?.into()),
+            ContentLocation::Object { hash } => NewContent::Object(*hash, 0),
             ContentLocation::Splice { .. } | ContentLocation::No => return Err(damaged()),
         };
         let mut staged = replace::stage(spot, new(&old, &self.images.objects)?, before.rights())?;

@@ -22,8 +22,7 @@ use super::bring::{LayerEntry, Ready};
 use super::recover::{self, RecoveryReport};
 use super::refused::{TransactionRefusal, as_before, is_about_the_file};
 use super::replace::{ContentSource, StagingMove, Syncing};
-use super::snapshot;
-use super::snapshot::{Keep, Large, PlaceSnapshot};
+use super::snapshot::{self, Keep, Large, PlaceSnapshot};
 use super::unwritable_dirs::{Shut, ShutFolders};
 use crate::files::compare::IncomingContent;
 use crate::files::fingerprint::Fingerprint;
@@ -34,8 +33,8 @@ use crate::files::read::owner::NOT_AS_ANOTHER;
 use crate::files::tree::{TreeChange, TreeStores};
 use crate::history::git::is_in_object_store;
 use crate::state::journal::{
-    ChangeAuthor, ContentHash, ContentLocation, Durable, Intent, IntentStep, Journal, KeptContent, Objects, PathState,
-    PathText, RecordedContent, Rights, TakesBack, is_not_kept, now_ms,
+    ChangeAuthor, ContentHash, ContentLocation, Durable, Intent, IntentStep, Journal, Objects, PathState, PathText,
+    RecordedContent, Rights, TakesBack, is_not_kept, now_ms,
 };
 
 #[cfg(test)]
@@ -45,17 +44,15 @@ pub(crate) mod tests;
 #[derive(Clone, Debug)]
 pub(crate) struct FileMutation {
     pub(crate) place: PathBuf,
-    pub(crate) action: MutationAction,
-    pub(crate) expected: MutationPrecondition,
+    pub(crate) action: FileAction,
+    pub(crate) expected: Precondition,
 }
 
 /// What to do at a place.
 #[derive(Clone, Debug)]
-
-/// The action of a file mutation.
-pub(crate) enum MutationAction {
+pub(crate) enum FileAction {
     /// Put this content there, with these rights or the ones it has.
-    Put(MutationContent, Option<Rights>),
+    Put(NewContent, Option<Rights>),
     /// Remove a file, a link or an empty folder.
     Remove,
     /// Make a folder with this mode; without one it is only there for what comes into it, and may exist.
@@ -72,7 +69,7 @@ pub(crate) enum MutationAction {
 
 /// The new content of a file.
 #[derive(Clone, Debug)]
-pub(crate) enum MutationContent {
+pub(crate) enum NewContent {
     Bytes(Bytes),
     /// A small content in a record of the journal, which is read when it is needed.
     Recorded(Box<RecordedContent>),
@@ -82,7 +79,7 @@ pub(crate) enum MutationContent {
 
 /// The condition on the present state of a place for its mutation to be done.
 #[derive(Clone, Debug)]
-pub(crate) enum MutationPrecondition {
+pub(crate) enum Precondition {
     /// What a plan found there.
     Basis(ExpectedVersion),
     /// The same content as this.
@@ -213,15 +210,13 @@ pub(crate) fn refuse_planted(job: &TransactionContext<'_>, deeds: &[FileMutation
     let mut upcoming = Upcoming::new(job.root);
     for deed in deeds {
         match &deed.action {
-            MutationAction::Put(..) | MutationAction::MakeLink(_) | MutationAction::Bring(_) => {
-                upcoming.add(deed.place.clone())
-            }
-            MutationAction::MakeFolder(_) if upcoming.was(&deed.place) => {}
-            MutationAction::MakeFolder(_) => upcoming.add(deed.place.clone()),
-            MutationAction::Rename(to) => upcoming.add(to.clone()),
-            MutationAction::Remove => upcoming.remove(deed.place.clone()),
-            MutationAction::SetMode(_) => {}
-            MutationAction::Tree(change) => {
+            FileAction::Put(..) | FileAction::MakeLink(_) | FileAction::Bring(_) => upcoming.add(deed.place.clone()),
+            FileAction::MakeFolder(_) if upcoming.was(&deed.place) => {}
+            FileAction::MakeFolder(_) => upcoming.add(deed.place.clone()),
+            FileAction::Rename(to) => upcoming.add(to.clone()),
+            FileAction::Remove => upcoming.remove(deed.place.clone()),
+            FileAction::SetMode(_) => {}
+            FileAction::Tree(change) => {
                 let coming = change.coming(job.root, &TreeStores::of(job.journal), &deed.place);
                 let coming = coming.map_err(|error| NotDone::System(deed.place.clone(), error))?;
                 coming.into_iter().for_each(|place| upcoming.add(place));
@@ -236,7 +231,7 @@ pub(crate) fn refuse_planted(job: &TransactionContext<'_>, deeds: &[FileMutation
 
 /// Returns the places where folders are made.
 pub(in crate::files) fn made_folders(deeds: &[FileMutation]) -> HashSet<&Path> {
-    let makes = |deed: &&FileMutation| matches!(deed.action, MutationAction::MakeFolder(_));
+    let makes = |deed: &&FileMutation| matches!(deed.action, FileAction::MakeFolder(_));
     deeds.iter().filter(makes).map(|deed| deed.place.as_path()).collect()
 }
 
@@ -329,12 +324,12 @@ fn prepare(
         _ => NotDone::System(deed.place.clone(), error),
     };
     let path = PathText::from(deed.place.as_path());
-    if let MutationAction::Tree(change) = &deed.action {
+    if let FileAction::Tree(change) = &deed.action {
         let step = IntentStep::Tree { path, tree: change.record.clone() };
         return Ok((Some(step), None));
     }
     let ready = match &deed.action {
-        MutationAction::Bring(brought) => Some(brought.ready().map_err(system)?),
+        FileAction::Bring(brought) => Some(brought.ready().map_err(system)?),
         _ => None,
     };
     let seen = match looked(job, deed, ready.as_ref(), keep) {
@@ -350,7 +345,7 @@ fn prepare(
     if !is_expected(&deed.expected, &seen.state, seen.stat.as_ref()) {
         return Err(NotDone::Stale(deed.place.clone()));
     }
-    if let MutationAction::Rename(to) = &deed.action {
+    if let FileAction::Rename(to) = &deed.action {
         let step = IntentStep::Move { from: path, to: PathText::from(to.as_path()) };
         return Ok((Some(step), seen.stat));
     }
@@ -371,40 +366,35 @@ fn after(
 ) -> io::Result<Option<PathState>> {
     let (is_folder, is_link) =
         (matches!(seen.state, PathState::Folder { .. }), matches!(seen.state, PathState::Link { .. }));
-    let knows = matches!(deed.expected, MutationPrecondition::Same(Fingerprint::Folder | Fingerprint::Link(_)));
+    let knows = matches!(deed.expected, Precondition::Same(Fingerprint::Folder | Fingerprint::Link(_)));
     Ok(Some(match (&deed.action, ready) {
         // Another kind of thing is replaced only by who knows that it is there.
-        (MutationAction::Put(..), _) if is_folder && !knows => return Err(io::ErrorKind::IsADirectory.into()),
-        (MutationAction::Put(..), _) if is_link && !knows => return Err(Errno::LOOP.into()),
-        (MutationAction::Put(content, rights), _) => {
+        (FileAction::Put(..), _) if is_folder && !knows => return Err(io::ErrorKind::IsADirectory.into()),
+        (FileAction::Put(..), _) if is_link && !knows => return Err(Errno::LOOP.into()),
+        (FileAction::Put(content, rights), _) => {
             let like_old = seen.state.rights().map(|old| Rights { mode: old.mode & NOT_AS_ANOTHER, ..old });
             let Rights { mode, owner } = rights.or(like_old).unwrap_or(Rights { mode: 0o644, owner: None });
             let (size, hash, content) = match content {
-                MutationContent::Bytes(bytes) => {
+                NewContent::Bytes(bytes) => {
                     let hash = ContentHash::of(bytes);
                     (bytes.len() as u64, hash, snapshot::after(seen, hash, IncomingContent::Bytes(bytes), keep))
                 }
-                MutationContent::Recorded(recorded) => {
+                NewContent::Recorded(recorded) => {
                     let bytes = recorded.read()?;
                     let kept = snapshot::after(seen, recorded.hash, IncomingContent::Bytes(&bytes), keep);
                     (bytes.len() as u64, recorded.hash, kept)
                 }
-                MutationContent::Object(hash, size) => (*size, *hash, ContentLocation::Object { hash: *hash }),
+                NewContent::Object(hash, size) => (*size, *hash, ContentLocation::Object { hash: *hash }),
             };
             PathState::File { mode, size, hash, content, owner }
         }
-        (MutationAction::Bring(brought), Some(Ready { state, content })) => match (state, content) {
+        (FileAction::Bring(brought), Some(Ready { state, content })) => match (state, content) {
             // Undo leaves objects of git alone, and a redo may need them after the user's own `git gc` removed them.
             (PathState::File { mode, size, hash, owner, .. }, content)
                 if seen.state == PathState::Absent && is_in_object_store(&deed.place) =>
             {
-                PathState::File {
-                    mode,
-                    size,
-                    hash,
-                    content: snapshot::object_of_git(brought, size, content.coming(), keep),
-                    owner,
-                }
+                let content = snapshot::object_of_git(brought, size, content.coming(), keep);
+                PathState::File { mode, size, hash, content, owner }
             }
             (PathState::File { mode, size, hash, owner, .. }, content) => {
                 let content =
@@ -413,16 +403,16 @@ fn after(
             }
             (state, _) => state,
         },
-        (MutationAction::Remove | MutationAction::SetMode(_), _) if seen.state == PathState::Absent => {
+        (FileAction::Remove | FileAction::SetMode(_), _) if seen.state == PathState::Absent => {
             return Err(io::ErrorKind::NotFound.into());
         }
-        (MutationAction::Remove, _) => PathState::Absent,
-        (MutationAction::SetMode(mode), _) => seen.state.with_mode(*mode).ok_or(io::ErrorKind::InvalidInput)?,
+        (FileAction::Remove, _) => PathState::Absent,
+        (FileAction::SetMode(mode), _) => seen.state.with_mode(*mode).ok_or(io::ErrorKind::InvalidInput)?,
         // Another program made it since, for its own use.
-        (MutationAction::MakeFolder(None), _) if is_folder => return Ok(None),
-        (MutationAction::MakeFolder(mode), _) => PathState::Folder { mode: mode.unwrap_or(0o755) },
-        (MutationAction::MakeLink(to), _) => PathState::Link { to: PathText::from(to.as_path()) },
-        (MutationAction::Rename(_) | MutationAction::Bring(_) | MutationAction::Tree(_), _) => return Ok(None),
+        (FileAction::MakeFolder(None), _) if is_folder => return Ok(None),
+        (FileAction::MakeFolder(mode), _) => PathState::Folder { mode: mode.unwrap_or(0o755) },
+        (FileAction::MakeLink(to), _) => PathState::Link { to: PathText::from(to.as_path()) },
+        (FileAction::Rename(_) | FileAction::Bring(_) | FileAction::Tree(_), _) => return Ok(None),
     }))
 }
 
@@ -434,28 +424,24 @@ fn looked(
     keep: &mut Keep<'_>,
 ) -> io::Result<PlaceSnapshot> {
     keep.large = match &deed.action {
-        MutationAction::Remove | MutationAction::Bring(_) => Large::Linked,
+        FileAction::Remove | FileAction::Bring(_) => Large::Linked,
         _ => Large::Copied,
     };
     match (&deed.action, &deed.expected) {
         // A move keeps everything; there is nothing to save, and a terabyte need not be read.
         (
-            MutationAction::Rename(_),
-            MutationPrecondition::Anything
-            | MutationPrecondition::Basis(ExpectedVersion::Nothing | ExpectedVersion::Stamped(_)),
+            FileAction::Rename(_),
+            Precondition::Anything | Precondition::Basis(ExpectedVersion::Nothing | ExpectedVersion::Stamped(_)),
         ) => snapshot::glance(job.root, &deed.place),
-        (
-            MutationAction::Rename(_),
-            MutationPrecondition::Same(_) | MutationPrecondition::Basis(ExpectedVersion::Read(_)),
-        )
-        | (MutationAction::SetMode(_), _) => snapshot::look(job.root, &deed.place),
-        (MutationAction::Put(MutationContent::Bytes(new), _), _) => {
+        (FileAction::Rename(_), Precondition::Same(_) | Precondition::Basis(ExpectedVersion::Read(_)))
+        | (FileAction::SetMode(_), _) => snapshot::look(job.root, &deed.place),
+        (FileAction::Put(NewContent::Bytes(new), _), _) => {
             snapshot::keep(job.root, &deed.place, Some(IncomingContent::Bytes(new)), keep)
         }
-        (MutationAction::Put(MutationContent::Recorded(recorded), _), _) => {
+        (FileAction::Put(NewContent::Recorded(recorded), _), _) => {
             snapshot::keep(job.root, &deed.place, Some(IncomingContent::Bytes(&recorded.read()?)), keep)
         }
-        (MutationAction::Bring(_), _) => {
+        (FileAction::Bring(_), _) => {
             let coming = ready.and_then(|ready| ready.content.coming());
             snapshot::keep(job.root, &deed.place, coming, keep)
         }
@@ -463,15 +449,13 @@ fn looked(
     }
 }
 
-fn is_expected(expected: &MutationPrecondition, before: &PathState, stat: Option<&Stat>) -> bool {
+fn is_expected(expected: &Precondition, before: &PathState, stat: Option<&Stat>) -> bool {
     match expected {
-        MutationPrecondition::Anything => true,
-        MutationPrecondition::Same(same) => *same == Fingerprint::from(before),
-        MutationPrecondition::Basis(ExpectedVersion::Nothing) => *before == PathState::Absent,
-        MutationPrecondition::Basis(ExpectedVersion::Stamped(stamp)) => {
-            stat.is_some_and(|stat| stamp_of(stat) == *stamp)
-        }
-        MutationPrecondition::Basis(ExpectedVersion::Read(version)) => {
+        Precondition::Anything => true,
+        Precondition::Same(same) => *same == Fingerprint::from(before),
+        Precondition::Basis(ExpectedVersion::Nothing) => *before == PathState::Absent,
+        Precondition::Basis(ExpectedVersion::Stamped(stamp)) => stat.is_some_and(|stat| stamp_of(stat) == *stamp),
+        Precondition::Basis(ExpectedVersion::Read(version)) => {
             // A mere touch is no change; another content with the same stamp would be.
             matches!(before, PathState::File { hash, .. } if hash.0 == version.content)
         }
@@ -479,23 +463,12 @@ fn is_expected(expected: &MutationPrecondition, before: &PathState, stat: Option
 }
 
 /// Opens new content.
-pub(in crate::files) fn new(content: &MutationContent, objects: &Objects) -> io::Result<ContentSource> {
+pub(in crate::files) fn new(content: &NewContent, objects: &Objects) -> io::Result<ContentSource> {
     Ok(match content {
-        MutationContent::Bytes(bytes) => ContentSource::Bytes(bytes.clone()),
-        MutationContent::Recorded(recorded) => ContentSource::Bytes(recorded.read()?.into()),
-        MutationContent::Object(hash, _) => ContentSource::Kept(sound(objects.open(*hash)?, *hash)?),
+        NewContent::Bytes(bytes) => ContentSource::Bytes(bytes.clone()),
+        NewContent::Recorded(recorded) => ContentSource::Bytes(recorded.read()?.into()),
+        NewContent::Object(hash, _) => ContentSource::Kept(objects.open(*hash)?.checked(*hash)?),
     })
-}
-
-/// Makes sure that a kept content is still what it was.
-fn sound(mut content: KeptContent, hash: ContentHash) -> io::Result<KeptContent> {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(&mut content)?;
-    if *hasher.finalize().as_bytes() != hash.0 {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "its kept content is damaged"));
-    }
-    content.rewind()?;
-    Ok(content)
 }
 
 /// Returns the deeds that make the folders which are missing above a place.
@@ -509,8 +482,8 @@ pub(crate) fn missing_folders(root: &WorkspaceRoot, place: &Path) -> Vec<FileMut
         }
         missing.push(FileMutation {
             place: folder.to_owned(),
-            action: MutationAction::MakeFolder(None),
-            expected: MutationPrecondition::Anything,
+            action: FileAction::MakeFolder(None),
+            expected: Precondition::Anything,
         });
         above = folder.parent();
     }

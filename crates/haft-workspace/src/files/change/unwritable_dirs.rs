@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::transaction::{FileMutation, MutationAction};
+use super::transaction::{FileAction, FileMutation};
 use crate::files::read::open::WorkspaceRoot;
 use crate::files::searching::order::{WORKABLE, is_workable};
 use crate::files::structure;
@@ -40,8 +40,8 @@ impl ShutFolders {
     pub(in crate::files) fn of(root: &WorkspaceRoot, deeds: &[FileMutation]) -> Self {
         let mut found = Self::default();
         let comes_open = |deed: &&FileMutation| match deed.action {
-            MutationAction::MakeFolder(_) => true,
-            MutationAction::SetMode(mode) => is_workable(mode),
+            FileAction::MakeFolder(_) => true,
+            FileAction::SetMode(mode) => is_workable(mode),
             _ => false,
         };
         let open: HashSet<&Path> = deeds.iter().filter(comes_open).map(|deed| deed.place.as_path()).collect();
@@ -123,14 +123,14 @@ fn change(held: &OwnedFd, mode: u32) -> Result<(), Errno> {
 /// Returns the folders that a deed changes names in.
 fn folders_of(deed: &FileMutation) -> impl Iterator<Item = &Path> {
     let (here, there) = match &deed.action {
-        MutationAction::SetMode(_) => (None, None),
-        MutationAction::Rename(to) => (deed.place.parent(), to.parent()),
-        MutationAction::Put(..)
-        | MutationAction::Remove
-        | MutationAction::MakeFolder(_)
-        | MutationAction::MakeLink(_)
-        | MutationAction::Bring(_)
-        | MutationAction::Tree(_) => (deed.place.parent(), None),
+        FileAction::SetMode(_) => (None, None),
+        FileAction::Rename(to) => (deed.place.parent(), to.parent()),
+        FileAction::Put(..)
+        | FileAction::Remove
+        | FileAction::MakeFolder(_)
+        | FileAction::MakeLink(_)
+        | FileAction::Bring(_)
+        | FileAction::Tree(_) => (deed.place.parent(), None),
     };
     here.into_iter().chain(there)
 }

@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::snapshot::LARGEST_KEPT;
 use super::transaction::{
-    self, FileMutation, MutationAction, MutationContent, MutationPrecondition, NotDone, PartialTransaction,
-    TransactionContext, missing_folders,
+    self, FileAction, FileMutation, NewContent, NotDone, PartialTransaction, Precondition, TransactionContext,
+    missing_folders,
 };
 use super::unwritable_dirs::Shut;
 use crate::files::read::facts;
@@ -63,21 +63,21 @@ impl Write {
         refuse_write_protected(root, target)?;
         self.add_folders(root, target)?;
         self.ops.push((change, self.deeds.len()));
-        self.add(permit, target, (change, MutationAction::Put(MutationContent::Bytes(content.clone()), None)))
+        self.add(permit, target, (change, FileAction::Put(NewContent::Bytes(content.clone()), None)))
     }
 
     fn add_removal(&mut self, (root, permit): Grounds<'_>, target: &Target) -> Result<(), ToolError> {
         refuse_root(root, target)?;
         permit.admit(&Effect::Change(target.clone(), Change::Remove))?;
         self.ops.push((Change::Remove, self.deeds.len()));
-        self.add(permit, target, (Change::Remove, MutationAction::Remove))
+        self.add(permit, target, (Change::Remove, FileAction::Remove))
     }
 
     fn add_rename(&mut self, (root, permit): Grounds<'_>, from: &Target, to: &Target) -> Result<(), ToolError> {
         admit_rename((root, permit), from, to)?;
         self.add_folders(root, to)?;
         let deed = self.deeds.len();
-        self.add(permit, from, (Change::Remove, MutationAction::Rename(place_of(to)?.to_owned())))?;
+        self.add(permit, from, (Change::Remove, FileAction::Rename(place_of(to)?.to_owned())))?;
         self.changes.push((to.clone(), Change::Create, deed));
         self.ops.push((Change::Create, deed));
         Ok(())
@@ -95,8 +95,8 @@ impl Write {
         // As with a replaced file, new content does not run with the rights of its owner.
         let rights = stat_of(root, from)?.map(|stat| Rights { mode: stat.st_mode & NOT_AS_ANOTHER, owner: None });
         self.ops.push((Change::Create, self.deeds.len()));
-        self.add(permit, to, (Change::Create, MutationAction::Put(MutationContent::Bytes(content.clone()), rights)))?;
-        self.add(permit, from, (Change::Remove, MutationAction::Remove))
+        self.add(permit, to, (Change::Create, FileAction::Put(NewContent::Bytes(content.clone()), rights)))?;
+        self.add(permit, from, (Change::Remove, FileAction::Remove))
     }
 
     /// Adds the folders that are missing above a target, each once.
@@ -113,7 +113,7 @@ impl Write {
         &mut self,
         permit: &Permit,
         target: &Target,
-        (change, action): (Change, MutationAction),
+        (change, action): (Change, FileAction),
     ) -> Result<(), ToolError> {
         // What this very call has changed before is what it expects now.
         let changed_before = permit.receipts().so_far().into_iter().rev().find_map(|receipt| match receipt {
@@ -124,7 +124,7 @@ impl Write {
         });
         let has_changed = permit.receipts().change_set().is_some();
         let found = changed_before.filter(|_| has_changed).or_else(|| permit.basis(target));
-        let expected = found.map_or(MutationPrecondition::Anything, MutationPrecondition::Basis);
+        let expected = found.map_or(Precondition::Anything, Precondition::Basis);
         self.changes.push((target.clone(), change, self.deeds.len()));
         self.deeds.push(FileMutation { place: place_of(target)?.to_owned(), action, expected });
         Ok(())
@@ -184,7 +184,7 @@ impl Write {
 
     /// Notes that the writer of a file knows its content.
     fn note_read(&self, root: &WorkspaceRoot, (target, deed): (&Target, usize), receipts: &Receipts) {
-        let MutationAction::Put(MutationContent::Bytes(bytes), _) = &self.deeds[deed].action else { return };
+        let FileAction::Put(NewContent::Bytes(bytes), _) = &self.deeds[deed].action else { return };
         if let Some(stamp) = facts::stamp(root, target) {
             let bytes = Some(bytes.clone()).filter(|bytes| bytes.len() as u64 <= REMEMBERED);
             receipts.note(Receipt::Read(target.clone(), ReadVersion { stamp, bytes, left: None }));

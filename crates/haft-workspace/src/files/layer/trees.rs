@@ -18,7 +18,7 @@ use super::read::is_opaque;
 use super::settling::report;
 use super::settling::settle::{OpenRoot, Settling};
 use crate::files::change::bring::LayerEntry;
-use crate::files::change::transaction::{FileMutation, MutationAction, MutationPrecondition};
+use crate::files::change::transaction::{FileAction, FileMutation, Precondition};
 use crate::files::read::open::open_beneath;
 
 /// So many bytes that are kept for undo are worth a word where the disk is full.
@@ -87,8 +87,8 @@ impl Settling<'_> {
         let place: PathBuf = self.roots[tree.spot.root].place_of(&tree.spot.path);
         Some(FileMutation {
             place,
-            action: MutationAction::Tree(Box::new(tree.change.clone()?)),
-            expected: MutationPrecondition::Anything,
+            action: FileAction::Tree(Box::new(tree.change.clone()?)),
+            expected: Precondition::Anything,
         })
     }
 

@@ -10,13 +10,13 @@ use std::path::Path;
 
 use haft_contract::files::stamp::ExpectedVersion;
 
-use crate::files::change::transaction::{FileMutation, MutationAction, MutationPrecondition};
+use crate::files::change::transaction::{FileAction, FileMutation, Precondition};
 use crate::files::fingerprint::Fingerprint;
 
 /// Puts deeds into an order in which each of them can be done.
 pub(crate) fn in_order(mut deeds: Vec<FileMutation>) -> Vec<FileMutation> {
     let ends_folder = |deed: &&FileMutation| {
-        matches!(deed.action, MutationAction::Put(..) | MutationAction::Bring(_) | MutationAction::MakeLink(_))
+        matches!(deed.action, FileAction::Put(..) | FileAction::Bring(_) | FileAction::MakeLink(_))
     };
     let filled: HashSet<&Path> = deeds.iter().filter(ends_folder).map(|deed| deed.place.as_path()).collect();
     let is_beneath = |place: &Path| place.ancestors().skip(1).any(|above| filled.contains(above));
@@ -70,20 +70,17 @@ impl Rank {
 fn rank(deed: &FileMutation, is_beneath_something_new: bool) -> Rank {
     let is_new = matches!(
         deed.expected,
-        MutationPrecondition::Basis(ExpectedVersion::Nothing) | MutationPrecondition::Same(Fingerprint::Absent)
+        Precondition::Basis(ExpectedVersion::Nothing) | Precondition::Same(Fingerprint::Absent)
     );
     match &deed.action {
-        MutationAction::SetMode(mode) if is_workable(*mode) => Rank::Widens,
-        MutationAction::SetMode(_) => Rank::Narrows,
-        MutationAction::Remove | MutationAction::Tree(_) if is_beneath_something_new => Rank::GoesFirst,
-        MutationAction::Tree(_) => Rank::Exchanges,
-        MutationAction::Remove => Rank::Goes,
-        MutationAction::MakeFolder(_) => Rank::MakesFolder,
-        MutationAction::Put(..) | MutationAction::Bring(_) | MutationAction::MakeLink(_) if is_new => Rank::Comes,
-        MutationAction::Put(..)
-        | MutationAction::Bring(_)
-        | MutationAction::MakeLink(_)
-        | MutationAction::Rename(_) => Rank::Replaces,
+        FileAction::SetMode(mode) if is_workable(*mode) => Rank::Widens,
+        FileAction::SetMode(_) => Rank::Narrows,
+        FileAction::Remove | FileAction::Tree(_) if is_beneath_something_new => Rank::GoesFirst,
+        FileAction::Tree(_) => Rank::Exchanges,
+        FileAction::Remove => Rank::Goes,
+        FileAction::MakeFolder(_) => Rank::MakesFolder,
+        FileAction::Put(..) | FileAction::Bring(_) | FileAction::MakeLink(_) if is_new => Rank::Comes,
+        FileAction::Put(..) | FileAction::Bring(_) | FileAction::MakeLink(_) | FileAction::Rename(_) => Rank::Replaces,
     }
 }
 
@@ -108,57 +105,49 @@ fn rank_in_git(place: &Path) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::change::transaction::MutationContent;
+    use crate::files::change::transaction::NewContent;
 
-    fn order(deeds: &[(&str, MutationAction)]) -> Vec<String> {
-        let deed = |(place, action): &(&str, MutationAction)| {
+    fn order(deeds: &[(&str, FileAction)]) -> Vec<String> {
+        let deed = |(place, action): &(&str, FileAction)| {
             let (place, is_new) = (place.trim_start_matches('+'), place.starts_with('+'));
-            let expected = if is_new {
-                MutationPrecondition::Basis(ExpectedVersion::Nothing)
-            } else {
-                MutationPrecondition::Anything
-            };
+            let expected = if is_new { Precondition::Basis(ExpectedVersion::Nothing) } else { Precondition::Anything };
             FileMutation { place: place.into(), action: action.clone(), expected }
         };
         let ordered = in_order(deeds.iter().map(deed).collect());
         ordered.iter().map(|deed| deed.place.display().to_string()).collect()
     }
 
-    fn put() -> MutationAction {
-        MutationAction::Put(MutationContent::Bytes("x".into()), None)
+    fn put() -> FileAction {
+        FileAction::Put(NewContent::Bytes("x".into()), None)
     }
 
     #[test]
     fn folders_come_first_and_removals_last() {
         let deeds = [
-            ("gone/a", MutationAction::Remove),
-            ("gone", MutationAction::Remove),
+            ("gone/a", FileAction::Remove),
+            ("gone", FileAction::Remove),
             ("old", put()),
             ("+new/deep/b", put()),
-            ("+new/deep", MutationAction::MakeFolder(None)),
-            ("+new", MutationAction::MakeFolder(None)),
+            ("+new/deep", FileAction::MakeFolder(None)),
+            ("+new", FileAction::MakeFolder(None)),
         ];
         assert_eq!(order(&deeds), ["new", "new/deep", "new/deep/b", "old", "gone/a", "gone"]);
     }
 
     #[test]
     fn a_folder_is_emptied_before_something_else_takes_its_place() {
-        let deeds = [
-            ("d", put()),
-            ("a", MutationAction::Remove),
-            ("d/e", MutationAction::Remove),
-            ("d/e/f", MutationAction::Remove),
-        ];
+        let deeds =
+            [("d", put()), ("a", FileAction::Remove), ("d/e", FileAction::Remove), ("d/e/f", FileAction::Remove)];
         assert_eq!(order(&deeds), ["d/e/f", "d/e", "d", "a"]);
     }
 
     #[test]
     fn a_folder_is_opened_before_and_closed_after_the_work_in_it() {
         let deeds = [
-            ("shut", MutationAction::SetMode(0o555)),
+            ("shut", FileAction::SetMode(0o555)),
             ("shut/f", put()),
-            ("open", MutationAction::SetMode(0o755)),
-            ("open/f", MutationAction::Remove),
+            ("open", FileAction::SetMode(0o755)),
+            ("open/f", FileAction::Remove),
         ];
         assert_eq!(order(&deeds), ["open", "shut/f", "open/f", "shut"]);
     }
@@ -178,7 +167,7 @@ mod tests {
     #[test]
     fn a_repository_goes_the_other_way_round_and_its_folder_last() {
         let places = [".git", ".git/HEAD", ".git/index", ".git/objects", ".git/objects/12", ".git/refs"];
-        let deeds = places.map(|place| (place, MutationAction::Remove));
+        let deeds = places.map(|place| (place, FileAction::Remove));
         let wanted = [".git/index", ".git/refs", ".git/HEAD", ".git/objects/12", ".git/objects", ".git"];
         assert_eq!(order(&deeds), wanted);
     }

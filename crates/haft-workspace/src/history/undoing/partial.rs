@@ -15,7 +15,7 @@ use haft_contract::text::lines::LineBreak;
 use haft_contract::text::merge::merge;
 
 use super::take_back::{Plan, concerned, looked, made_of};
-use crate::files::change::transaction::{FileMutation, MutationAction, MutationContent, MutationPrecondition};
+use crate::files::change::transaction::{FileAction, FileMutation, NewContent, Precondition};
 use crate::files::fingerprint::Fingerprint;
 use crate::files::read::owner::NOT_AS_ANOTHER;
 use crate::files::searching::order::in_order;
@@ -73,9 +73,9 @@ pub(in crate::history) fn hunks(
         match merged {
             Some(Ok(bytes)) => {
                 let is_changed = now.as_ref() != Some(&bytes);
-                let expected = MutationPrecondition::Same(Fingerprint::from(&looked(contents, &path)?));
+                let expected = Precondition::Same(Fingerprint::from(&looked(contents, &path)?));
                 if is_changed {
-                    let action = MutationAction::Put(MutationContent::Bytes(bytes.into()), None);
+                    let action = FileAction::Put(NewContent::Bytes(bytes.into()), None);
                     plan.deeds.push(FileMutation { place: path.clone(), action, expected });
                 }
                 let became = match now {
@@ -172,7 +172,7 @@ pub(in crate::history) fn beside(
         plan.deeds.push(FileMutation {
             place: place.clone(),
             action,
-            expected: MutationPrecondition::Same(Fingerprint::Absent),
+            expected: Precondition::Same(Fingerprint::Absent),
         });
         plan.files.push((place, Became::Returned));
     }

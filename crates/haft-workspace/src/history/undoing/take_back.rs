@@ -10,14 +10,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use conflicts::disentangled;
 use haft_contract::text::merge::merge;
 use rustix::io::Errno;
 use way::{PathRestoration, RestoreTarget, with_mode};
 
 use crate::files::change::snapshot;
-use crate::files::change::transaction::{
-    FileMutation, MutationAction, MutationContent, MutationPrecondition, missing_folders,
-};
+use crate::files::change::transaction::{FileAction, FileMutation, NewContent, Precondition, missing_folders};
 use crate::files::fingerprint::Fingerprint;
 use crate::files::searching::order::{WORKABLE, in_order, is_workable};
 use crate::files::tree::TreeChange;
@@ -132,25 +131,6 @@ pub(in crate::history) fn concerned<'a>(
         }
     }
     steps
-}
-
-/// Refuses what renames a path and changes it as well: all steps are looked at before the first one is done, and what
-/// is at such a path then is not what will be there.
-fn disentangled(steps: &[ConcernedStep<'_>]) -> Result<(), HistoryError> {
-    for (index, (_, step, _)) in steps.iter().enumerate() {
-        let IntentStep::Move { from, to } = step else { continue };
-        let moved = [from.path(), to.path()];
-        let touches = |path: &PathText| moved.iter().any(|moved| path.path().starts_with(moved));
-        let others = steps.iter().enumerate().filter(|(other, _)| *other != index);
-        let is_entangled = |step: &IntentStep| match step {
-            IntentStep::Change { path, .. } | IntentStep::Tree { path, .. } => touches(path),
-            IntentStep::Move { from, to } => touches(from) || touches(to),
-        };
-        if others.into_iter().any(|(_, (_, step, _))| is_entangled(step)) {
-            return Err(HistoryError::Entangled(from.path().display().to_string()));
-        }
-    }
-    Ok(())
 }
 
 pub(in crate::history) fn looked(contents: &Contents<'_>, path: &Path) -> Result<PathState, HistoryError> {
@@ -310,8 +290,8 @@ impl Plan {
         if vanishes {
             self.vanishing_trees.push(path.clone());
         }
-        let (place, action) = (path.clone(), MutationAction::Tree(Box::new(TreeChange::back(tree, restored))));
-        self.deeds.push(FileMutation { place, action, expected: MutationPrecondition::Anything });
+        let (place, action) = (path.clone(), FileAction::Tree(Box::new(TreeChange::back(tree, restored))));
+        self.deeds.push(FileMutation { place, action, expected: Precondition::Anything });
         self.files.push((path, became));
     }
 
@@ -353,8 +333,8 @@ impl Plan {
             self.conflicts.push(Conflict { set, path, why, left: None, now: None, blocked_by });
             return Ok(());
         }
-        let action = MutationAction::Rename(to.to_owned());
-        self.deeds.push(FileMutation { place: from.to_owned(), action, expected: MutationPrecondition::Anything });
+        let action = FileAction::Rename(to.to_owned());
+        self.deeds.push(FileMutation { place: from.to_owned(), action, expected: Precondition::Anything });
         self.files.push((from.to_owned(), Became::Renamed));
         Ok(())
     }
@@ -364,26 +344,26 @@ impl Plan {
         let wanted = if is_gone { RestoreTarget::Gone } else { way.wanted };
         let (action, became) = match (wanted, &way.now) {
             (RestoreTarget::AsIs, now) => match way.mode.filter(|_| way.mode != now.mode()) {
-                Some(mode) => (Some(MutationAction::SetMode(mode)), Became::Restored),
+                Some(mode) => (Some(FileAction::SetMode(mode)), Became::Restored),
                 None => (None, Became::Unchanged),
             },
             (RestoreTarget::Merged(bytes), now) => {
                 let rights = way.mode.filter(|_| way.mode != now.mode()).map(|mode| Rights { mode, owner: None });
-                (Some(MutationAction::Put(MutationContent::Bytes(bytes.into()), rights)), Became::Merged)
+                (Some(FileAction::Put(NewContent::Bytes(bytes.into()), rights)), Became::Merged)
             }
             (RestoreTarget::Written(bytes), now) => {
                 let became = if *now == PathState::Absent { Became::Returned } else { Became::Restored };
-                (Some(MutationAction::Put(MutationContent::Bytes(bytes.into()), None)), became)
+                (Some(FileAction::Put(NewContent::Bytes(bytes.into()), None)), became)
             }
             (RestoreTarget::Gone, PathState::Folder { .. }) => {
                 self.folders.push((path, way.now));
                 return Ok(());
             }
             (RestoreTarget::Gone, PathState::Absent) => (None, Became::Unchanged),
-            (RestoreTarget::Gone, _) => (Some(MutationAction::Remove), Became::Removed),
+            (RestoreTarget::Gone, _) => (Some(FileAction::Remove), Became::Removed),
             (RestoreTarget::State(state, _), now) if state.is_same_content(now) => {
                 match state.mode().filter(|_| state.mode() != now.mode()) {
-                    Some(mode) => (Some(MutationAction::SetMode(mode)), Became::Restored),
+                    Some(mode) => (Some(FileAction::SetMode(mode)), Became::Restored),
                     None => (None, Became::Unchanged),
                 }
             }
@@ -399,7 +379,7 @@ impl Plan {
             self.deeds.push(FileMutation {
                 place: path.clone(),
                 action,
-                expected: MutationPrecondition::Same(Fingerprint::from(&way.now)),
+                expected: Precondition::Same(Fingerprint::from(&way.now)),
             });
         }
         self.files.push((path, became));
@@ -411,15 +391,15 @@ impl Plan {
     /// Makes the folders that restored entries need and that were removed since.
     pub(in crate::history) fn make_missing_folders(&mut self, contents: &Contents<'_>) {
         let returning = self.deeds.iter().filter_map(|deed| match &deed.action {
-            MutationAction::Rename(to) => Some(to.clone()),
-            MutationAction::Put(..)
-            | MutationAction::MakeFolder(_)
-            | MutationAction::MakeLink(_)
-            | MutationAction::Bring(_)
-            | MutationAction::Tree(_) => Some(deed.place.clone()),
-            MutationAction::Remove | MutationAction::SetMode(_) => None,
+            FileAction::Rename(to) => Some(to.clone()),
+            FileAction::Put(..)
+            | FileAction::MakeFolder(_)
+            | FileAction::MakeLink(_)
+            | FileAction::Bring(_)
+            | FileAction::Tree(_) => Some(deed.place.clone()),
+            FileAction::Remove | FileAction::SetMode(_) => None,
         });
-        let makes = |deed: &&FileMutation| matches!(deed.action, MutationAction::MakeFolder(_));
+        let makes = |deed: &&FileMutation| matches!(deed.action, FileAction::MakeFolder(_));
         let made: HashSet<PathBuf> = self.deeds.iter().filter(makes).map(|deed| deed.place.clone()).collect();
         let mut known: HashSet<PathBuf> = self.deeds.iter().map(|deed| deed.place.clone()).collect();
         // What comes into a folder that comes back has all above it with that folder.
@@ -432,7 +412,7 @@ impl Plan {
 
     /// Returns the places at which nothing is left.
     fn leaving(&self) -> HashSet<PathBuf> {
-        let leaves = |deed: &&FileMutation| matches!(deed.action, MutationAction::Remove | MutationAction::Rename(_));
+        let leaves = |deed: &&FileMutation| matches!(deed.action, FileAction::Remove | FileAction::Rename(_));
         let leaving = self.deeds.iter().filter(leaves).map(|deed| &deed.place);
         leaving.chain(&self.vanishing_trees).cloned().collect()
     }
@@ -447,12 +427,12 @@ impl Plan {
             if is_empty {
                 if let Some(mode) = now.mode().filter(|mode| !is_workable(*mode)) {
                     let (action, expected) =
-                        (MutationAction::SetMode(mode | WORKABLE), MutationPrecondition::Same(Fingerprint::from(&now)));
+                        (FileAction::SetMode(mode | WORKABLE), Precondition::Same(Fingerprint::from(&now)));
                     self.deeds.push(FileMutation { place: folder.clone(), action, expected });
                 }
-                let expected = MutationPrecondition::Same(Fingerprint::from(&now));
+                let expected = Precondition::Same(Fingerprint::from(&now));
                 going.insert(folder.clone());
-                self.deeds.push(FileMutation { place: folder.clone(), action: MutationAction::Remove, expected });
+                self.deeds.push(FileMutation { place: folder.clone(), action: FileAction::Remove, expected });
             }
             self.files.push((folder, if is_empty { Became::Removed } else { Became::Kept }));
         }
@@ -478,13 +458,13 @@ pub(in crate::history) fn made_of(
     path: &Path,
     state: &PathState,
     inline: Inline,
-) -> Result<MutationAction, HistoryError> {
+) -> Result<FileAction, HistoryError> {
     Ok(match state {
-        PathState::Absent => MutationAction::Remove,
-        PathState::Folder { mode } => MutationAction::MakeFolder(Some(*mode)),
-        PathState::Link { to } => MutationAction::MakeLink(to.path()),
+        PathState::Absent => FileAction::Remove,
+        PathState::Folder { mode } => FileAction::MakeFolder(Some(*mode)),
+        PathState::Link { to } => FileAction::MakeLink(to.path()),
         PathState::File { content: ContentLocation::Object { hash }, size, .. } => {
-            MutationAction::Put(MutationContent::Object(*hash, *size), state.rights())
+            FileAction::Put(NewContent::Object(*hash, *size), state.rights())
         }
         PathState::File { content, hash, .. } => {
             // It is read when it is needed: all contents of a change set together may be large.
@@ -492,14 +472,14 @@ pub(in crate::history) fn made_of(
                 && let Some(recorded) = contents.sets.reading.recorded(inline, (*at, *length), *hash)
                 && recorded.read().is_ok()
             {
-                return Ok(MutationAction::Put(MutationContent::Recorded(Box::new(recorded)), state.rights()));
+                return Ok(FileAction::Put(NewContent::Recorded(Box::new(recorded)), state.rights()));
             }
             let damaged = || HistoryError::System {
                 path: path.display().to_string(),
                 error: io::Error::new(io::ErrorKind::InvalidData, "its kept content is damaged"),
             };
             let bytes = contents.bytes(state, &PathState::Absent, inline).ok_or_else(damaged)?;
-            MutationAction::Put(MutationContent::Bytes(bytes.into()), state.rights())
+            FileAction::Put(NewContent::Bytes(bytes.into()), state.rights())
         }
     })
 }

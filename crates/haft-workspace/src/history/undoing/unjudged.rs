@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use haft_contract::files::guarded;
 use rustix::fs::OFlags;
 
-use crate::files::change::transaction::{FileMutation, MutationAction};
+use crate::files::change::transaction::{FileAction, FileMutation};
 use crate::files::guarding::followed::FollowedPlaces;
 use crate::files::guarding::repository::{concerns, is_repository};
 use crate::files::read::open::WorkspaceRoot;
@@ -42,8 +42,7 @@ impl UnjudgedPlaces {
 
     /// Returns whether a place is one of them.
     pub(in crate::history) fn covers(self, place: &Path, deeds: &[FileMutation]) -> bool {
-        let is_in =
-            |deed: &FileMutation| matches!(deed.action, MutationAction::Tree(_)) && place.starts_with(&deed.place);
+        let is_in = |deed: &FileMutation| matches!(deed.action, FileAction::Tree(_)) && place.starts_with(&deed.place);
         match self {
             Self::None => false,
             Self::InBuildFolders => deeds.iter().any(is_in),
@@ -64,12 +63,12 @@ impl UnjudgedPlaces {
         let mut written: Vec<PathBuf> = Vec::new();
         for deed in deeds {
             match &deed.action {
-                MutationAction::Put(..) | MutationAction::MakeLink(_) | MutationAction::Bring(_) => {
+                FileAction::Put(..) | FileAction::MakeLink(_) | FileAction::Bring(_) => {
                     written.push(deed.place.clone())
                 }
-                MutationAction::Rename(to) => written.push(to.clone()),
-                MutationAction::MakeFolder(_) | MutationAction::Remove | MutationAction::SetMode(_) => {}
-                MutationAction::Tree(change) => {
+                FileAction::Rename(to) => written.push(to.clone()),
+                FileAction::MakeFolder(_) | FileAction::Remove | FileAction::SetMode(_) => {}
+                FileAction::Tree(change) => {
                     let coming = change.coming(root, &TreeStores::of(journal), &deed.place);
                     let path = || deed.place.display().to_string();
                     written.extend(coming.map_err(|error| HistoryError::System { path: path(), error })?);
@@ -88,8 +87,7 @@ impl UnjudgedPlaces {
 /// Says which places that an undo of a person restores other programs run or follow now.
 pub(in crate::history) fn notes_about_protected(root: &WorkspaceRoot, deeds: &[FileMutation]) -> Vec<String> {
     let followed = FollowedPlaces::look(root);
-    let written =
-        deeds.iter().filter(|deed| matches!(deed.action, MutationAction::Put(..) | MutationAction::MakeLink(_)));
+    let written = deeds.iter().filter(|deed| matches!(deed.action, FileAction::Put(..) | FileAction::MakeLink(_)));
     let note = |deed: &FileMutation| {
         let place = &deed.place;
         if let Some(leader) = leader_to(&followed, place) {

@@ -6,13 +6,15 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, OFlags};
 
+use super::super::hook_names::HookNames;
 use super::super::loads::Loads;
 use super::super::named::straight;
+use super::super::patterns;
 use super::{FIXED_NAMES, LEFT_OUT_ENDS, MOST_FILES, ReachableCode, Reaching, is_ordinary, is_script};
 use crate::files::read::open::open_beneath;
 
 /// Programs that by their nature run or load code of the whole project.
-const RUNS_PROJECT: &[&str] = &[
+pub(in crate::project) const RUNS_PROJECT: &[&str] = &[
     "cargo",
     "go",
     "pytest",
@@ -50,7 +52,7 @@ const RUNS_PROJECT: &[&str] = &[
     "task",
 ];
 /// The modules that come with Python: a module of the project with the same name would be loaded instead.
-const PYTHON_MODULES: &str = include_str!("../python_modules.txt");
+pub(in crate::project) const PYTHON_MODULES: &str = include_str!("../python_modules.txt");
 impl Reaching<'_> {
     /// Takes the folders that a text searches, and notes what it loads and is not there, or is not known.
     pub(super) fn follow(&mut self, own: &str, loads: &Loads, entered: &[String]) {
@@ -71,6 +73,7 @@ impl Reaching<'_> {
                 self.take_loaded(&path);
             }
         }
+        self.take_matches(&bases, loads);
         for base in bases {
             let names = loads.files.iter().filter(|name| name.contains('/') || is_script(name));
             let of_system = |name: &&String| name.starts_with('/') && Path::new(name).exists();
@@ -92,6 +95,32 @@ impl Reaching<'_> {
         self.reach.not_covered.extend(whole);
         let unknown = loads.unknown.iter().map(|part| format!("{own} loads a file by a name that it builds: {part}"));
         self.reach.not_covered.extend(unknown);
+    }
+
+    /// Takes the files that match a pattern, and notes the pattern: others may match it later.
+    fn take_matches(&mut self, bases: &[&str], loads: &Loads) {
+        for (base, pattern) in bases.iter().flat_map(|base| loads.patterns.iter().map(move |pattern| (base, pattern))) {
+            let Some(pattern) = straight(&format!("{base}/{pattern}")).filter(|path| is_ordinary(path)) else {
+                continue;
+            };
+            let found = patterns::matches(self.project.root.as_fd(), &pattern);
+            found.iter().filter(|path| is_ordinary(path)).for_each(|path| self.take_loaded(path));
+            self.reach.patterns.insert(pattern, found);
+        }
+    }
+
+    /// Takes the files that the arguments of a hook's command name, and notes the names at which nothing lies.
+    pub(super) fn follow_hooks(&mut self, own: &str, text: &str) {
+        let names = HookNames::of(own, text, &self.project.path);
+        for pattern in &names.patterns {
+            for path in patterns::matches(self.project.root.as_fd(), pattern).iter().filter(|path| is_ordinary(path)) {
+                self.take_loaded(path);
+            }
+        }
+        self.note_absent("", names.any.iter().cloned());
+        let mut files = names.files;
+        files.retain(|path| is_ordinary(path) && !self.exists(path));
+        self.reach.absent_files.extend(files);
     }
 
     /// Notes paths at which nothing lies.
@@ -139,8 +168,9 @@ impl Reaching<'_> {
 
     /// A file that is added to a folder that is copied as a whole is not visible.
     pub(super) fn drop_absent_in_folders(&mut self) {
-        let ReachableCode { folders, absent, absent_modules, .. } = &mut self.reach;
+        let ReachableCode { folders, absent, absent_files, absent_modules, .. } = &mut self.reach;
         absent.retain(|path| !folders.iter().any(|folder| Path::new(path).starts_with(folder)));
+        absent_files.retain(|path| !folders.iter().any(|folder| Path::new(path).starts_with(folder)));
         absent_modules.retain(|place, _| !folders.iter().any(|folder| Path::new(place).starts_with(folder)));
     }
 

@@ -382,6 +382,17 @@ pub(crate) enum KeptContent {
 }
 
 impl KeptContent {
+    /// Reads all of it, and fails if it is damaged.
+    pub(crate) fn checked(mut self, hash: ContentHash) -> io::Result<Self> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(&mut self)?;
+        if *hasher.finalize().as_bytes() != hash.0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "its kept content is damaged"));
+        }
+        self.rewind()?;
+        Ok(self)
+    }
+
     /// Goes back to its beginning.
     pub(crate) fn rewind(&mut self) -> io::Result<()> {
         match self {

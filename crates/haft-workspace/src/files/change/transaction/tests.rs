@@ -66,7 +66,7 @@ impl TransactionFixture {
 
     pub(crate) fn bring(&self, path: &str) -> FileMutation {
         let brought = LayerEntry { from: self.layer.clone(), path: path.into() };
-        deed(path, MutationAction::Bring(brought))
+        deed(path, FileAction::Bring(brought))
     }
 
     pub(crate) fn commit(&self, deeds: &[FileMutation]) -> Result<Done, NotDone> {
@@ -135,8 +135,8 @@ impl TransactionFixture {
     }
 }
 
-pub(crate) fn deed(place: &str, action: MutationAction) -> FileMutation {
-    FileMutation { place: place.into(), action, expected: MutationPrecondition::Anything }
+pub(crate) fn deed(place: &str, action: FileAction) -> FileMutation {
+    FileMutation { place: place.into(), action, expected: Precondition::Anything }
 }
 
 fn tree_of(entries: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -175,7 +175,7 @@ fn what_was_brought_goes_back_into_its_layer_when_something_else_fails() {
         scene.put("layer/taken", "new");
         let (beginning, layer) = (scene.tree("ws"), scene.tree("layer"));
         let mut deeds: Vec<FileMutation> = (0..count).map(|number| scene.bring(&format!("{number:02}"))).collect();
-        deeds.push(deed("00/child", MutationAction::MakeFolder(None)));
+        deeds.push(deed("00/child", FileAction::MakeFolder(None)));
 
         let refused = scene.commit(&deeds).err().expect("a file is in the way");
 
@@ -189,7 +189,7 @@ fn a_new_thing_never_replaces_what_somebody_else_has_put_there() {
     let scene = TransactionFixture::new();
     scene.put("ws/a", "theirs");
     scene.put("layer/a", "ours");
-    let expected = MutationPrecondition::Basis(ExpectedVersion::Nothing);
+    let expected = Precondition::Basis(ExpectedVersion::Nothing);
     let refused = scene.commit(&[FileMutation { expected, ..scene.bring("a") }]).err();
     assert!(matches!(refused, Some(NotDone::Stale(place)) if place == Path::new("a")));
     assert_eq!(scene.tree("ws"), tree_of(&[("ws/a", "644 theirs")]));
@@ -214,16 +214,16 @@ fn all_kinds(scene: &TransactionFixture) -> Vec<FileMutation> {
         for to in ["file", "link", "folder", "nothing"] {
             let name = format!("{kind}-{to}");
             if kind == "folder" && to != "folder" {
-                deeds.push(deed(&format!("{name}/in/deep"), MutationAction::Remove));
-                deeds.push(deed(&format!("{name}/in"), MutationAction::Remove));
+                deeds.push(deed(&format!("{name}/in/deep"), FileAction::Remove));
+                deeds.push(deed(&format!("{name}/in"), FileAction::Remove));
             }
             match (kind, to) {
                 ("nothing", "nothing") => {}
                 (_, "file") => scene.put(&format!("layer/{name}"), "new"),
                 (_, "link") => scene.link(&format!("layer/{name}"), "new-target"),
-                ("folder", "folder") => deeds.push(deed(&name, MutationAction::SetMode(0o750))),
-                (_, "folder") => deeds.push(deed(&name, MutationAction::MakeFolder(Some(0o755)))),
-                _ => deeds.push(deed(&name, MutationAction::Remove)),
+                ("folder", "folder") => deeds.push(deed(&name, FileAction::SetMode(0o750))),
+                (_, "folder") => deeds.push(deed(&name, FileAction::MakeFolder(Some(0o755)))),
+                _ => deeds.push(deed(&name, FileAction::Remove)),
             }
             match to {
                 "file" | "link" => deeds.push(scene.bring(&name)),
@@ -271,7 +271,7 @@ fn what_became_another_kind_and_was_cut_off_is_taken_back() {
     let mut deeds = all_kinds(&scene);
     let (beginning, layer) = (scene.tree("ws"), scene.tree("layer"));
     for cut in 0..deeds.len() {
-        let failing = FileMutation { place: "not/there".into(), ..deed("", MutationAction::MakeFolder(None)) };
+        let failing = FileMutation { place: "not/there".into(), ..deed("", FileAction::MakeFolder(None)) };
         deeds.insert(cut, failing);
         assert!(scene.commit(&deeds).is_err());
         assert_eq!((scene.tree("ws"), scene.tree("layer")), (beginning.clone(), layer.clone()), "cut at {cut}");
@@ -292,7 +292,7 @@ fn much_to_do() -> (TransactionFixture, Vec<FileMutation>) {
         scene.put(&format!("layer/{}", name("replaced")), "new");
         scene.put(&format!("layer/{}", name("fresh")), "new");
         deeds.extend([scene.bring(&name("replaced")), scene.bring(&name("fresh"))]);
-        deeds.push(deed(&name("removed"), MutationAction::Remove));
+        deeds.push(deed(&name("removed"), FileAction::Remove));
     }
     scene.put("ws/plain/twin", "new");
     std::fs::hard_link(scene.at("layer/plain/replaced7"), scene.at("layer/plain/twin")).expect("it is new");
@@ -355,7 +355,7 @@ fn a_mode_alone_is_changed_and_taken_back_whatever_became_of_the_content() {
     scene.put("ws/script", "one");
     scene.put("ws/shut/in", "two");
     scene
-        .commit(&[deed("script", MutationAction::SetMode(0o755)), deed("shut", MutationAction::SetMode(0o500))])
+        .commit(&[deed("script", FileAction::SetMode(0o755)), deed("shut", FileAction::SetMode(0o500))])
         .expect("both are there");
     let wanted = [("ws/script", "755 one"), ("ws/shut", "500/"), ("ws/shut/in", "644 two")];
     assert_eq!(scene.tree("ws"), tree_of(&wanted));
@@ -371,7 +371,7 @@ fn a_mode_and_an_edit_are_taken_back_together() {
     scene.put("ws/a", "old");
     scene.put("layer/a", "new");
     scene.commit(&[scene.bring("a")]).expect("it is there");
-    scene.commit(&[deed("a", MutationAction::SetMode(0o755))]).expect("it is there");
+    scene.commit(&[deed("a", FileAction::SetMode(0o755))]).expect("it is there");
     scene.history().undo(UndoSelection::Session, None).expect("both can be taken back");
     assert_eq!(scene.tree("ws"), tree_of(&[("ws/a", "644 old")]));
 }
@@ -381,8 +381,8 @@ fn a_tree_that_nothing_may_be_done_in_is_made_removed_and_made_again() {
     let scene = TransactionFixture::new();
     scene.put("layer/a/b/f", "content");
     let deeds = [
-        deed("a", MutationAction::MakeFolder(Some(0o555))),
-        deed("a/b", MutationAction::MakeFolder(Some(0o500))),
+        deed("a", FileAction::MakeFolder(Some(0o555))),
+        deed("a/b", FileAction::MakeFolder(Some(0o500))),
         scene.bring("a/b/f"),
     ];
     scene.commit(&deeds).expect("nothing is there");
@@ -398,7 +398,7 @@ fn a_tree_that_nothing_may_be_done_in_is_made_removed_and_made_again() {
 fn a_folder_in_which_somebody_works_is_not_replaced_by_what_was_there() {
     let scene = TransactionFixture::new();
     scene.put("ws/a", "old");
-    scene.commit(&[deed("a", MutationAction::MakeFolder(Some(0o755)))]).expect("it is there");
+    scene.commit(&[deed("a", FileAction::MakeFolder(Some(0o755)))]).expect("it is there");
     scene.put("ws/a/mine", "my work");
     let refused = scene.history().undo(UndoSelection::Newest, None).expect_err("somebody works there");
     assert!(matches!(refused, crate::history::HistoryError::InTheWay(_)), "{refused}");
@@ -420,7 +420,7 @@ fn a_very_large_file_is_kept_without_being_copied_and_not_restored_when_somebody
         scene.put("layer/large", "new");
         scene.commit(&[scene.bring("large")]).expect("it is there");
         let kept = scene.state().journal().objects().open(image_hash(&old)).expect("it is kept");
-        let KeptContent::Whole(kept) = kept else { panic!("it is kept as a whole") };
+        let crate::state::journal::KeptContent::Whole(kept) = kept else { panic!("it is kept as a whole") };
         assert_eq!(kept.metadata().expect("it is open").ino(), inode);
         if written {
             std::os::unix::fs::FileExt::write_at(&old, b"later", 0).expect("it is still open");

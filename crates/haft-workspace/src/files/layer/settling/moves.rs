@@ -14,7 +14,7 @@ use rustix::fs::{FileType, OFlags, Stat};
 
 use super::settle::Settling;
 use crate::files::change::removal_mark::is_removal_mark;
-use crate::files::change::transaction::{FileMutation, MutationAction, MutationPrecondition};
+use crate::files::change::transaction::{FileAction, FileMutation, Precondition};
 use crate::files::clock::FilesystemTime;
 use crate::files::layer::difference::{Comes, RootedPath};
 use crate::files::layer::folder::open_anyway;
@@ -68,8 +68,8 @@ impl Settling<'_> {
             let place = |spot: &RootedPath| self.roots[spot.root].place_of(&spot.path);
             FileMutation {
                 place: place(&moved.from),
-                action: MutationAction::Rename(place(&moved.to)),
-                expected: MutationPrecondition::Anything,
+                action: FileAction::Rename(place(&moved.to)),
+                expected: Precondition::Anything,
             }
         };
         moves.iter().map(deed).collect()

@@ -30,7 +30,7 @@ use crate::files::change::bring::{LayerEntry, LayerHandle};
 use crate::files::change::refused::{TransactionRefusal, is_about_the_file};
 use crate::files::change::transaction;
 use crate::files::change::transaction::{
-    Done, FileMutation, MutationAction, MutationPrecondition, NotDone, PartialTransaction, TransactionContext,
+    Done, FileAction, FileMutation, NotDone, PartialTransaction, Precondition, TransactionContext,
 };
 use crate::files::change::unwritable_dirs::Shut;
 use crate::files::clock::FilesystemTime;
@@ -276,27 +276,20 @@ impl Settling<'_> {
         rounds: usize,
     ) -> Result<(), ToolError> {
         self.note_as_before(judged, &refused);
-        let others = refused.others.into_iter().map(|(place, _)| place);
+        let (others, is_again) = (refused.others.into_iter().map(|(place, _)| place), rounds < MOST_ROUNDS);
         let place = match refused.cause {
-            NotDone::Stale(place) if rounds < MOST_ROUNDS => place,
+            NotDone::Stale(place) if is_again => place,
             // Another program has put something into a folder that was to be removed.
-            NotDone::System(place, error)
-                if rounds < MOST_ROUNDS && error.kind() == io::ErrorKind::DirectoryNotEmpty =>
-            {
-                place
-            }
-            NotDone::System(place, error) if rounds < MOST_ROUNDS && is_about_the_file(&error) => {
-                if self.leave_out(judged, &others.chain([place.clone()]).collect(), LayerExclusion::NotAllowed) == 0 {
-                    return Err(report::not_committed(NotDone::System(place, error)));
-                }
-                return Ok(());
+            NotDone::System(place, error) if is_again && error.kind() == io::ErrorKind::DirectoryNotEmpty => place,
+            NotDone::System(place, error) if is_again && is_about_the_file(&error) => {
+                let left = self.leave_out(judged, &others.chain([place.clone()]).collect(), LayerExclusion::NotAllowed);
+                return (left > 0).then_some(()).ok_or_else(|| report::not_committed(NotDone::System(place, error)));
             }
             // Another call added the rest of a repository after this one was judged.
-            NotDone::Plants { place, repository } if rounds < MOST_ROUNDS => {
-                if self.leave_out(judged, &HashSet::from([place.clone()]), judge::PLANTED) == 0 {
-                    return Err(report::not_committed(NotDone::Plants { place, repository }));
-                }
-                return Ok(());
+            NotDone::Plants { place, repository } if is_again => {
+                let left = self.leave_out(judged, &HashSet::from([place.clone()]), judge::PLANTED);
+                let not_done = || report::not_committed(NotDone::Plants { place, repository });
+                return (left > 0).then_some(()).ok_or_else(not_done);
             }
             NotDone::Standing(standing) => {
                 self.note_standing(&standing);
@@ -442,14 +435,14 @@ impl OpenRoot {
     fn deed(&self, found: &LayerChange) -> FileMutation {
         let action = match &found.comes {
             Comes::File(_) | Comes::Link => {
-                MutationAction::Bring(LayerEntry { from: self.layered.clone(), path: found.source().to_owned() })
+                FileAction::Bring(LayerEntry { from: self.layered.clone(), path: found.source().to_owned() })
             }
-            Comes::Folder { mode } => MutationAction::MakeFolder(Some(*mode)),
-            Comes::Mode(mode) => MutationAction::SetMode(*mode),
-            Comes::Nothing => MutationAction::Remove,
+            Comes::Folder { mode } => FileAction::MakeFolder(Some(*mode)),
+            Comes::Mode(mode) => FileAction::SetMode(*mode),
+            Comes::Nothing => FileAction::Remove,
         };
         let basis = found.below.map_or(ExpectedVersion::Nothing, |below| ExpectedVersion::Stamped(below.stamp));
-        FileMutation { place: self.place_of(&found.spot.path), action, expected: MutationPrecondition::Basis(basis) }
+        FileMutation { place: self.place_of(&found.spot.path), action, expected: Precondition::Basis(basis) }
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use super::Plan;
+use super::{ConcernedStep, Plan};
 use crate::history::HistoryError;
 use crate::history::contents::Contents;
+use crate::state::journal::{IntentStep, PathText};
 
 /// Why an index is not restored that has other entries now.
 pub(super) const STAGED_SINCE: &str =
@@ -27,4 +28,23 @@ impl Plan {
         conflicts.sort_by(|one, other| one.path.cmp(&other.path));
         if conflicts.is_empty() { Ok(()) } else { Err(HistoryError::Conflicts(conflicts)) }
     }
+}
+
+/// Refuses what renames a path and changes it as well: all steps are looked at before the first one is done, and what
+/// is at such a path then is not what will be there.
+pub(super) fn disentangled(steps: &[ConcernedStep<'_>]) -> Result<(), HistoryError> {
+    for (index, (_, step, _)) in steps.iter().enumerate() {
+        let IntentStep::Move { from, to } = step else { continue };
+        let moved = [from.path(), to.path()];
+        let touches = |path: &PathText| moved.iter().any(|moved| path.path().starts_with(moved));
+        let others = steps.iter().enumerate().filter(|(other, _)| *other != index);
+        let is_entangled = |step: &IntentStep| match step {
+            IntentStep::Change { path, .. } | IntentStep::Tree { path, .. } => touches(path),
+            IntentStep::Move { from, to } => touches(from) || touches(to),
+        };
+        if others.into_iter().any(|(_, (_, step, _))| is_entangled(step)) {
+            return Err(HistoryError::Entangled(from.path().display().to_string()));
+        }
+    }
+    Ok(())
 }

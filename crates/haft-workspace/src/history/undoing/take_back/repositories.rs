@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::{PathRestoration, Plan, RestoreTarget, looked, made_of};
-use crate::files::change::transaction::{FileMutation, MutationAction, MutationPrecondition};
+use crate::files::change::transaction::{FileAction, FileMutation, Precondition};
 use crate::files::fingerprint::Fingerprint;
 use crate::history::contents::Contents;
 use crate::history::git::needs::Needs;
@@ -82,8 +82,8 @@ impl Plan {
             if let now @ PathState::File { .. } = looked(contents, &place)? {
                 self.deeds.push(FileMutation {
                     place,
-                    action: MutationAction::Remove,
-                    expected: MutationPrecondition::Same(Fingerprint::from(&now)),
+                    action: FileAction::Remove,
+                    expected: Precondition::Same(Fingerprint::from(&now)),
                 });
             }
         }
@@ -145,7 +145,7 @@ impl Plan {
             self.deeds.push(FileMutation {
                 place: place.clone(),
                 action,
-                expected: MutationPrecondition::Same(Fingerprint::Absent),
+                expected: Precondition::Same(Fingerprint::Absent),
             });
             self.files.push((place, Became::Returned));
         }

@@ -21,14 +21,14 @@ fn what_was_done_and_taken_back_is_not_taken_for_changed() {
         let expecting = |mut deeds: Vec<FileMutation>,
                          stamps: &BTreeMap<PathBuf, haft_contract::files::stamp::FileStamp>| {
             for deed in &mut deeds {
-                deed.expected = MutationPrecondition::Basis(ExpectedVersion::Stamped(stamps[&deed.place]));
+                deed.expected = Precondition::Basis(ExpectedVersion::Stamped(stamps[&deed.place]));
             }
             deeds
         };
         let mut deeds: Vec<FileMutation> = names.iter().map(|name| scene.bring(name)).collect();
-        deeds.extend([deed("gone/f", MutationAction::Remove), deed("gone", MutationAction::Remove)]);
+        deeds.extend([deed("gone/f", FileAction::Remove), deed("gone", FileAction::Remove)]);
         let mut all = deeds.clone();
-        all.push(deed("full", MutationAction::Remove));
+        all.push(deed("full", FileAction::Remove));
 
         let refused = refused(&scene, &all);
 
@@ -52,7 +52,7 @@ fn what_concerns_single_files_is_told_of_all_of_them() {
         let path = scene.at(&format!("ws/{name}"));
         rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).expect("it is new");
     }
-    let deeds = ["a", "x", "b", "y", "c"].map(|name| deed(name, MutationAction::Remove));
+    let deeds = ["a", "x", "b", "y", "c"].map(|name| deed(name, FileAction::Remove));
     let TransactionRefusal { cause, others, .. } = refused(&scene, &deeds);
     assert!(matches!(cause, NotDone::System(place, _) if place == Path::new("x")));
     assert_eq!(others.into_iter().map(|(place, _)| place).collect::<Vec<_>>(), [PathBuf::from("y")]);
@@ -67,7 +67,7 @@ fn a_folder_that_was_opened_is_shut_whatever_happens() {
         scene.put("layer/shut/g", "new");
         scene.chmod("ws/shut", 0o555);
         let beginning = scene.tree("ws");
-        let deeds = [scene.bring("shut/g"), deed("shut/f", MutationAction::Remove)];
+        let deeds = [scene.bring("shut/g"), deed("shut/f", FileAction::Remove)];
         let done = crate::files::change::crash_points::ending_at(point, || scene.commit(&deeds).expect("it is opened"));
         scene.history().log().expect("whoever comes next cleans up");
         let wanted = tree_of(&[("ws/shut", "555/"), ("ws/shut/g", "644 new")]);
@@ -89,7 +89,7 @@ fn a_large_file_that_nobody_may_read_comes_back() {
     let file = std::fs::OpenOptions::new().write(true).open(scene.at("ws/large")).expect("it is there");
     file.set_len(70 * 1024 * 1024).expect("it takes no room");
     scene.chmod("ws/large", 0);
-    scene.commit(&[deed("large", MutationAction::Remove)]).expect("it is ours");
+    scene.commit(&[deed("large", FileAction::Remove)]).expect("it is ours");
     scene.undo();
     let facts = scene.at("ws/large").metadata().expect("it is there again");
     assert_eq!((facts.mode() & 0o7777, facts.len()), (0, 70 * 1024 * 1024));
