@@ -82,11 +82,11 @@ impl Definition {
     /// Reads the text of a definition file.
     ///
     /// ```
-    /// use haft_tools::definition::Definition;
+    /// use haft_tools::defined::definition::Definition;
     ///
     /// let definition = Definition::from_yaml("
     /// name: greet
-    /// description: Greets somebody.
+    /// description: Greets a person.
     /// binding: hello:greet
     /// input_schema:
     ///   type: object

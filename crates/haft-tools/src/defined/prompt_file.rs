@@ -53,17 +53,17 @@ impl PromptFile {
     /// Reads the text of a prompt file.
     ///
     /// ```
-    /// use haft_tools::prompt_file::PromptFile;
+    /// use haft_tools::defined::prompt_file::PromptFile;
     ///
     /// let file = PromptFile::from_xml("
     ///     <tool_prompt>
     ///         <description>
-    ///             Greets somebody.
+    ///             Greets a person.
     ///             Once is enough.
     ///         </description>
     ///     </tool_prompt>
     /// ").expect("nothing is wrong with it");
-    /// assert_eq!(file.description.as_deref(), Some("Greets somebody.\nOnce is enough."));
+    /// assert_eq!(file.description.as_deref(), Some("Greets a person.\nOnce is enough."));
     /// ```
     ///
     /// # Errors

@@ -67,6 +67,22 @@ async fn json_has_an_outline() {
 }
 
 #[tokio::test]
+async fn a_text_of_xml_is_one_value_whatever_stands_for_its_letters() {
+    let whole = "aB3$dE5&fG7*hJ9";
+    for text in [
+        "aB3$dE5&amp;fG7*hJ9",
+        "aB3$dE5&#38;fG7*hJ9",
+        "aB3$dE5&#x26;fG7<!-- c -->*hJ9",
+        "aB3$dE5<![CDATA[&fG7]]>*hJ9",
+        "<![CDATA[aB3$dE5&]]><![CDATA[fG7*hJ9]]>",
+    ] {
+        let shown = told("a.xml", &format!("<a><pw>{text}</pw></a>")).await;
+        assert!(shown.contains(whole), "{text}: {shown}");
+    }
+    assert!(told("a.xml", "<a>x &own; y</a>").await.contains("x &own; y"));
+}
+
+#[tokio::test]
 async fn yaml_toml_and_xml_have_an_outline() {
     snapshot!(told("a.yaml", "name: x\nports: [1, 2]\n---\nname: y\n").await, @r#"
     ok: a.yaml: YAML, 34 bytes

@@ -1,5 +1,6 @@
 //! Reads YAML, TOML and XML. They have to be parsed as a whole, so haft reads them only up to a size limit.
 
+use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 use serde_json::Value;
@@ -149,6 +150,7 @@ pub(super) fn xml(text: &str, cut: TextTruncation) -> DocumentScan {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = true;
     document.shape.open(CompositeKind::Object);
+    let mut content = String::new();
     loop {
         let position = usize::try_from(reader.buffer_position()).unwrap_or(0);
         let event = match reader.read_event() {
@@ -165,8 +167,9 @@ pub(super) fn xml(text: &str, cut: TextTruncation) -> DocumentScan {
             document.problem = Some("it is nested deeper than 10,000 levels".to_owned());
             break;
         }
-        add_event(&event, &mut document.shape);
+        add_event(&event, &mut content, &mut document.shape);
     }
+    flush(&mut content, &mut document.shape);
     if document.shape.depth() > 1 && cut == TextTruncation::No && document.problem.is_none() {
         document.problem = Some("it ends before all elements are closed".to_owned());
     }
@@ -178,16 +181,33 @@ fn line_at(text: &str, position: usize) -> usize {
     text.as_bytes().get(..position).map_or(1, |read| memchr::memchr_iter(b'\n', read).count() + 1)
 }
 
-fn add_event(event: &Event<'_>, shape: &mut ShapeSummary) {
+/// Adds an event. References, comments and CDATA do not end a text: a secret with `&` in it is one value.
+fn add_event(event: &Event<'_>, content: &mut String, shape: &mut ShapeSummary) {
     match event {
-        Event::Start(start) => open_element(start, shape),
+        Event::Text(text) => content.push_str(text),
+        Event::CData(text) => content.push_str(text),
+        Event::GeneralRef(reference) => match reference.resolve_char_ref() {
+            Ok(Some(letter)) => content.push(letter),
+            _ => match resolve_predefined_entity(reference) {
+                Some(text) => content.push_str(text),
+                None => content.extend(["&", reference, ";"]),
+            },
+        },
+        Event::Start(start) => {
+            flush(content, shape);
+            open_element(start, shape);
+        }
         Event::Empty(start) => {
+            flush(content, shape);
             open_element(start, shape);
             shape.close();
         }
-        Event::End(_) if shape.depth() > 1 => shape.close(),
-        Event::Text(text) => add_content(text, shape),
-        Event::CData(text) => add_content(text, shape),
+        Event::End(_) => {
+            flush(content, shape);
+            if shape.depth() > 1 {
+                shape.close();
+            }
+        }
         _ => {}
     }
 }
@@ -201,10 +221,12 @@ fn open_element(start: &BytesStart<'_>, shape: &mut ShapeSummary) {
     }
 }
 
-fn add_content(text: &str, shape: &mut ShapeSummary) {
-    let text = text.trim();
+/// Adds the text that was collected since the last element began or ended.
+fn flush(content: &mut String, shape: &mut ShapeSummary) {
+    let text = content.trim();
     if !text.is_empty() {
         shape.key("text");
         add_text(text, shape);
     }
+    content.clear();
 }
