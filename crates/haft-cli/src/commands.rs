@@ -10,4 +10,3 @@ pub(crate) mod network;
 pub(crate) mod rules;
 pub(crate) mod tour;
 pub(crate) mod trust;
-pub(crate) mod welcome;

@@ -15,6 +15,7 @@ mod question;
 pub(crate) mod question_body;
 mod raw_mode;
 mod tool_facts;
+mod welcome;
 mod worker;
 
 use std::io::{self, IsTerminal, Read, Write};
@@ -32,7 +33,6 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::arguments::{Common, TerminalFlags};
-use crate::commands::welcome;
 use crate::exit::Exit;
 use crate::screen;
 use app::App;

@@ -11,6 +11,8 @@ mod architecture;
 mod bad_trees;
 #[path = "tidy/coverage.rs"]
 mod coverage;
+#[path = "tidy/rooms.rs"]
+mod rooms;
 #[path = "tidy/skips.rs"]
 mod skips;
 #[path = "tidy/tree.rs"]
@@ -191,6 +193,21 @@ fn every_tool_has_its_words_beside_it() {
 #[test]
 fn texts_are_in_the_words_of_a_manual_page() {
     assert_tidy(&wording::odd_words(&REPOSITORY));
+}
+
+#[test]
+fn a_name_of_a_type_has_one_meaning() {
+    assert_tidy(&rooms::shared_names(&REPOSITORY));
+}
+
+#[test]
+fn a_folder_holds_at_most_15_modules() {
+    assert_tidy(&rooms::crowded_folders(&REPOSITORY));
+}
+
+#[test]
+fn comments_are_in_plain_words() {
+    assert_tidy(&rooms::odd_comments(&REPOSITORY));
 }
 
 #[test]

@@ -375,3 +375,43 @@ fn an_odd_word_is_seen_in_texts_and_nowhere_else() {
     ];
     check(&wording::odd_words(&tree(&files)), &expected);
 }
+
+#[test]
+fn a_third_type_of_one_name_is_seen_and_so_is_a_former_name() {
+    let kept = "pub struct Kept;\n";
+    let two = [("crates/haft/src/a.rs", kept), ("crates/haft/src/b.rs", kept), ("crates/haft/src/b/tests.rs", kept)];
+    check(&rooms::shared_names(&tree(&two)), &[]);
+    let three = [
+        two[0],
+        two[1],
+        ("crates/haft/src/c.rs", "impl A for B {\n    type Kept = u8;\n}\npub(crate) enum Kept<T> {}\n"),
+    ];
+    let expected = [
+        "crates/haft/src/a.rs:1: 3 types are called `Kept`",
+        "crates/haft/src/b.rs:1: 3 types are called `Kept`",
+        "crates/haft/src/c.rs:4: 3 types are called `Kept`",
+    ];
+    check(&rooms::shared_names(&tree(&three)), &expected);
+    let former = tree(&[("crates/haft/src/a.rs", "trait Ground {}\n")]);
+    check(&rooms::shared_names(&former), &["crates/haft/src/a.rs:1: `Ground` is called Staging"]);
+}
+
+#[test]
+fn the_16th_module_of_a_folder_is_seen() {
+    let files = |count: usize| (0..count).map(|number| Source::new(&format!("crates/haft/src/a/m{number}.rs"), ""));
+    let beside =
+        ["crates/haft/src/lib.rs", "crates/haft/src/a.rs", "crates/haft/src/a/m1/b.rs", "crates/haft/src/a/m1.md"];
+    let tree = |count| files(count).chain(beside.map(|path| Source::new(path, ""))).collect::<Vec<_>>();
+    check(&rooms::crowded_folders(&tree(15)), &[]);
+    check(&rooms::crowded_folders(&tree(16)), &["crates/haft/src/a/:1: 16 modules, at most 15 are allowed"]);
+}
+
+#[test]
+fn an_odd_word_in_a_comment_is_seen() {
+    let code = "//! Whoever reads.\nlet nobody = 1; // nobody\n/// Restores it.\n    // It is there again.\n";
+    let expected = [
+        "crates/haft/src/a.rs:1: a comment says \"whoever\": name the actor",
+        "crates/haft/src/a.rs:4: a comment says \"there again\": restored",
+    ];
+    check(&rooms::odd_comments(&tree(&[("crates/haft/src/a.rs", code)])), &expected);
+}

@@ -56,14 +56,19 @@ pub fn odd_words(files: &[Source]) -> Vec<Offence> {
         let texts = if source.is_rust() { source.literals() } else { texts_for_models(source) };
         // A literal without a space is a name or a path.
         for (text, line) in texts.into_iter().filter(|(text, _)| text.contains(' ')) {
-            let words = words_of(&text);
-            for (odd, better) in ODD.iter().filter(|(odd, _)| words.contains(&format!(" {odd} "))) {
+            for (odd, better) in odd_in(&text) {
                 let what = format!("a text says \"{odd}\": {better}");
                 offences.push(source.offence(line, what, "write it as a manual page would"));
             }
         }
     }
     offences
+}
+
+/// Returns the odd words of a text, each with a better one.
+pub fn odd_in(text: &str) -> impl Iterator<Item = &'static (&'static str, &'static str)> + use<> {
+    let words = words_of(text);
+    ODD.iter().filter(move |(odd, _)| words.contains(&format!(" {odd} ")))
 }
 
 fn texts_for_models(source: &Source) -> Vec<(String, usize)> {
