@@ -2,8 +2,7 @@
 //!
 //! `cargo run -p haft --example event_log -- FOLDER`
 
-use haft::{ToolCall, Toolbox};
-use haft_runtime::record;
+use haft::{ToolCall, Toolbox, record};
 use serde_json::json;
 
 #[tokio::main]

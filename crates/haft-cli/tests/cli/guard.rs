@@ -6,6 +6,8 @@ mod cases;
 mod depths;
 #[path = "guard/dropped_questions.rs"]
 mod dropped_questions;
+#[path = "guard/narrowed.rs"]
+mod narrowed;
 #[path = "guard/real_events.rs"]
 mod real_events;
 #[path = "guard/recording.rs"]

@@ -77,7 +77,7 @@ fn judge(options: (&Options, GuardMode), event: &GuardEvent) -> GuardAnswer {
             // Before the judge looks: a file is told of once.
             let redactor = judge.redactor();
             match judge.judge(event) {
-                Ok(judged) => prepared(options.1, (&judge, judged), event, &redactor),
+                Ok(judged) => prepared(options, (&judge, judged), event, &redactor),
                 Err(error) => GuardAnswer::unjudged(event.recipient, &format!("{error:#}"), &redactor),
             }
         }
@@ -87,19 +87,21 @@ fn judge(options: (&Options, GuardMode), event: &GuardEvent) -> GuardAnswer {
 
 /// Answers with what was judged, and prepares for the call if it may be made.
 fn prepared(
-    reach: GuardMode,
-    (judge, judged): (&AgentCallJudge, AgentCallJudgement),
+    options: (&Options, GuardMode),
+    (call_judge, judged): (&AgentCallJudge, AgentCallJudgement),
     event: &GuardEvent,
     redactor: &Redactor,
 ) -> GuardAnswer {
     let AgentCallJudgement { ruling, follows } = judged;
     let answer = GuardAnswer::of(event.recipient, &ruling, redactor);
-    if reach == GuardMode::Judges || !answer.lets_run() {
+    if options.1 == GuardMode::Judges || !answer.lets_run() {
         return answer;
     }
-    match Recording::of(judge, event).before(follows, redactor) {
+    match Recording::of(call_judge, event).before(follows, redactor) {
         Ok(input) => answer.with_input(input),
-        Err(error) => answer.with_remark(&format!("haft can only judge it: {error:#}. It cannot be undone.")),
+        // Without the ticket the command would run without the sandbox for which it was judged.
+        Err(error) => judge((options.0, GuardMode::Judges), event)
+            .with_remark(&format!("haft can only judge it: {error:#}. It cannot be undone.")),
     }
 }
 

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use haft_testkit::require::Need;
 use serde_json::{Value, json};
 
+use super::decision_in;
 use crate::{CapturedOutput, Place, said};
 
 impl Place {
@@ -228,4 +229,27 @@ fn one_line_says_what_is_covered_when_an_agent_starts() {
     assert!(line(&[]).contains("Claude Code"), "{}", line(&[]));
     assert!(line(&[]).contains("runs its commands in the sandbox"), "{}", line(&[]));
     assert!(line(&["--judge-only"]).contains("only judges"), "{}", line(&["--judge-only"]));
+}
+
+#[test]
+fn where_state_cannot_be_written_a_command_is_judged_without_the_sandbox() {
+    let place = Place::new();
+    place.put("ws/Makefile", "x:; echo hi\n");
+    place.put("ws/a.txt", "hi\n");
+    place.put("file", "");
+    let commands = [
+        ("make x", "--yes"),
+        ("rm a.txt", "--yes"),
+        ("python3 x.py", "--yes"),
+        ("curl -s http://x.example", "--yes=all"),
+    ];
+    for (command, yes) in commands {
+        let mut guard = place.command(&["guard", yes]);
+        guard.current_dir("/").env("XDG_STATE_HOME", place.path("file/nope"));
+        let event = place.event("Bash", &json!({ "command": command }));
+        let (decision, reason) = decision_in(&said(guard, event.as_bytes()));
+        let judged = place.guarded_with(&["--judge-only", yes], "Bash", &json!({ "command": command })).0;
+        assert_ne!(decision, "allow", "{command}: {reason}");
+        assert_eq!(decision, judged, "{command}: {reason}");
+    }
 }

@@ -1,8 +1,10 @@
 //! Events of other agents, in one form.
 
 pub(crate) mod address;
+pub(crate) mod doubtful;
 pub(crate) mod event;
 pub(crate) mod form;
+pub(crate) mod narrowing;
 pub(crate) mod patch;
 pub(crate) mod place;
 pub(crate) mod served;

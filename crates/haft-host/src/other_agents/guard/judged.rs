@@ -35,6 +35,8 @@ use super::events::server_tool::ServerTool;
 use super::events::wanted::{AgentCallEffect, AgentFileOperation};
 use super::own_rules::OwnRules;
 use super::secrets;
+use super::secrets::git_settings;
+use super::secrets::name_pattern::{alternatives, may_fit_path};
 use super::secrets::secret_looks::SecretLooks;
 use crate::opening::hosts::HostsOfSettings;
 use crate::opening::loaded_workspace::LoadedWorkspace;
@@ -72,6 +74,13 @@ impl AgentCallJudgement {
     fn only(ruling: Ruling) -> Self {
         Self { ruling, follows: Follows::Nothing }
     }
+}
+
+/// What a search of an agent looks at, and shows.
+#[derive(Clone, Copy)]
+struct AgentSearch<'a> {
+    only: Option<&'a str>,
+    shows_lines: bool,
 }
 
 /// Judges the calls of an agent in one workspace.
@@ -163,10 +172,8 @@ impl AgentCallJudge {
         }
         let mut needed = AdvanceYes::ToUndoable;
         let ruling = match AgentCallEffect::of(event).map_err(|why| anyhow!(why))? {
-            AgentCallEffect::Command { text, folder: elsewhere, leaves_sandbox } => {
-                let folder = elsewhere.map_or(Ok(folder.clone()), |elsewhere| self.folder(&folder.join(elsewhere)))?;
-                let text = self.own_line(event, text);
-                let judged = self.command(&text, &folder)?;
+            AgentCallEffect::Command { text, folders, leaves_sandbox } => {
+                let judged = self.command_in_each(&self.own_line(event, text), &folder, &folders)?;
                 return Ok(AgentCallJudgement { ruling: command::leaving(judged.ruling, leaves_sandbox), ..judged });
             }
             AgentCallEffect::Files(files) => {
@@ -175,16 +182,14 @@ impl AgentCallJudge {
                 return Ok(AgentCallJudgement { ruling, follows: Follows::Edit(places) });
             }
             AgentCallEffect::ManyFiles(patterns) => self.many_files(&patterns, &folder)?,
-            AgentCallEffect::Search { tool, folder: below, only, tells_content } => {
-                let below = below.unwrap_or_else(|| ".".to_owned());
-                let mut effects = self.searched(&folder, &below, only.as_deref())?;
-                if let (true, Some(Effect::Read(Target::Inside(place)))) = (tells_content, effects.first()) {
-                    let secret = secrets::found_by_search(&self.workspace, place.path(), only.as_deref());
-                    let place = secret.map(|secret| FileLocation::new(secret, Extent::Entry));
-                    effects.extend(place.map(|place| Effect::Read(Target::Inside(place))));
-                }
-                let ruling = self.by_effects(tool, &effects);
-                if tool == "grep" { self.stricter_for_other_names(ruling, &effects) } else { ruling }
+            AgentCallEffect::Search { tool, folders, only, shows_lines } => {
+                let searches = folders.iter().flat_map(|below| only.iter().map(move |only| (below, only)));
+                let judge = |(below, only): (&Option<String>, &Option<String>)| {
+                    let below = below.as_deref().unwrap_or(".");
+                    self.search(tool, (&folder, below), AgentSearch { only: only.as_deref(), shows_lines })
+                };
+                let rulings: Vec<Ruling> = searches.map(judge).collect::<Result<_, _>>()?;
+                rulings.into_iter().reduce(Ruling::stricter).context("the call names no folder")?
             }
             AgentCallEffect::Fetch(addresses) => {
                 needed = AdvanceYes::ToAll;
@@ -276,31 +281,38 @@ impl AgentCallJudge {
         Ok(if planted.is_empty() { ruling } else { ruling.stricter(self.by_effects(tool, &planted)) })
     }
 
-    /// Asks about files that are secrets by another name. A patch shows what is around a change, as a reader does.
+    /// Asks about files that are secrets by another name, and about settings of git with a password. A patch shows what is around a change, as a reader does.
     fn stricter_for_other_names(&self, ruling: Ruling, effects: &[Effect]) -> Ruling {
         let touched = effects.iter().filter_map(|effect| match effect {
             Effect::Read(target) | Effect::Change(target, _) => Some(target),
             _ => None,
         });
         let looks = SecretLooks::at(&self.workspace);
+        let of_git = git_settings::question_about_files(&self.workspace, touched.clone());
+        let ruling = of_git.into_iter().fold(ruling, Ruling::stricter);
         touched.filter_map(|target| secrets::of_other_name(&looks, target)).fold(ruling, Ruling::stricter)
     }
 
     /// Judges the reading of files by patterns: each as the path that it is, and as the secret that it finds.
     fn many_files(&self, patterns: &[String], folder: &Path) -> anyhow::Result<Ruling> {
-        let mut files: Vec<(AgentFileOperation, String)> = Vec::new();
-        for pattern in patterns {
-            let target = self.locate(folder, pattern, Extent::Tree)?;
+        let (mut files, mut found) = (Vec::new(), Vec::new());
+        // A pattern with braces may be the name of a file, or stand for several patterns.
+        let written_out = |pattern: &String| alternatives(pattern).unwrap_or_default();
+        for pattern in patterns.iter().flat_map(|pattern| [vec![pattern.clone()], written_out(pattern)].concat()) {
+            let target = self.locate(folder, &pattern, Extent::Tree)?;
             files.push((AgentFileOperation::Read, pattern.clone()));
             if !target.is_inside() {
                 continue;
             }
+            found.push(target.place().path().to_owned());
             let secret = secrets::found_by_path(&self.workspace, target.place().path());
             let secret = secret.map(|secret| Target::Inside(FileLocation::new(secret, Extent::Entry)));
             let path = secret.and_then(|secret| self.workspace.real_path(&secret));
             files.extend(path.map(|path| (AgentFileOperation::Read, path.to_string_lossy().into_owned())));
         }
-        self.files(&files, folder)
+        let is_found = |file: &Path| found.iter().any(|pattern: &PathBuf| may_fit_path(pattern, file));
+        let of_git = git_settings::question_about_pattern(&self.workspace, is_found);
+        Ok(of_git.into_iter().fold(self.files(&files, folder)?, Ruling::stricter))
     }
 
     /// Returns what a search reads: everything below a folder, and the secrets that it is asked for by name.
@@ -315,6 +327,24 @@ impl AgentCallJudge {
             effects.push(Effect::Read(if tree.is_inside() { Target::Inside(place) } else { Target::Outside(place) }));
         }
         Ok(effects)
+    }
+
+    fn search(&self, tool: &str, (folder, below): (&Path, &str), search: AgentSearch<'_>) -> anyhow::Result<Ruling> {
+        let mut effects = self.searched(folder, below, search.only)?;
+        let tells_content = tool == "grep" && (search.shows_lines || search.only.is_some());
+        if let (true, Some(Effect::Read(Target::Inside(place)))) = (tells_content, effects.first()) {
+            let secret = secrets::found_by_search(&self.workspace, place.path(), search.only);
+            let place = secret.map(|secret| FileLocation::new(secret, Extent::Entry));
+            effects.extend(place.map(|place| Effect::Read(Target::Inside(place))));
+        }
+        let ruling = self.by_effects(tool, &effects);
+        if tool != "grep" {
+            return Ok(ruling);
+        }
+        let is_found = |file: &Path| search.only.is_some_and(|only| secrets::may_be_searched(only, file));
+        let of_git = git_settings::question_about_pattern(&self.workspace, is_found);
+        let ruling = of_git.into_iter().fold(ruling, Ruling::stricter);
+        Ok(self.stricter_for_other_names(ruling, &effects))
     }
 
     fn fetch(&self, addresses: &[String]) -> anyhow::Result<Ruling> {

@@ -4,8 +4,11 @@
 //! a person. Files that a program leaves out by itself (`rg`: ignored files, `git`: untracked files) or by its options
 //! (`grep --include`) are left out here too.
 
+pub(crate) mod exclusions;
 pub(crate) mod git_objects;
+pub(crate) mod git_patches;
 pub(crate) mod git_settings;
+pub(crate) mod name_pattern;
 pub(crate) mod searchers;
 pub(crate) mod secret_looks;
 pub(crate) mod within_command;
@@ -19,6 +22,8 @@ use haft_contract::files::path::{Extent, FileLocation, Target, one_line};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_workspace::files::{FolderReader, Workspace};
 
+use exclusions::{GrepExclusions, Reached};
+use name_pattern::{may_find, may_fit_path};
 use searchers::Selection;
 use secret_looks::SecretLooks;
 
@@ -33,6 +38,10 @@ pub(super) const COPIERS: &[&str] = &["cp", "mv", "rsync", "ln", "install", "du"
 
 /// Programs that read whole folders and follow no link in them unless they are told to.
 const WALKERS: &[&str] = &["grep", "egrep", "fgrep", "rg", "ag", "ack", "tar", "diff"];
+
+/// Options and variables that change which files a pattern finds, or which words `grep` reads as its options.
+const CHANGING_PATTERNS: &[&str] =
+    &["extglob", "nocaseglob", "globstar", "dotglob", "GLOBIGNORE", "GREP_OPTIONS", "POSIXLY_CORRECT"];
 
 /// Makes a question about a command that names a secret one that only a person answers: what programs do with it is not
 /// known, and an agent may answer ordinary questions by itself.
@@ -115,39 +124,80 @@ pub(super) fn of_other_name(looks: &SecretLooks<'_>, target: &Target) -> Option<
 
 /// Returns a secret that a search of an agent finds below a folder, among the files of these names.
 pub(super) fn found_by_search(workspace: &Workspace, folder: &Path, only: Option<&str>) -> Option<PathBuf> {
-    // Several patterns may stand in one text; those that leave files out are not followed.
-    let signs = |sign: char| sign == ',' || sign.is_whitespace();
-    let globs: Vec<&str> = only.unwrap_or_default().split(signs).filter(|glob| !glob.is_empty()).collect();
-    let wanted: Vec<&str> = globs.iter().copied().filter(|glob| !glob.starts_with('!')).collect();
-    // The searches of agents leave out what git ignores, unless a pattern finds it.
-    let reader = if wanted.is_empty() { FolderReader::NotIgnored } else { FolderReader::Everything };
-    let secrets = workspace.secrets_read_by(folder, reader);
-    let is_wanted = |secret: &PathBuf| {
-        let fits = |glob: &&str| {
-            let last = glob.trim_end_matches('/').rsplit('/').next().unwrap_or(glob);
-            secret.iter().any(|part| fits_name(last, &part.to_string_lossy()))
-        };
-        wanted.is_empty() || wanted.iter().any(fits)
-    };
-    secrets.into_iter().find(is_wanted)
+    glob_lists(only.unwrap_or_default()).iter().find_map(|globs| found_by_globs(workspace, folder, globs))
 }
 
-/// Returns the secrets that a pattern for paths finds, or the folder of that name holds.
+/// Returns the lists of patterns that agents read in one text: some take it as one pattern, some split it at spaces, at
+/// commas that are not in braces, or at commas where there are no braces.
+fn glob_lists(text: &str) -> Vec<Vec<&str>> {
+    let at_spaces = || text.split_whitespace();
+    let mut lists = vec![
+        vec![text],
+        at_spaces().collect(),
+        at_commas(text),
+        at_spaces().flat_map(at_commas).collect(),
+        at_spaces().flat_map(at_commas_without_braces).collect(),
+    ];
+    lists.iter_mut().for_each(|list| list.retain(|glob| !glob.is_empty()));
+    lists.dedup();
+    lists
+}
+
+fn at_commas(text: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    let splits = |sign: char| {
+        match sign {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        sign == ',' && depth == 0
+    };
+    text.split(splits).map(str::trim).collect()
+}
+
+fn at_commas_without_braces(word: &str) -> Vec<&str> {
+    if word.contains('{') && word.contains('}') { vec![word] } else { word.split(',').collect() }
+}
+
+/// Returns whether a search of an agent reads a file because one of its patterns finds it.
+pub(super) fn may_be_searched(only: &str, file: &Path) -> bool {
+    glob_lists(only).iter().flatten().any(|glob| !glob.starts_with('!') && may_find(glob, file))
+}
+
+fn found_by_globs(workspace: &Workspace, folder: &Path, globs: &[&str]) -> Option<PathBuf> {
+    // Patterns that leave files out are not followed.
+    let wanted: Vec<String> =
+        globs.iter().filter(|glob| !glob.starts_with('!')).map(|glob| glob.to_lowercase()).collect();
+    // The searches of agents leave out what git ignores, unless a pattern finds it.
+    let reader = if wanted.is_empty() { FolderReader::NotIgnored } else { FolderReader::Everything };
+    let is_wanted = |secret: &PathBuf| {
+        wanted.is_empty() || wanted.iter().any(|glob| may_find(glob, Path::new(&in_small_letters(secret))))
+    };
+    workspace.secrets_read_by(folder, reader).into_iter().find(is_wanted)
+}
+
+/// Returns the secrets that a pattern for paths finds, or the folder of that name holds. Some agents read patterns without
+/// regard to large and small letters.
 pub(super) fn found_by_path(workspace: &Workspace, pattern: &Path) -> Option<PathBuf> {
     let secrets = workspace.secrets_read_by(Path::new(""), FolderReader::Everything);
+    let pattern = in_small_letters(pattern);
     let is_found = |secret: &PathBuf| {
-        secret.ancestors().filter(|above| !above.as_os_str().is_empty()).any(|above| fits(pattern, above))
-            || pattern.as_os_str().is_empty()
+        let secret = in_small_letters(secret);
+        let mut above = Path::new(&secret).ancestors().filter(|above| !above.as_os_str().is_empty());
+        pattern.is_empty() || above.any(|above| may_fit_path(Path::new(&pattern), above))
     };
     secrets.into_iter().find(is_found)
+}
+
+fn in_small_letters(path: &Path) -> String {
+    path.to_string_lossy().to_lowercase()
 }
 
 /// Returns a secret that a command may find because it makes the shell read patterns in another way.
 fn by_other_patterns(looks: &SecretLooks<'_>, effects: &[Effect]) -> Option<PathBuf> {
     let changes = |effect: &Effect| match effect {
-        Effect::Run(line) => {
-            ["extglob", "nocaseglob", "globstar", "dotglob", "GLOBIGNORE"].iter().any(|option| line.0.contains(option))
-        }
+        Effect::Run(line) => CHANGING_PATTERNS.iter().any(|option| line.0.contains(option)),
         _ => false,
     };
     let is_changed = effects.iter().any(changes);
@@ -200,16 +250,7 @@ fn read_along(
     (finds, known_to_git): (Finds, FolderReader),
 ) -> Option<PathBuf> {
     if step.words.first().is_some_and(|program| program == "git") {
-        // Git shows all that it knows, from whichever folder.
-        let reader = match git_reader(step) {
-            Some(FolderReader::Git) => Some(known_to_git),
-            reader => reader,
-        };
-        let known = reader.and_then(|reader| looks.read_by(Path::new(""), reader).into_iter().next());
-        let known = known.or_else(|| reader.and_then(|_| git_objects::stashed(looks, step)));
-        // An object may have the content of each.
-        let any = || looks.read_by(Path::new(""), FolderReader::Everything).into_iter().next();
-        return known.or_else(|| any().filter(|_| git_objects::shows_other_than_commits(looks, step)));
+        return shown_by_git(looks, step, known_to_git);
     }
     if prints_composed(&step.words) {
         return looks.read_by(Path::new(""), FolderReader::Everything).into_iter().next();
@@ -241,13 +282,33 @@ fn read_along(
     };
     secrets.retain(|secret| is_secret(secret) || !passes_links_by || is_other_name(secret));
     let enters = enters_folders(&step.words);
-    let is_found = |secret: &Path| {
-        let fits = |found: &Path| fits(path, found) && (finds == Finds::All || says_dots(path, found));
-        let above = if enters { secret.ancestors().find(|above| fits(above)) } else { None };
-        !is_pattern || fits(secret) || above.is_some()
+    let exclusions = GrepExclusions::of(&step.words);
+    let fits = |found: &Path| may_fit_path(path, found) && (finds == Finds::All || says_dots(path, found));
+    let is_read = |secret: &Path| {
+        let is_in = |reached: Reached<'_>| !exclusions.leave_out(secret, reached);
+        let mut above = secret.ancestors().skip(1).filter(|above| enters && fits(above));
+        match is_pattern {
+            _ if follows_links => is_in(Reached::ByLinks),
+            true => fits(secret) && is_in(Reached::Named) || above.any(|above| is_in(Reached::Below(above))),
+            false => is_in(Reached::Below(path)),
+        }
     };
-    secrets.retain(|secret| is_found(secret) && selection.takes(secret) && !is_left_out(&step.words, secret));
+    secrets.retain(|secret| is_read(secret) && selection.takes(secret));
     secrets.into_iter().next()
+}
+
+/// Returns a secret that a command of git shows without naming it.
+fn shown_by_git(looks: &SecretLooks<'_>, step: &CommandStep, known_to_git: FolderReader) -> Option<PathBuf> {
+    // Git shows all that it knows, from whichever folder.
+    let reader = match git_reader(step) {
+        Some(FolderReader::Git) => Some(known_to_git),
+        reader => reader,
+    };
+    let known = reader.and_then(|reader| looks.read_by(Path::new(""), reader).into_iter().next());
+    let known = known.or_else(|| reader.and_then(|_| git_objects::stashed(looks, step)));
+    // An object may have the content of each.
+    let any = || looks.read_by(Path::new(""), FolderReader::Everything).into_iter().next();
+    known.or_else(|| any().filter(|_| git_objects::shows_other_than_commits(looks, step)))
 }
 
 /// Says which files a command of git shows the content of, if any. Where options decide whether it does (`git log -p`),
@@ -288,7 +349,8 @@ fn git_reader(step: &CommandStep) -> Option<FolderReader> {
     let searches = words.iter().any(|word| word.starts_with("-S") || word.starts_with("-G"));
     let reads = searches || matches!(step.does, StepEffect::Read(_) | StepEffect::ReadUnknown);
     let is_verbose = has_letter(words, "vpie")
-        || ["--verbose", "--patch", "--interactive", "--edit"].iter().any(|flag| has_option(words, flag));
+        || ["--verbose", "--patch", "--interactive", "--edit"].iter().any(|flag| has_option(words, flag))
+        || git_patches::setting_switches_patches_on(words);
     let takes_untracked = has_option(words, "--no-index") || has_option(words, "--untracked");
     let sub = git_objects::subcommand_of(words)?;
     match sub.as_str() {
@@ -301,6 +363,7 @@ fn git_reader(step: &CommandStep) -> Option<FolderReader> {
         // What it takes from the files, a later command shows.
         "stash" if has_letter(words, "a") || has_option(words, "--all") => Some(FolderReader::Everything),
         "stash" if has_letter(words, "u") || has_option(words, "--include-untracked") => Some(FolderReader::NotIgnored),
+        "stash" if git_patches::stash_may_print_patch(words) => Some(FolderReader::Git),
         "stash" if !words.iter().any(|word| RESTORING.contains(&word.as_str())) => Some(FolderReader::Git),
         "status" | "commit" | "add" | "stage" | "checkout" | "reset" | "restore" if is_verbose => {
             Some(FolderReader::NotIgnored)
@@ -403,79 +466,8 @@ fn enters_folders(words: &[String]) -> bool {
     }
 }
 
-/// Returns whether the options of a search leave a file out.
-fn is_left_out(words: &[String], secret: &Path) -> bool {
-    let values = |option: &str| {
-        let joined = words.iter().filter_map(move |word| word.strip_prefix(option)?.strip_prefix('='));
-        let apart = words.windows(2).filter(move |pair| pair[0] == option).map(|pair| pair[1].as_str());
-        joined.chain(apart).map(str::to_owned).collect::<Vec<_>>()
-    };
-    let name = secret.file_name().unwrap_or_default().to_string_lossy();
-    let is_grep = words.first().is_some_and(|program| program.ends_with("grep"));
-    let (only, not, not_in) = (values("--include"), values("--exclude"), values("--exclude-dir"));
-    let is_in = |folder: &String| {
-        secret.parent().is_some_and(|above| above.iter().any(|part| fits_name(folder, &part.to_string_lossy())))
-    };
-    is_grep
-        && (!only.is_empty() && !only.iter().any(|glob| fits_name(glob, &name))
-            || not.iter().any(|glob| fits_name(glob, &name))
-            || not_in.iter().any(is_in))
-}
-
 /// Returns whether a pattern says the dots of the hidden names in a path.
 fn says_dots(pattern: &Path, path: &Path) -> bool {
     let is_hidden = |part: &std::ffi::OsStr| part.to_string_lossy().starts_with('.');
     pattern.iter().zip(path.iter()).all(|(pattern, part)| is_hidden(part) <= is_hidden(pattern))
-}
-
-/// Returns whether a path fits a pattern, part by part; `**` is any number of parts.
-fn fits(pattern: &Path, path: &Path) -> bool {
-    let parts = |path: &Path| -> Vec<String> { path.iter().map(|part| part.to_string_lossy().into_owned()).collect() };
-    fits_parts(&parts(pattern), &parts(path))
-}
-
-fn fits_parts(pattern: &[String], path: &[String]) -> bool {
-    match pattern.split_first() {
-        None => path.is_empty(),
-        Some((first, rest)) if first == "**" => (0..=path.len()).any(|at| fits_parts(rest, &path[at..])),
-        Some((first, rest)) => {
-            path.split_first().is_some_and(|(part, parts)| fits_name(first, part) && fits_parts(rest, parts))
-        }
-    }
-}
-
-/// Returns whether a name fits a pattern with `*`; one with other signs fits everything.
-pub(super) fn fits_name(pattern: &str, name: &str) -> bool {
-    if pattern.contains(['?', '[', '{', '…']) {
-        return true;
-    }
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((begin, rest)) => name.strip_prefix(begin).is_some_and(|name| {
-            let mut ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
-            ends.any(|at| fits_name(rest, &name[at..]))
-        }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_that_leave_a_file_out_are_honoured_where_they_are_understood() {
-        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let is_out = |line: &str| is_left_out(&words(line), Path::new("conf/.env"));
-        for out in ["grep -r x --include=*.py .", "grep -r x --exclude=.env* .", "grep -r --exclude-dir conf x ."] {
-            assert!(is_out(out), "{out}");
-        }
-        for in_ in [
-            "grep -r x .",
-            "grep -r --include=.env x .",
-            "grep -r --include=.e* --include=*.py x",
-            "cat --include=*.py",
-        ] {
-            assert!(!is_out(in_), "{in_}");
-        }
-    }
 }

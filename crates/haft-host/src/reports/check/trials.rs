@@ -1,4 +1,4 @@
-//! Tries what definitions are bound to: does it exist, does it accept the arguments, do its examples hold?
+//! Tries the code behind definitions: whether it exists, accepts the arguments, and gives what the examples say.
 //!
 //! It runs in the sandbox, over a layer that haft discards afterwards. haft does not run code of a project that the user
 //! does not trust.

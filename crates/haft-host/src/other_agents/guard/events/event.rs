@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
+use super::doubtful;
 use super::form::{GuardEventForm, GuardEventTiming, PermissionMode, Recipient};
 use super::server_tool::ServerTool;
 use super::unique::Unique;
@@ -78,9 +79,9 @@ impl GuardEvent {
     }
 }
 
-/// Returns whom an event comes from that is not read because a key stands twice in it.
+/// Returns whom an event comes from that is not read: a key stands twice in it, or it is not JSON.
 fn recipient_of_doubtful(bytes: &[u8]) -> Recipient {
-    let Ok(Value::Object(fields)) = serde_json::from_slice::<Value>(bytes) else { return Recipient::default() };
+    let fields = doubtful::readable_fields(bytes);
     let mode = PermissionMode::of(fields.get("permission_mode"));
     Recipient { form: form_of(&fields).map_or_else(|_| GuardEventForm::default(), |(form, _)| form), mode }
 }

@@ -7,20 +7,24 @@ use serde_json::{Map, Value};
 
 use super::event::{GuardEvent, PATCHES};
 use super::form::GuardEventForm;
+use super::narrowing;
+use super::narrowing::NarrowingArgument;
 use super::patch;
 use crate::other_agents::guard::setup_lines::quoted as shell_word;
 
 /// The effect of a call of an agent's tool.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::other_agents::guard) enum AgentCallEffect {
-    /// Runs a command, in the folder of the agent or another one.
-    Command { text: String, folder: Option<String>, leaves_sandbox: bool },
+    /// Runs a command, in the folder of the agent or another one. Where the call does not say for certain which one, there
+    /// are several, and that of the agent comes first.
+    Command { text: String, folders: Vec<Option<String>>, leaves_sandbox: bool },
     /// Does something to files.
     Files(Vec<(AgentFileOperation, String)>),
     /// Reads the files that these patterns find, and those in folders.
     ManyFiles(Vec<String>),
-    /// Looks for names or text below a folder; only in files of this name, where one is given.
-    Search { tool: &'static str, folder: Option<String>, only: Option<String>, tells_content: bool },
+    /// Looks for names or text below a folder; only in files of this name, where one is given. Of both there are several
+    /// where the call does not say for certain which one counts.
+    Search { tool: &'static str, folders: Vec<Option<String>>, only: Vec<Option<String>>, shows_lines: bool },
     /// Fetches these addresses.
     Fetch(Vec<String>),
     /// Searches the web.
@@ -106,10 +110,6 @@ const TOOLS: &[(&[&str], AgentToolKind)] = &[
 ];
 
 const PATHS: &[&str] = &["file_path", "notebook_path", "path", "target_file", "absolute_path", "filePath"];
-const FOLDERS: &[&str] = &["path", "dir_path"];
-const COMMAND_FOLDERS: &[&str] = &["dir_path", "directory", "working_directory", "workdir", "cwd"];
-const ONLY: &[&str] = &["glob", "include_pattern", "include"];
-
 impl AgentCallEffect {
     /// Returns the text of a command.
     pub(in crate::other_agents::guard) fn into_command(self) -> Option<String> {
@@ -132,7 +132,7 @@ impl AgentToolKind {
         Ok(match self {
             AgentToolKind::Command => AgentCallEffect::Command {
                 text: input.command()?,
-                folder: input.one(COMMAND_FOLDERS)?,
+                folders: input.readings(narrowing::COMMAND_FOLDERS)?,
                 leaves_sandbox: input.says("dangerouslyDisableSandbox"),
             },
             AgentToolKind::Files(deed) => AgentCallEffect::Files(vec![(deed, input.needed(PATHS)?)]),
@@ -142,32 +142,23 @@ impl AgentToolKind {
                 if lists.is_empty() {
                     return Err("the call has no \"include\"".to_owned());
                 }
-                AgentCallEffect::ManyFiles(lists.concat())
+                let patterns = lists.concat();
+                if let Some(pattern) = patterns.iter().find(|pattern| narrowing::may_lead_anywhere(pattern)) {
+                    return Err(format!("haft does not know where {pattern:?} leads"));
+                }
+                AgentCallEffect::ManyFiles(patterns)
             }
             AgentToolKind::Patch => {
                 let text = input.needed(&["command", "input", "patch"])?;
                 AgentCallEffect::Files(patch::touched(&text).ok_or("the patch names no file")?)
             }
             AgentToolKind::Search(tool) => {
-                // Of a pattern for names the folders in front belong to the place that is looked at.
-                let pattern = if tool == "glob" { input.one(&["pattern"])? } else { None };
-                let folder = input.one(FOLDERS)?;
-                let folder = match pattern.as_deref().and_then(folders_of) {
-                    Some(ahead) if ahead.starts_with(['/', '~']) => Some(ahead),
-                    Some(ahead) => Some(format!("{}/{ahead}", folder.as_deref().unwrap_or("."))),
-                    None => folder,
-                };
-                // Claude Code names files unless it is told to show lines; Cursor has a tool of the same name that shows them.
-                let shows = input.one(&["output_mode"])?;
-                let is_of_cursor = matches!(input.form, GuardEventForm::Cursor | GuardEventForm::CursorTool);
-                let names_files = match shows.as_deref() {
-                    None => input.tool == "Grep" && !is_of_cursor,
-                    Some(mode) => matches!(mode, "files_with_matches" | "count"),
-                };
-                let only = input.one(ONLY)?;
+                let pattern = if tool == "glob" { input.one(&["pattern", "glob_pattern"])? } else { None };
+                let folders = input.readings(narrowing::SEARCHED_FOLDERS)?;
+                let folders = pattern.map_or_else(|| folders.clone(), |pattern| narrowing::ahead(&pattern, &folders));
                 // The name of a file with a match tells what is in it too, letter by letter, where the search is for few files.
-                let tells_content = tool == "grep" && (!names_files || only.is_some());
-                AgentCallEffect::Search { tool, folder, only, tells_content }
+                let shows_lines = tool == "grep" && !input.only_names_files()?;
+                AgentCallEffect::Search { tool, folders, only: input.readings(narrowing::NAMES)?, shows_lines }
             }
             AgentToolKind::Fetch => AgentCallEffect::Fetch(input.addresses()?),
             AgentToolKind::WebSearch => AgentCallEffect::WebSearch,
@@ -186,21 +177,6 @@ impl AgentToolKind {
             },
             AgentToolKind::Notes => AgentCallEffect::Notes,
         })
-    }
-}
-
-/// Returns the folders in front of the first sign of a pattern, where they lead somewhere else.
-fn folders_of(pattern: &str) -> Option<String> {
-    let leads_away = pattern.starts_with(['/', '~']) || pattern.split('/').any(|part| part == "..");
-    let plain: Vec<&str> = pattern.split('/').take_while(|part| !part.contains(['*', '?', '[', '{'])).collect();
-    let ahead = plain.join("/");
-    // Behind a pattern it may lead up from anywhere.
-    let leads_up_later = pattern.split('/').skip(plain.len()).any(|part| part == "..");
-    match () {
-        () if !leads_away => None,
-        () if leads_up_later => Some("/".to_owned()),
-        () if ahead.is_empty() && pattern.starts_with('/') => Some("/".to_owned()),
-        () => Some(ahead),
     }
 }
 
@@ -227,6 +203,26 @@ impl AgentToolInput<'_> {
             }
         }
         Ok(found.map(|(_, text)| text.to_owned()))
+    }
+
+    /// Returns what an argument that narrows a call may say. One that the agent's tool does not have may count or not.
+    fn readings(&self, argument: NarrowingArgument) -> Result<Vec<Option<String>>, String> {
+        let text = self.one(argument.names)?;
+        let own = (argument.own)(self.tool, self.form);
+        let counts = own.iter().any(|key| self.fields.get(*key).is_some_and(Value::is_string));
+        Ok(if text.is_none() || counts { vec![text] } else { vec![None, text] })
+    }
+
+    /// Returns whether a search names files and shows none of their lines. Claude Code does so unless it is told to show
+    /// lines; Cursor has a tool of the same name that shows them. Others do not have the argument.
+    fn only_names_files(&self) -> Result<bool, String> {
+        let mode = self.one(&["output_mode"])?;
+        let names = matches!(mode.as_deref(), Some("files_with_matches" | "count"));
+        Ok(match self.form {
+            GuardEventForm::Cursor | GuardEventForm::CursorTool | GuardEventForm::Copilot => names,
+            GuardEventForm::Claude | GuardEventForm::Permission if self.tool == "Grep" => mode.is_none() || names,
+            _ => false,
+        })
     }
 
     /// Returns the text of a command; Codex may write a list of words.

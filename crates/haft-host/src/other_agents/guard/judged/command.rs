@@ -42,6 +42,26 @@ enum UndoExtent {
 }
 
 impl AgentCallJudge {
+    /// Judges a command that may start in each of these folders; the strictest ruling counts. If haft runs it, it starts in
+    /// the first one.
+    pub(super) fn command_in_each(
+        &self,
+        text: &str,
+        folder: &Path,
+        folders: &[Option<String>],
+    ) -> anyhow::Result<AgentCallJudgement> {
+        let judge = |elsewhere: &Option<String>| match elsewhere {
+            Some(elsewhere) => self.command(text, &self.folder(&folder.join(elsewhere))?),
+            None => self.command(text, folder),
+        };
+        let (first, others) = folders.split_first().context("the call has no folder")?;
+        let mut judged = judge(first)?;
+        for other in others {
+            judged.ruling = judged.ruling.stricter(judge(other)?.ruling);
+        }
+        Ok(judged)
+    }
+
     /// Judges a command that starts in this folder. haft runs none that starts outside the workspace: the sandbox has no
     /// such folder.
     pub(super) fn command(&self, text: &str, folder: &Path) -> anyhow::Result<AgentCallJudgement> {

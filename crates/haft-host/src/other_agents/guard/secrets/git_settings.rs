@@ -11,6 +11,7 @@ use haft_contract::files::path::{Extent, FileLocation, Target, one_line};
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_workspace::files::{FolderReader, GitSecret, Workspace};
 
+use super::has_option;
 use super::searchers::Selection;
 
 /// The subcommands of git that show settings or addresses.
@@ -27,9 +28,43 @@ pub(in crate::other_agents::guard) fn question<'a>(
     if showing.is_empty() {
         return None;
     }
+    about_first(workspace, |root, secret| showing.iter().any(|step| shows(root, step, secret)))
+}
+
+/// Returns the question about a file tool or a search of an agent that would show them.
+pub(in crate::other_agents::guard) fn question_about_files<'a>(
+    workspace: &Workspace,
+    touched: impl Iterator<Item = &'a Target>,
+) -> Option<Ruling> {
+    let inside =
+        touched.filter_map(|target| if let Target::Inside(place) = target { Some(place.path()) } else { None });
+    let paths: Vec<&Path> = inside.collect();
+    about_first(workspace, |root, secret| {
+        let is_shown = |path: &Path| {
+            let whole = root.join(path);
+            whole == secret.file || is_in_git_folder(path) && secret.file.starts_with(&whole)
+        };
+        paths.iter().any(|path| is_shown(path))
+    })
+}
+
+/// Returns the question about a search below a folder that a pattern leads into the folder of git, or about the reading
+/// of files that it finds there.
+pub(in crate::other_agents::guard) fn question_about_pattern(
+    workspace: &Workspace,
+    finds: impl Fn(&Path) -> bool,
+) -> Option<Ruling> {
+    about_first(workspace, |root, secret| secret.file.strip_prefix(root).is_ok_and(&finds))
+}
+
+fn is_in_git_folder(path: &Path) -> bool {
+    path.iter().any(|part| part == ".git")
+}
+
+fn about_first(workspace: &Workspace, is_shown: impl Fn(&Path, &GitSecret) -> bool) -> Option<Ruling> {
     let root = workspace.real_path(&Target::Inside(FileLocation::new("", Extent::Tree)))?;
     let secrets = workspace.git_secrets();
-    let shown = secrets.iter().find(|secret| showing.iter().any(|step| shows(&root, step, secret)))?;
+    let shown = secrets.iter().find(|secret| is_shown(&root, secret))?;
     let file = shown.file.strip_prefix(&root).unwrap_or(&shown.file).to_string_lossy();
     let setting = format!("{} in {file}", shown.key);
     Some(Ruling {
@@ -55,13 +90,18 @@ fn may_show(step: &CommandStep) -> bool {
 
 /// Returns whether a part of a command shows a setting.
 fn shows(root: &Path, step: &CommandStep, secret: &GitSecret) -> bool {
-    if step.words.first().is_some_and(|program| program == "git") {
-        return git_shows(&step.words);
+    let is_git = step.words.first().is_some_and(|program| program == "git");
+    if is_git && git_shows(&step.words) {
+        return true;
     }
     let StepEffect::Read(Target::Inside(place)) = &step.does else { return false };
     let path = root.join(place.path());
     if path == secret.file {
         return true;
+    }
+    // By itself git enters its own folder nowhere.
+    if is_git && !is_in_git_folder(place.path()) && !has_option(&step.words, "--no-index") {
+        return false;
     }
     let is_pattern = |part: &std::ffi::OsStr| part.to_string_lossy().contains('*');
     // A pattern begins in the folder above the first part that is one, and finds what is hidden where it says the dot.

@@ -3,11 +3,11 @@
 //! Options include them: single files (`-g .env`), a type of file, or all. haft reads an option as widely as the program
 //! may read it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use haft_workspace::files::FolderReader;
 
-use super::fits_name;
+use super::name_pattern::may_find;
 
 /// Searchers that leave out what git ignores, and names that begin with a dot.
 const SEARCHERS: &[&str] = &["rg", "ag", "ripgrep"];
@@ -92,11 +92,8 @@ impl Selection {
 
     /// Returns whether a file is among those that it reads.
     pub(in crate::other_agents::guard) fn takes(&self, file: &Path) -> bool {
-        let fits = |pattern: &String| {
-            let last = pattern.trim_end_matches('/').rsplit('/').next().unwrap_or(pattern);
-            file.iter().any(|part| fits_name(last, &part.to_string_lossy().to_lowercase()))
-        };
-        self.only.is_empty() || self.only.iter().any(fits)
+        let file = PathBuf::from(file.to_string_lossy().to_lowercase());
+        self.only.is_empty() || self.only.iter().any(|pattern| may_find(pattern, &file))
     }
 
     fn long<'a>(&mut self, word: &str, rest: &mut impl Iterator<Item = &'a String>) {
