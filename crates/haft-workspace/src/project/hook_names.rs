@@ -149,9 +149,12 @@ fn string_of(text: &str, quote: &str) -> String {
 mod tests {
     use super::*;
 
+    /// A command, the names that may be anything, the files and the patterns.
+    type Row<'a> = (&'a str, &'a [&'a str], &'a [&'a str], &'a [&'a str]);
+
     #[test]
     fn arguments_that_may_be_files_are_names_and_programs_texts_and_outputs_are_not() {
-        let table: &[(&str, &[&str], &[&str], &[&str])] = &[
+        let table: &[Row<'_>] = &[
             ("[ -f skip.flag ] && exit 0; exit 2", &["skip.flag"], &[], &[]),
             ("test -e ./allow && exit 0", &["allow"], &[], &[]),
             ("[ -d allow ]", &["allow"], &[], &[]),

@@ -79,11 +79,8 @@ pub(super) fn back(
                 let (now, then) = (in_workspace.as_ref(), in_store.as_ref());
                 match came(comes).filter(|now| now.content.is_some()) {
                     Some(now) => {
-                        planner.operations.push(ExchangeOperation::Exchange {
-                            path: path.clone(),
-                            comes: *goes,
-                            goes: now,
-                        });
+                        let path = path.clone();
+                        planner.operations.push(ExchangeOperation::Exchange { path, comes: *goes, goes: now });
                     }
                     None => planner.pair(then.map(EntryStat::side), now.map(EntryStat::side), (Hides::Yes, 0))?,
                 }
