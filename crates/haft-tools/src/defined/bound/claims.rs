@@ -3,7 +3,7 @@
 //! haft plans the call as the run of a command, with one step for each declared effect. It enforces the declaration: no
 //! other change of the tool comes into the workspace. A tool that declares nothing is an unknown program.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ pub(super) fn plan(
         None => Keeps::All,
     };
     let outside = |does: &StepEffect| match does {
-        StepEffect::Read(Target::Outside(place)) => Some(place.path().to_owned()),
+        StepEffect::Read(Target::Outside(place)) => Some(absolute(place.path(), &folder, cx.look().home())),
         _ => None,
     };
     let inside = |does: &StepEffect| match does {
@@ -69,7 +69,7 @@ pub(super) fn plan(
     };
     let draft = Draft {
         inside: definition.effects.as_ref().map(|_| deeds.iter().filter_map(inside).collect()),
-        folder,
+        folder: folder.clone(),
         time: definition.timeout.unwrap_or(cx.limits().command_time).min(cx.limits().time_within_call()),
         keeps,
         outside: deeds.iter().filter_map(outside).collect(),
@@ -88,6 +88,23 @@ pub(super) fn plan(
     effects.extend(deeds.into_iter().map(step).map(Effect::Step));
     effects.extend(exposures(cx).into_iter().map(Effect::Expose));
     Ok((marked(Plan::new(effects), definition), draft))
+}
+
+/// Returns the whole path of a place outside the workspace, which may be shown relative to the workspace or the home.
+fn absolute(path: &Path, folder: &Path, home: Option<PathBuf>) -> PathBuf {
+    let whole = match (path.strip_prefix("~"), home) {
+        (Ok(below), Some(home)) => home.join(below),
+        _ => folder.join(path),
+    };
+    let mut plain = PathBuf::new();
+    for part in whole.components() {
+        if part == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(part);
+        }
+    }
+    plain
 }
 
 /// Adds what a definition says of all its calls, whatever they do.
@@ -173,6 +190,14 @@ mod tests {
 
     fn line(arguments: Value) -> String {
         words("t", arguments.as_object().unwrap()).join(" ")
+    }
+
+    #[test]
+    fn a_place_outside_has_its_whole_path() {
+        let whole = |path: &str| absolute(Path::new(path), Path::new("/w/s"), Some("/home/u".into()));
+        for (path, expected) in [("~/a", "/home/u/a"), ("../a/b", "/w/a/b"), ("../../a", "/a"), ("/x/y", "/x/y")] {
+            assert_eq!(whole(path), Path::new(expected), "{path}");
+        }
     }
 
     #[test]
