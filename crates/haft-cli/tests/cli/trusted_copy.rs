@@ -517,7 +517,8 @@ fn the_copy_belongs_to_the_user_alone_and_no_command_sees_it() {
     place.is_trusted_now();
     let found = place.model_runs("find / -name trusted-code 2>/dev/null");
     assert_eq!(found["status"], "ok", "{found}");
-    assert!(!found["content"].as_str().unwrap_or_default().contains("trusted-code"), "{found}");
+    let own = place.path("").display().to_string();
+    assert!(!found["content"].as_str().unwrap_or_default().contains(own.trim_end_matches('/')), "{found}");
 }
 
 /// What trusted code runs, the files that exist then, and the one that would run when a command creates it.

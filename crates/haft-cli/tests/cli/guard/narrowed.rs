@@ -298,3 +298,26 @@ fn a_password_in_the_settings_of_git_is_shown_by_no_tool_and_no_subcommand() {
         assert!(!reason.contains("settings of git"), "{tool} {input}: {reason}");
     }
 }
+
+#[test]
+fn a_secret_member_of_an_archive_that_a_command_names_is_asked_about() {
+    let place = Place::new();
+    place.put("ws/src/lib.rs", "");
+    for command in [
+        "tar xOf x.tgz .env",
+        "tar -xO -f x.tgz conf/id_rsa",
+        "bsdtar xOf x.zip conf/id_rsa",
+        "unzip -p x.zip .env",
+        "unzip -c x.zip 'conf/.env.local'",
+        "zipgrep KEY x.zip .env",
+        "7z x -so x.7z .env",
+        "cat x.cpio | cpio -i --to-stdout .env",
+    ] {
+        let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert_ne!(decision, "allow", "{command}: {reason}");
+    }
+    for command in ["tar tf x.tgz", "tar -tf x.tgz src", "unzip -l x.zip", "tar -cf new.tar --exclude .env src"] {
+        let (_, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert!(!reason.contains("secret"), "{command}: {reason}");
+    }
+}

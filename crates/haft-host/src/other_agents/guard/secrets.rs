@@ -4,6 +4,7 @@
 //! a person. Files that a program leaves out by itself (`rg`: ignored files, `git`: untracked files) or by its options
 //! (`grep --include`) are left out here too.
 
+mod archives;
 pub(crate) mod exclusions;
 pub(crate) mod git_objects;
 pub(crate) mod git_patches;
@@ -254,6 +255,9 @@ fn read_along(
     }
     if prints_composed(&step.words) {
         return looks.read_by(Path::new(""), FolderReader::Everything).into_iter().next();
+    }
+    if let Some(member) = archives::named_secret(&step.words) {
+        return Some(member);
     }
     let StepEffect::Read(Target::Inside(place)) = &step.does else { return None };
     let path = place.path();
