@@ -8,7 +8,7 @@ use crate::value::ShellValue;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RawEffect {
     /// Does something with a path, or with everything below it.
-    Path(FileOp, ShellValue),
+    Path(PathEffect, ShellValue),
     /// Opens a connection; to which host, where it is known.
     Connect(Option<String>),
     /// Opens a connection to an unknown host, whatever hosts it names: through another one, or to more.
@@ -68,7 +68,7 @@ pub enum LocalCode {
 
 /// What is done with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FileOp {
+pub enum PathEffect {
     /// Its content is read.
     Read,
     /// Its name and facts are read.

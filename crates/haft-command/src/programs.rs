@@ -21,7 +21,7 @@ mod tests;
 
 use haft_contract::effect::Danger;
 
-use crate::act::{CodeLanguage, FileOp, ProgramReading, RawEffect};
+use crate::act::{CodeLanguage, PathEffect, ProgramReading, RawEffect};
 use crate::patterns;
 use crate::value::{ShellValue, ValuePiece};
 use meaning::ReadingDraft;
@@ -44,7 +44,7 @@ fn read_by(table: &ProgramTable, words: &[ShellValue]) -> ProgramReading {
         return read_named(table, last, rest);
     }
     let mut draft = ReadingDraft::default();
-    draft.act(RawEffect::Path(FileOp::Run, name.clone()));
+    draft.act(RawEffect::Path(PathEffect::Run, name.clone()));
     // A way round to `/bin/rm` is still `rm`, and `.venv/bin/python` runs what `python` does.
     let is_way_round = (text.starts_with('/') || text.contains("..")) && is_known(table, last);
     if is_way_round || language_of(last) == Some(CodeLanguage::General) {
@@ -83,7 +83,7 @@ fn read_all_that_fit(table: &ProgramTable, name: &ShellValue, words: &[ShellValu
     let mut draft = ReadingDraft::default();
     draft.act(RawEffect::Unknown("the name of the program is known only when it runs".to_owned()));
     if name.shown().contains('/') {
-        draft.act(RawEffect::Path(FileOp::Run, name.clone()));
+        draft.act(RawEffect::Path(PathEffect::Run, name.clone()));
     }
     let shown = name.shown();
     // What lies in a folder of the workspace is no program of the system, whatever it is called.

@@ -22,7 +22,7 @@ use crate::doors::door::{
 use crate::doors::history::{Reversal, ReversalReport};
 use crate::doors::job::{JobSync, Jobs, NewJob, NoJobs};
 use crate::doors::net::{HttpRequest, Response};
-use crate::doors::process::{CallerStreams, CommandSpec, Disposition, OutputListener, Ran};
+use crate::doors::process::{CallerStreams, CommandSpec, Disposition, OutputListener, SettledCommand};
 use crate::doors::session_state::{AgentState, NoState, Storage};
 use crate::doors::user_questions::{NoUser, UserDesk, UserQuestion, UserReply};
 use crate::doors::web::{Fetch, FetchedDocument};
@@ -310,7 +310,7 @@ impl<'a> RunContext<'a> {
     /// Runs a command, and brings what it changed into the workspace.
     ///
     /// Without a layer its changes are immediate, and the report says so. haft discards the changes of a stopped command.
-    pub async fn run(&self, command: &CommandSpec, heard: OutputListener<'_>) -> Result<Ran, ToolError> {
+    pub async fn run(&self, command: &CommandSpec, heard: OutputListener<'_>) -> Result<SettledCommand, ToolError> {
         self.command_run().run(command, heard).await
     }
 

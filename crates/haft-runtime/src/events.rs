@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 
 use crate::asking::approval::{ApprovalRequest, Verdict};
 use crate::pipeline::stage::CallStage;
-use crate::state::taint::Bit;
+use crate::state::taint::Taint;
 
 /// Most events that wait for one subscriber.
 const LONGEST_QUEUE: usize = 8_192;
@@ -64,7 +64,7 @@ pub enum CallEventContent {
     /// Files were changed.
     FilesChanged(Vec<Target>),
     /// A sticky fact of the session became true.
-    BitSet(Bit),
+    BitSet(Taint),
     /// The call worked.
     Finished(Arc<ToolResult>),
     /// The call failed, was refused or stopped.

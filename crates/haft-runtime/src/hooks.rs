@@ -27,7 +27,7 @@ use haft_contract::outcome::output::ToolOutput;
 use serde_json::Value;
 
 use crate::pipeline::call_context::CallContext;
-use crate::pipeline::stages::execute::Ran;
+use crate::pipeline::stages::execute::ExecutedCall;
 use crate::pipeline::stages::prepare::{PreparedCall, prepare_again};
 
 /// Longest time that a hook may take which does not say otherwise.
@@ -122,7 +122,7 @@ impl Hooks {
     }
 
     /// Informs every hook, the last one first. If the call is stopped, the remaining hooks are not informed.
-    pub(crate) async fn after(&self, cx: &CallContext<'_>, ran: Ran) -> Result<Ran, ToolError> {
+    pub(crate) async fn after(&self, cx: &CallContext<'_>, ran: ExecutedCall) -> Result<ExecutedCall, ToolError> {
         let concerned = self.concerned(&ran.called.tool);
         if concerned.is_empty() {
             return Ok(ran);
@@ -169,7 +169,7 @@ async fn ask_all(
     }
 }
 
-async fn tell_all(hooks: Vec<&dyn Hook>, cx: &CallContext<'_>, mut ran: Ran) -> Ran {
+async fn tell_all(hooks: Vec<&dyn Hook>, cx: &CallContext<'_>, mut ran: ExecutedCall) -> ExecutedCall {
     for hook in hooks.into_iter().rev() {
         let hook_context = HookContext::new(cx, hook.name());
         let output = ran.output.clone();

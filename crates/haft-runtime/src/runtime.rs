@@ -22,7 +22,7 @@ use crate::pipeline::stage::CallStage::{
 };
 use crate::pipeline::stage::Halt;
 use crate::pipeline::stages::authorize::authorize;
-use crate::pipeline::stages::execute::{Ran, execute};
+use crate::pipeline::stages::execute::{ExecutedCall, execute};
 use crate::pipeline::stages::line_up::line_up;
 use crate::pipeline::stages::parse::parse;
 use crate::pipeline::stages::prepare::prepare;
@@ -226,7 +226,7 @@ impl Runtime {
         join_all(calls.into_iter().map(|call| call.inspect(ended))).await
     }
 
-    async fn drive(&self, cx: &CallContext<'_>, call: &mut ToolCall) -> Result<Ran, Halt> {
+    async fn drive(&self, cx: &CallContext<'_>, call: &mut ToolCall) -> Result<ExecutedCall, Halt> {
         cx.begin();
         // What does the model want?
         let resolved = cx.at_once(Resolve, || resolve(&self.catalog, &self.policy, call))?;

@@ -43,7 +43,7 @@ use crate::state::journal::{ChangeAuthor, Journal, JournalSnapshot, PathText, Ta
 use contents::Contents;
 use sets::{LaterChanges, Sets};
 use undoing::deed_notes::notes_of_deeds;
-use undoing::take_back::Plan;
+use undoing::take_back::Restoration;
 use undoing::unjudged::{UnjudgedPlaces, is_there};
 
 /// Lists the changes in a workspace, and takes them back.
@@ -83,7 +83,7 @@ pub struct ChangeLog {
 /// The plan of an undo: everything together, or one change set after the other.
 enum UndoPlan {
     /// All of it is done in one transaction.
-    Whole(Box<(Sets, Vec<u64>, Plan)>),
+    Whole(Box<(Sets, Vec<u64>, Restoration)>),
     /// The change sets are taken back one after the other.
     Entangled(Vec<u64>),
 }
@@ -332,7 +332,7 @@ impl WorkspaceHistory {
         Ok(settled)
     }
 
-    fn plan(&self, sets: &Sets, numbers: &[u64], request: &UndoRequest<'_>) -> Result<Plan, HistoryError> {
+    fn plan(&self, sets: &Sets, numbers: &[u64], request: &UndoRequest<'_>) -> Result<Restoration, HistoryError> {
         let only = only_below(request);
         let contents = Contents::new(sets, &self.root, &self.journal);
         let mut plan = match (request.placement, request.scope, numbers) {
@@ -359,7 +359,7 @@ impl WorkspaceHistory {
         &self,
         sets: Sets,
         numbers: &[u64],
-        (plan, request): (Plan, &UndoRequest<'_>),
+        (plan, request): (Restoration, &UndoRequest<'_>),
     ) -> Result<TakenBack, HistoryError> {
         let only = only_below(request);
         let partly =

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use haft_contract::tool::Typed;
-use haft_tools::defined::bound::{Bindings, Home};
+use haft_tools::defined::bound::{Bindings, DefinitionOrigin};
 use haft_tools::defined::definition::Definition;
 use serde_json::json;
 
@@ -44,8 +44,10 @@ async fn a_built_in_tool_is_called_under_the_words_of_a_definition() {
 #[test]
 fn a_definition_that_its_built_in_tool_cannot_serve_is_told_at_once() {
     let bindings = Bindings::new(haft_tools::all());
-    let home = || Home::new("/nowhere", "/nowhere");
-    let said = |yaml: &str, home: Home| bindings.bind(definition(yaml), home).err().map(|problem| problem.to_string());
+    let home = || DefinitionOrigin::new("/nowhere", "/nowhere");
+    let said = |yaml: &str, home: DefinitionOrigin| {
+        bindings.bind(definition(yaml), home).err().map(|problem| problem.to_string())
+    };
     let write =
         "name: w\ndescription: x.\nbinding: {builtin: write_file}\ninput_schema: {properties: {path: {type: string}}}";
     let missing = "the built-in tool \"write_file\" needs \"content\", which nothing provides; add it to \"input_schema\", \
@@ -63,5 +65,5 @@ fn a_function_that_a_program_registers_is_bound_by_its_name() {
     let bindings = Bindings::new([Arc::new(Typed::new(Add)) as Arc<dyn haft_contract::tool::AnyTool>]);
     let sum = "name: sum\ndescription: Sums.\nbinding: {builtin: add}\n\
                input_schema: {properties: {a: {type: integer}, b: {type: integer}}}";
-    assert!(bindings.bind(definition(sum), Home::new("/nowhere", "/nowhere")).is_ok());
+    assert!(bindings.bind(definition(sum), DefinitionOrigin::new("/nowhere", "/nowhere")).is_ok());
 }

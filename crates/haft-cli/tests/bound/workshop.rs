@@ -15,7 +15,7 @@ use haft_runtime::runtime::Runtime;
 use haft_runtime::state::session::Session;
 use haft_sandbox::{Launcher, Network, Sandbox, SandboxSettings};
 use haft_testkit::require::Need;
-use haft_tools::defined::bound::{Bindings, Home, ToolOwner};
+use haft_tools::defined::bound::{Bindings, DefinitionOrigin, ToolOwner};
 use haft_tools::defined::definition::{Definition, DefinitionProblem};
 use haft_workspace::files::Workspace;
 use haft_workspace::state::WorkspaceState;
@@ -116,8 +116,8 @@ impl Workshop {
         &self.bindings
     }
 
-    pub fn home(&self) -> Home {
-        Home::new(self.real("tools"), self.real("ws")).with_owner(self.owner)
+    pub fn home(&self) -> DefinitionOrigin {
+        DefinitionOrigin::new(self.real("tools"), self.real("ws")).with_owner(self.owner)
     }
 
     pub fn runtime(&self) -> &Runtime {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use haft_contract::BoxFuture;
 use haft_contract::call::CallId;
-use haft_contract::doors::door::{Permit, PermitBasis, PermitIssuer, Provenance, Receipt, SessionName};
+use haft_contract::doors::door::{ConsentKind, Permit, PermitIssuer, Provenance, Receipt, SessionName};
 use haft_contract::doors::process::{
     CommandEnd, CommandSpec, CommitReport, ConfinementLevel, Disposition, GroundRoot, Home, HowEnded, NotRun,
     Processes, Staging, Stream,
@@ -295,14 +295,14 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 pub fn permit(command: &CommandSpec, stop: &CancellationToken) -> Permit {
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand(), [run(command)].into(), stop.clone());
-    permit.standing_on(PermitBasis::Consent)
+    permit.standing_on(ConsentKind::Consent)
 }
 
 /// Permits the command and these effects.
 pub fn permit_with(command: &CommandSpec, effects: &[Effect]) -> Permit {
     let effects = effects.iter().cloned().chain([run(command)]).collect();
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand(), effects, CancellationToken::new());
-    permit.standing_on(PermitBasis::Consent)
+    permit.standing_on(ConsentKind::Consent)
 }
 
 fn run(command: &CommandSpec) -> Effect {

@@ -9,7 +9,8 @@ use std::time::Duration;
 use haft_contract::context::{RunContext, Unheard};
 use haft_contract::doors::door::{Doors, Permit, SessionName};
 use haft_contract::doors::process::{
-    CommandEnd, CommandSpec, CommitReport, ConfinementLevel, Disposition, Keeps, Ran, Staging, StagingMode, Worker,
+    CommandEnd, CommandSpec, CommitReport, ConfinementLevel, Disposition, Keeps, SettledCommand, Staging, StagingMode,
+    Worker,
 };
 use haft_contract::effect::{CommandStep, Effect, StepEffect};
 use haft_contract::limits::Limits;
@@ -124,7 +125,7 @@ impl Workshop {
     }
 
     /// Runs a script through the whole of what tools have.
-    pub async fn run(&self, script: &str, keeps: Keeps) -> Result<Ran, ToolError> {
+    pub async fn run(&self, script: &str, keeps: Keeps) -> Result<SettledCommand, ToolError> {
         let doors = self.doors.clone().with_processes(self.house.another_sandbox(self.level));
         let command = CommandSpec { keeps, ..self.command_of(script) };
         let (session, limits, permit) = (SessionName::new("s"), Limits::default(), permit());

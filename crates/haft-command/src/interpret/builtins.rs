@@ -10,7 +10,7 @@ mod trap;
 
 use std::sync::Arc;
 
-use crate::act::{FileOp, RawEffect, StreamContent};
+use crate::act::{PathEffect, RawEffect, StreamContent};
 use crate::interpret::Interpreter;
 use crate::interpret::builtins::declaring::DECLARING;
 use crate::interpret::builtins::options::BuiltinOptions;
@@ -225,7 +225,7 @@ impl Interpreter<'_> {
         let outer = std::mem::replace(&mut self.streams.input, input.cloned());
         match self.content_of(file) {
             StreamContent::Text(text) => self.source_text(&text, &words[1..]),
-            _ => self.emit(RawEffect::Path(FileOp::Run, file.clone())),
+            _ => self.emit(RawEffect::Path(PathEffect::Run, file.clone())),
         }
         self.streams.input = outer;
         self.emit(RawEffect::ShellState("run a script in the shell itself".to_owned()));

@@ -6,7 +6,7 @@ use haft_contract::doors::door::FileKind;
 use haft_contract::effect::{Change, Host, StepEffect};
 use haft_contract::files::path::{Extent, Target};
 
-use crate::act::{CodeLanguage, FileOp, RawEffect};
+use crate::act::{CodeLanguage, PathEffect, RawEffect};
 use crate::beside::renamed;
 use crate::interpret::Interpreter;
 use crate::interpret::streams::pipes;
@@ -40,10 +40,10 @@ impl Interpreter<'_> {
         self.tell(does);
     }
 
-    fn emit_path(&mut self, deed: FileOp, path: &ShellValue) {
+    fn emit_path(&mut self, deed: PathEffect, path: &ShellValue) {
         let path = self.with_home(path);
         let hidden = hidden_names(&path).or_else(|| self.hidden_by_stars(&path));
-        if let (FileOp::Replace | FileOp::Remove, Some(hidden)) = (deed, hidden) {
+        if let (PathEffect::Replace | PathEffect::Remove, Some(hidden)) = (deed, hidden) {
             self.emit_path(deed, &hidden);
         }
         for folder in self.shell.folders.now.clone() {
@@ -74,7 +74,7 @@ impl Interpreter<'_> {
         (self.shell.options.finds_hidden && ends_in_star && is_whole).then(|| ShellValue::text(format!("{folder}.git")))
     }
 
-    fn emit_place(&mut self, deed: FileOp, place: PathDestination, path: &ShellValue) {
+    fn emit_place(&mut self, deed: PathEffect, place: PathDestination, path: &ShellValue) {
         match place {
             PathDestination::At(place) => {
                 self.found_by_pattern(deed, path, &place);
@@ -95,14 +95,14 @@ impl Interpreter<'_> {
         self.locate.real_path(through).unwrap_or_else(by_target)
     }
 
-    fn anywhere(&mut self, deed: FileOp, path: &ShellValue) {
+    fn anywhere(&mut self, deed: PathEffect, path: &ShellValue) {
         let does = match deed {
-            FileOp::Read | FileOp::Key => StepEffect::ReadUnknown,
-            FileOp::List => StepEffect::Nothing,
-            FileOp::Create => StepEffect::ChangeUnknown(Change::Create),
-            FileOp::Replace => StepEffect::ChangeUnknown(Change::Replace),
-            FileOp::Remove => StepEffect::ChangeUnknown(Change::Remove),
-            FileOp::Run => return self.run_foreign(path),
+            PathEffect::Read | PathEffect::Key => StepEffect::ReadUnknown,
+            PathEffect::List => StepEffect::Nothing,
+            PathEffect::Create => StepEffect::ChangeUnknown(Change::Create),
+            PathEffect::Replace => StepEffect::ChangeUnknown(Change::Replace),
+            PathEffect::Remove => StepEffect::ChangeUnknown(Change::Remove),
+            PathEffect::Run => return self.run_foreign(path),
         };
         self.tell(does);
     }
@@ -114,7 +114,7 @@ impl Interpreter<'_> {
         }
     }
 
-    pub(crate) fn at_place(&mut self, deed: FileOp, place: &str, path: &ShellValue) {
+    pub(crate) fn at_place(&mut self, deed: PathEffect, place: &str, path: &ShellValue) {
         let through = self.files.through_links(place);
         let place = match through.trim_end_matches('/') {
             "" => "/",
@@ -122,68 +122,68 @@ impl Interpreter<'_> {
         };
         if let Some(end) = self.end_of_links(deed, place) {
             // A pattern finds what is there.
-            let deed = if deed == FileOp::Create && end.contains('*') { FileOp::Replace } else { deed };
+            let deed = if deed == PathEffect::Create && end.contains('*') { PathEffect::Replace } else { deed };
             self.at_place_itself(deed, &end, path);
         }
         self.at_place_itself(deed, &through, path);
     }
 
     /// Tells what is done at a place, whatever links this command has made.
-    fn at_place_itself(&mut self, deed: FileOp, through: &str, path: &ShellValue) {
+    fn at_place_itself(&mut self, deed: PathEffect, through: &str, path: &ShellValue) {
         let place = match through.trim_end_matches('/') {
             "" => "/",
             place => place,
         };
         // Removing everything in a folder amounts to removing the folder.
-        let place = match place.strip_suffix("/*").filter(|_| deed == FileOp::Remove && !path.has_unknown()) {
+        let place = match place.strip_suffix("/*").filter(|_| deed == PathEffect::Remove && !path.has_unknown()) {
             Some(folder) if is_temporary_folder(Path::new(folder)) => folder,
             _ => place,
         };
-        if deed == FileOp::Run && matches!(place, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
+        if deed == PathEffect::Run && matches!(place, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
             let input = self.streams.input.clone();
             self.run_input(CodeLanguage::Shell, &[], input.as_ref());
             return;
         }
-        if deed == FileOp::Run {
+        if deed == PathEffect::Run {
             self.suspect_put_in(path, place);
         }
-        if let (FileOp::Run, Some(flow)) = (deed, self.arrived_at(place)) {
+        if let (PathEffect::Run, Some(flow)) = (deed, self.arrived_at(place)) {
             return self.run_arrived(path, place, &flow);
         }
         let located = match deed {
             // Removing a link leaves its target.
-            FileOp::Remove if !through.ends_with('/') => self.entry_at(place),
+            PathEffect::Remove if !through.ends_with('/') => self.entry_at(place),
             _ => self.locate.locate(place),
         };
         let target = located.target;
         let is_there = located.kind.is_some();
         let is_folder = located.kind == Some(FileKind::Folder);
         // An interpreter reads the file that it runs, and prints the lines that are wrong.
-        if deed == FileOp::Run && (is_there && !is_folder || PathClass::of(&target) == PathClass::Secret) {
+        if deed == PathEffect::Run && (is_there && !is_folder || PathClass::of(&target) == PathClass::Secret) {
             self.tell(StepEffect::Read(target.clone()));
         }
         let does = match deed {
-            FileOp::Read => StepEffect::Read(target),
-            FileOp::List => StepEffect::List(target),
-            FileOp::Key if target.is_inside() => StepEffect::List(target),
-            FileOp::Key => StepEffect::Read(target),
+            PathEffect::Read => StepEffect::Read(target),
+            PathEffect::List => StepEffect::List(target),
+            PathEffect::Key if target.is_inside() => StepEffect::List(target),
+            PathEffect::Key => StepEffect::Read(target),
             // A folder that is there already stays as it is.
-            FileOp::Create if located.kind == Some(FileKind::Folder) && self.findings.are_of("mkdir") => {
+            PathEffect::Create if located.kind == Some(FileKind::Folder) && self.findings.are_of("mkdir") => {
                 StepEffect::List(target)
             }
             // A pattern finds what is there; a folder is never made over something.
-            FileOp::Create if is_there || (path.known().is_none() && !self.findings.are_of("mkdir")) => {
+            PathEffect::Create if is_there || (path.known().is_none() && !self.findings.are_of("mkdir")) => {
                 StepEffect::Change(target, Change::Replace)
             }
-            FileOp::Create => StepEffect::Change(target, Change::Create),
-            FileOp::Replace => StepEffect::Change(target, Change::Replace),
+            PathEffect::Create => StepEffect::Change(target, Change::Create),
+            PathEffect::Replace => StepEffect::Change(target, Change::Replace),
             // What is in a folder goes with it, but for a folder that has to be empty.
-            FileOp::Remove if located.kind == Some(FileKind::Folder) && !self.findings.are_of("rmdir") => {
+            PathEffect::Remove if located.kind == Some(FileKind::Folder) && !self.findings.are_of("rmdir") => {
                 StepEffect::Change(target.as_tree(), Change::Remove)
             }
-            FileOp::Remove => StepEffect::Change(target, Change::Remove),
-            FileOp::Run if target.is_inside() => StepEffect::Code(format!("run {target}")),
-            FileOp::Run => StepEffect::Program(path.shown()),
+            PathEffect::Remove => StepEffect::Change(target, Change::Remove),
+            PathEffect::Run if target.is_inside() => StepEffect::Code(format!("run {target}")),
+            PathEffect::Run => StepEffect::Program(path.shown()),
         };
         self.tell(does);
     }
@@ -206,11 +206,11 @@ impl Interpreter<'_> {
     }
 
     /// Returns where the link leads that this command has put at a place, for operations that follow links.
-    fn end_of_links(&self, deed: FileOp, place: &str) -> Option<String> {
-        let changes = matches!(deed, FileOp::Create | FileOp::Replace);
+    fn end_of_links(&self, deed: PathEffect, place: &str) -> Option<String> {
+        let changes = matches!(deed, PathEffect::Create | PathEffect::Replace);
         let puts_another =
             changes && ["ln", "link", "mv", "install"].iter().any(|program| self.findings.are_of(program));
-        if deed == FileOp::Remove || puts_another {
+        if deed == PathEffect::Remove || puts_another {
             return None;
         }
         self.files.end_of_links(place)

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use haft_contract::effect::Danger;
 
-use crate::act::{CodeLanguage, FileOp, RawEffect};
+use crate::act::{CodeLanguage, PathEffect, RawEffect};
 use crate::interpret::Interpreter;
 use crate::interpret::shell::variable::AssignmentValue;
 use crate::value::ShellValue;
@@ -198,7 +198,7 @@ impl Interpreter<'_> {
         let program = value.known().and_then(|text| text.split_whitespace().next()).unwrap_or_default();
         let is_of_the_system = ["/usr/", "/bin/", "/opt/"].iter().any(|folder| program.starts_with(folder));
         if program.contains('/') && !is_of_the_system {
-            self.emit(RawEffect::Path(FileOp::Run, ShellValue::text(program)));
+            self.emit(RawEffect::Path(PathEffect::Run, ShellValue::text(program)));
         }
     }
 
@@ -214,13 +214,13 @@ impl Interpreter<'_> {
             }),
             VariableMeaning::File => {
                 values.iter().filter(|value| !value.is_empty()).for_each(|value| {
-                    self.emit(RawEffect::Path(FileOp::Run, value.clone()));
+                    self.emit(RawEffect::Path(PathEffect::Run, value.clone()));
                     self.emit(RawEffect::ShellState(format!("let programs run what {name} names")));
                 });
             }
             VariableMeaning::Output => {
                 let files = values.iter().filter(|value| !is_switch(value));
-                files.for_each(|value| self.emit(RawEffect::Path(FileOp::Replace, value.clone())));
+                files.for_each(|value| self.emit(RawEffect::Path(PathEffect::Replace, value.clone())));
             }
             VariableMeaning::Injection if values.iter().all(ShellValue::is_empty) => {}
             VariableMeaning::Injection => {
@@ -233,7 +233,7 @@ impl Interpreter<'_> {
             VariableMeaning::Search => {
                 self.emit(RawEffect::ShellState(format!("change where programs look, by {name}")));
                 if name == "GIT_WORK_TREE" {
-                    values.iter().for_each(|value| self.emit(RawEffect::Path(FileOp::Replace, value.clone())));
+                    values.iter().for_each(|value| self.emit(RawEffect::Path(PathEffect::Replace, value.clone())));
                 }
             }
             VariableMeaning::Options(program) | VariableMeaning::Passed(program) => {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use haft_contract::effect::{Danger, StepEffect};
 
-use crate::act::{CodeLanguage, FileOp, NestedRun, ProgramReading, RawEffect, StreamContent};
+use crate::act::{CodeLanguage, NestedRun, PathEffect, ProgramReading, RawEffect, StreamContent};
 use crate::dialect::ShellDialect;
 use crate::interpret::Interpreter;
 use crate::interpret::run_program::input_words::{replaced, words_of};
@@ -200,7 +200,7 @@ impl Interpreter<'_> {
         };
         if words[1..].iter().any(is_destructive) {
             let operands = words[1..].iter().filter(|word| !word.prefix().starts_with('-'));
-            operands.for_each(|word| self.emit(RawEffect::Path(FileOp::Remove, word.clone())));
+            operands.for_each(|word| self.emit(RawEffect::Path(PathEffect::Remove, word.clone())));
         }
         let reading = programs::read(words);
         self.carry_out(reading, input)
@@ -244,7 +244,7 @@ impl Interpreter<'_> {
             .acts
             .iter()
             .filter_map(|act| match act {
-                RawEffect::Path(FileOp::Read, path) => Some(path),
+                RawEffect::Path(PathEffect::Read, path) => Some(path),
                 _ => None,
             })
             .collect();

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use haft_contract::effect::Danger;
 use haft_contract::files::guarded::is_secret_variable;
 
-use crate::act::{FileOp, ProgramReading, RawEffect};
+use crate::act::{PathEffect, ProgramReading, RawEffect};
 use crate::languages::marks;
 use crate::languages::marks::{GAP, HOME};
 use doubts::Doubts;
@@ -73,7 +73,7 @@ impl AwkReader {
             match self.sign(place) {
                 "(" | "[" | "{" => depth += 1,
                 ")" | "]" | "}" => depth = depth.saturating_sub(1),
-                ">" | ">>" if depth == 0 => return self.file(FileOp::Replace, place + 1..end),
+                ">" | ">>" if depth == 0 => return self.file(PathEffect::Replace, place + 1..end),
                 "|" | "|&" if depth == 0 => return self.pipe(at, place, end),
                 _ => {}
             }
@@ -112,7 +112,7 @@ impl AwkReader {
         }
         if self.is_sign(place, "<") {
             let end = if self.is_sign(place + 1, "(") { self.closing(place + 1) + 1 } else { place + 2 };
-            self.file(FileOp::Read, place + 1..end.min(self.tokens.len()));
+            self.file(PathEffect::Read, place + 1..end.min(self.tokens.len()));
         }
     }
 
@@ -172,7 +172,7 @@ impl AwkReader {
         }
     }
 
-    fn file(&mut self, deed: FileOp, range: std::ops::Range<usize>) {
+    fn file(&mut self, deed: PathEffect, range: std::ops::Range<usize>) {
         self.doubt(range.clone());
         let name = self.value(range);
         match name.strip_prefix("/inet") {

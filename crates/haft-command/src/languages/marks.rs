@@ -3,7 +3,7 @@
 //! A mark is one character that no program contains: an unknown gap, the user's home, or names that a pattern finds. So
 //! haft can cut and join strings as text, and turn them into a [`ShellValue`] only at the end.
 
-use crate::act::{FileOp, NestedRun, RawEffect};
+use crate::act::{NestedRun, PathEffect, RawEffect};
 use crate::value::{ShellValue, ValuePiece};
 
 /// Anything can be here.
@@ -76,7 +76,7 @@ pub(crate) fn path(text: &str) -> ShellValue {
 }
 
 /// Says that something is done with a path.
-pub(crate) fn act(deed: FileOp, text: &str) -> RawEffect {
+pub(crate) fn act(deed: PathEffect, text: &str) -> RawEffect {
     RawEffect::Path(deed, path(text))
 }
 

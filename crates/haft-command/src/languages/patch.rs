@@ -2,21 +2,21 @@
 //!
 //! GNU patch chooses among the names that a heading gives, so each of them counts.
 
-use crate::act::{FileOp, ProgramReading, RawEffect};
+use crate::act::{PathEffect, ProgramReading, RawEffect};
 use crate::value::ShellValue;
 
 /// What a heading begins with, and what is done with the file that it names.
-const HEADINGS: &[(&str, FileOp)] = &[
-    ("*** Add File:", FileOp::Replace),
-    ("*** Update File:", FileOp::Replace),
-    ("*** Move to:", FileOp::Replace),
-    ("*** Delete File:", FileOp::Remove),
-    ("--- ", FileOp::Replace),
-    ("+++ ", FileOp::Replace),
-    ("Index:", FileOp::Replace),
-    ("rename from ", FileOp::Remove),
-    ("rename to ", FileOp::Replace),
-    ("copy to ", FileOp::Replace),
+const HEADINGS: &[(&str, PathEffect)] = &[
+    ("*** Add File:", PathEffect::Replace),
+    ("*** Update File:", PathEffect::Replace),
+    ("*** Move to:", PathEffect::Replace),
+    ("*** Delete File:", PathEffect::Remove),
+    ("--- ", PathEffect::Replace),
+    ("+++ ", PathEffect::Replace),
+    ("Index:", PathEffect::Replace),
+    ("rename from ", PathEffect::Remove),
+    ("rename to ", PathEffect::Replace),
+    ("copy to ", PathEffect::Replace),
 ];
 /// What stands for a file that is not there, before or after.
 const NO_FILE: &str = "/dev/null";
@@ -34,7 +34,7 @@ pub(crate) fn read(text: &ShellValue) -> ProgramReading {
     ProgramReading { acts, ..ProgramReading::default() }
 }
 
-fn heading(line: &str) -> Option<(FileOp, &str)> {
+fn heading(line: &str) -> Option<(PathEffect, &str)> {
     let line = line.trim();
     let (deed, rest) = HEADINGS.iter().find_map(|(words, deed)| Some((*deed, line.strip_prefix(words)?)))?;
     // Behind a tab stands the time of the file.
@@ -48,7 +48,7 @@ fn heading(line: &str) -> Option<(FileOp, &str)> {
 mod tests {
     use super::*;
 
-    fn named(patch: &str) -> Vec<(FileOp, String)> {
+    fn named(patch: &str) -> Vec<(PathEffect, String)> {
         let path = |act: RawEffect| match act {
             RawEffect::Path(deed, path) => (deed, path.shown()),
             other => panic!("{other:?}"),
@@ -59,16 +59,16 @@ mod tests {
     #[test]
     fn every_file_that_a_patch_names_is_found() {
         for (patch, wanted) in [
-            ("*** Begin Patch\n*** Add File: a b\n+x\n*** End Patch", vec![(FileOp::Replace, "a b")]),
-            ("*** Update File: c\n*** Move to: /d\n", vec![(FileOp::Replace, "c"), (FileOp::Replace, "/d")]),
-            ("  *** Delete File: e  \n", vec![(FileOp::Remove, "e")]),
-            ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n", vec![(FileOp::Replace, "x")]),
-            ("--- x\t2026-01-01\n+++ y\t2026-01-01\n", vec![(FileOp::Replace, "x"), (FileOp::Replace, "y")]),
-            ("--- /dev/null\n+++ b/new\n", vec![(FileOp::Replace, "new")]),
-            ("rename from x\nrename to y\n", vec![(FileOp::Remove, "x"), (FileOp::Replace, "y")]),
+            ("*** Begin Patch\n*** Add File: a b\n+x\n*** End Patch", vec![(PathEffect::Replace, "a b")]),
+            ("*** Update File: c\n*** Move to: /d\n", vec![(PathEffect::Replace, "c"), (PathEffect::Replace, "/d")]),
+            ("  *** Delete File: e  \n", vec![(PathEffect::Remove, "e")]),
+            ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n", vec![(PathEffect::Replace, "x")]),
+            ("--- x\t2026-01-01\n+++ y\t2026-01-01\n", vec![(PathEffect::Replace, "x"), (PathEffect::Replace, "y")]),
+            ("--- /dev/null\n+++ b/new\n", vec![(PathEffect::Replace, "new")]),
+            ("rename from x\nrename to y\n", vec![(PathEffect::Remove, "x"), (PathEffect::Replace, "y")]),
             ("no heading\n", Vec::new()),
         ] {
-            let wanted: Vec<(FileOp, String)> =
+            let wanted: Vec<(PathEffect, String)> =
                 wanted.into_iter().map(|(deed, path)| (deed, path.to_owned())).collect();
             assert_eq!(named(patch), wanted, "{patch}");
         }

@@ -2,7 +2,7 @@
 //!
 //! haft reads the program as GNU sed does. A program that GNU sed rejects is not understood.
 
-use crate::act::{FileOp, ProgramReading, RawEffect};
+use crate::act::{PathEffect, ProgramReading, RawEffect};
 use crate::languages::marks::{GAP, NUMBER, act, script};
 
 /// Reads a program.
@@ -122,8 +122,8 @@ impl Parser {
                 self.added_text();
                 Some(())
             }
-            'r' | 'R' => self.file(FileOp::Read),
-            'w' | 'W' => self.file(FileOp::Replace),
+            'r' | 'R' => self.file(PathEffect::Read),
+            'w' | 'W' => self.file(PathEffect::Replace),
             'e' => {
                 self.runs();
                 Some(())
@@ -150,7 +150,7 @@ impl Parser {
             match self.peek() {
                 Some('w') => {
                     self.at += 1;
-                    return self.file(FileOp::Replace);
+                    return self.file(PathEffect::Replace);
                 }
                 Some('e') => {
                     self.at += 1;
@@ -190,7 +190,7 @@ impl Parser {
         }
     }
 
-    fn file(&mut self, deed: FileOp) -> Option<()> {
+    fn file(&mut self, deed: PathEffect) -> Option<()> {
         self.blanks();
         let name = self.line();
         if name.is_empty() {
@@ -409,8 +409,8 @@ mod tests {
 
     #[test]
     fn files_are_read_by_r_and_written_by_w() {
-        let written = |name: &str| vec![RawEffect::Path(FileOp::Replace, ShellValue::text(name))];
-        let read = |name: &str| vec![RawEffect::Path(FileOp::Read, ShellValue::text(name))];
+        let written = |name: &str| vec![RawEffect::Path(PathEffect::Replace, ShellValue::text(name))];
+        let read = |name: &str| vec![RawEffect::Path(PathEffect::Read, ShellValue::text(name))];
         assert_eq!(acts("w /etc/x"), written("/etc/x"));
         assert_eq!(acts("W a b;p"), written("a b;p"));
         assert_eq!(acts("/x/s/a/b/gw ~/.bashrc"), written("~/.bashrc"));

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use haft_contract::effect::{Danger, Host};
 
-use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect};
+use crate::act::{NestedRun, PathEffect, ProgramReading, RawEffect};
 use crate::value::{ShellValue, ValuePiece};
 
 /// Addresses at which clouds give credentials to the machines in them.
@@ -30,7 +30,7 @@ const SCHEMES: &[&str] = &["http:", "https:", "ftp:", "ftps:", "ws:", "wss:", "s
 /// Reads a URL, or a host with a path.
 pub(crate) fn of_url(word: &ShellValue) -> ProgramReading {
     if let Some(path) = word.strip_prefix("file://") {
-        return one(RawEffect::Path(FileOp::Read, as_programs_read_it(&path)));
+        return one(RawEffect::Path(PathEffect::Read, as_programs_read_it(&path)));
     }
     if let Some(script) = word.strip_prefix("ext::") {
         return ProgramReading { inner: vec![NestedRun::Script(script, Vec::new())], ..ProgramReading::default() };
@@ -135,8 +135,10 @@ pub(crate) fn of_socat(word: &ShellValue) -> ProgramReading {
             inner: vec![NestedRun::Script(bare, Vec::new())],
             ..ProgramReading::default()
         },
-        "file" | "open" | "gopen" if !rest.prefix().contains(",") => one(RawEffect::Path(FileOp::Read, bare)),
-        "file" | "open" | "gopen" | "create" | "creat" | "pipe" | "fifo" => one(RawEffect::Path(FileOp::Replace, bare)),
+        "file" | "open" | "gopen" if !rest.prefix().contains(",") => one(RawEffect::Path(PathEffect::Read, bare)),
+        "file" | "open" | "gopen" | "create" | "creat" | "pipe" | "fifo" => {
+            one(RawEffect::Path(PathEffect::Replace, bare))
+        }
         "stdio" | "fd" | "stdin" | "stdout" => ProgramReading::default(),
         listens if listens.contains("listen") => one(RawEffect::Serve("let other machines connect".to_owned())),
         _ => of_host(&bare),

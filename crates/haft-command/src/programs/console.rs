@@ -2,7 +2,7 @@
 //!
 //! haft understands little of it, but it finds the ways to run something and the files that the text names.
 
-use crate::act::{CodeLanguage, FileOp, NestedRun, ProgramReading, RawEffect};
+use crate::act::{CodeLanguage, NestedRun, PathEffect, ProgramReading, RawEffect};
 use crate::programs::reading::joined;
 use crate::programs::table::role::WordRole;
 use crate::value::ShellValue;
@@ -12,25 +12,25 @@ const MARKS: &[&str] = &[".shell ", ".system ", "shell ", "system ", "exec ", "s
 /// What stands before text for a shell anywhere in a line, and what ends it: macros of m4, programs of PostgreSQL.
 const CALLS: &[(&str, char)] = &[("syscmd(", ')'), ("program '", '\'')];
 /// What stands before a file at the beginning of a line, and what is done with it.
-const FILES: &[(&str, FileOp)] = &[
-    (".output ", FileOp::Replace),
-    (".once ", FileOp::Replace),
-    (".log ", FileOp::Replace),
-    (".trace ", FileOp::Replace),
-    (".backup ", FileOp::Replace),
-    (".save ", FileOp::Replace),
-    (".clone ", FileOp::Replace),
-    (".import ", FileOp::Read),
-    (".restore ", FileOp::Read),
-    (".open ", FileOp::Replace),
-    (".read ", FileOp::Run),
-    (".load ", FileOp::Run),
-    ("\\o ", FileOp::Replace),
-    ("\\i ", FileOp::Run),
+const FILES: &[(&str, PathEffect)] = &[
+    (".output ", PathEffect::Replace),
+    (".once ", PathEffect::Replace),
+    (".log ", PathEffect::Replace),
+    (".trace ", PathEffect::Replace),
+    (".backup ", PathEffect::Replace),
+    (".save ", PathEffect::Replace),
+    (".clone ", PathEffect::Replace),
+    (".import ", PathEffect::Read),
+    (".restore ", PathEffect::Read),
+    (".open ", PathEffect::Replace),
+    (".read ", PathEffect::Run),
+    (".load ", PathEffect::Run),
+    ("\\o ", PathEffect::Replace),
+    ("\\i ", PathEffect::Run),
 ];
 /// Functions whose first string is a file.
-const FUNCTIONS: &[(&str, FileOp)] =
-    &[("writefile(", FileOp::Replace), ("readfile(", FileOp::Read), ("load_extension(", FileOp::Run)];
+const FUNCTIONS: &[(&str, PathEffect)] =
+    &[("writefile(", PathEffect::Replace), ("readfile(", PathEffect::Read), ("load_extension(", PathEffect::Run)];
 
 /// Reads the text.
 pub(crate) fn read(text: &ShellValue) -> ProgramReading {
@@ -53,7 +53,7 @@ fn beside(act: RawEffect, text: &ShellValue) -> ProgramReading {
         let line = line.trim().trim_start_matches(':');
         let marked = MARKS.iter().find_map(|mark| line.strip_prefix(mark));
         let script = marked.or_else(|| line.split_once('!').map(|(_, script)| script.trim_start_matches('!')));
-        let (deed, rest) = about_files(line).unwrap_or((FileOp::Read, ""));
+        let (deed, rest) = about_files(line).unwrap_or((PathEffect::Read, ""));
         let calls = in_calls(line);
         let scripts = script.into_iter().chain(rest.strip_prefix('|')).chain(calls).map(str::trim);
         let scripts = scripts.filter(|script| !script.is_empty() && !script.starts_with('='));
@@ -81,7 +81,7 @@ fn in_calls(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns what a line does with the files that stand in the rest of it.
-fn about_files(line: &str) -> Option<(FileOp, &str)> {
+fn about_files(line: &str) -> Option<(PathEffect, &str)> {
     FILES.iter().find_map(|(mark, deed)| Some((*deed, line.strip_prefix(mark)?.trim())))
 }
 
@@ -93,7 +93,7 @@ fn files_in(rest: &str) -> impl Iterator<Item = String> {
 }
 
 /// Returns the files that functions in a line get.
-fn in_functions(line: &str) -> Vec<(FileOp, String)> {
+fn in_functions(line: &str) -> Vec<(PathEffect, String)> {
     let lower = line.to_ascii_lowercase();
     let mut found = Vec::new();
     for (name, deed) in FUNCTIONS {

@@ -3,7 +3,7 @@
 //! Nearly all filters only select and reshape data. A few words reach further: the environment, modules, and files that
 //! yq loads.
 
-use crate::act::{FileOp, ProgramReading, RawEffect};
+use crate::act::{PathEffect, ProgramReading, RawEffect};
 use crate::value::ShellValue;
 
 /// Words that print the environment, of jq and of yq.
@@ -29,7 +29,7 @@ pub(crate) fn read(filter: &ShellValue) -> ProgramReading {
         }
         reading.acts.push(RawEffect::Unknown("it loads a file that the filter names".to_owned()));
         let named = text[at + word.len()..].split('"').nth(1).filter(|name| !name.is_empty());
-        reading.acts.extend(named.map(|name| RawEffect::Path(FileOp::Read, ShellValue::text(name))));
+        reading.acts.extend(named.map(|name| RawEffect::Path(PathEffect::Read, ShellValue::text(name))));
     }
     reading
 }
@@ -77,7 +77,9 @@ mod tests {
     fn a_file_that_is_loaded_is_read() {
         for filter in ["load_str(\".env\")", "load (\".env\")", "import \".env\" as $d; $d"] {
             assert!(
-                read(&ShellValue::text(filter)).acts.contains(&RawEffect::Path(FileOp::Read, ShellValue::text(".env"))),
+                read(&ShellValue::text(filter))
+                    .acts
+                    .contains(&RawEffect::Path(PathEffect::Read, ShellValue::text(".env"))),
                 "{filter}"
             );
         }

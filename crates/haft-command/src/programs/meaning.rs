@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use haft_contract::effect::{Danger, Host};
 
-use crate::act::{CodeLanguage, FileOp, LocalCode, NestedRun, ProgramReading, RawEffect, StreamContent};
+use crate::act::{CodeLanguage, LocalCode, NestedRun, PathEffect, ProgramReading, RawEffect, StreamContent};
 use crate::languages;
 use crate::programs::git::{config, revision};
 use crate::programs::reading::{assignment, joined};
@@ -52,14 +52,16 @@ impl ReadingDraft {
 
     /// Returns whether it has found nothing that is run so far.
     pub(crate) fn runs_nothing(&self) -> bool {
-        let runs = |act: &RawEffect| matches!(act, RawEffect::Path(FileOp::Run, _));
+        let runs = |act: &RawEffect| matches!(act, RawEffect::Path(PathEffect::Run, _));
         self.reading.inner.is_empty() && !self.reading.acts.iter().any(runs)
     }
 
     /// Returns whether all that it has found so far is that something is looked at or newly made.
     pub(crate) fn only_looks(&self) -> bool {
         let looks = |act: &RawEffect| match act {
-            RawEffect::Path(deed, _) => matches!(deed, FileOp::Read | FileOp::List | FileOp::Key | FileOp::Create),
+            RawEffect::Path(deed, _) => {
+                matches!(deed, PathEffect::Read | PathEffect::List | PathEffect::Key | PathEffect::Create)
+            }
             act => matches!(act, RawEffect::LocalCode(..) | RawEffect::Fetch(_)),
         };
         self.reading.acts.iter().all(looks)
@@ -69,7 +71,7 @@ impl ReadingDraft {
     pub(crate) fn word(&mut self, role: WordRole, word: &ShellValue, rest: &[ShellValue]) {
         match role {
             WordRole::Text => {}
-            WordRole::Path(FileOp::Run) if is_input(word) => {
+            WordRole::Path(PathEffect::Run) if is_input(word) => {
                 self.reading.inner.push(NestedRun::Input(CodeLanguage::General, Vec::new()));
             }
             WordRole::Path(deed) => self.path(deed, word),
@@ -85,7 +87,7 @@ impl ReadingDraft {
             }
             WordRole::GitConfig => self.add_inside(config::for_one_command(word)),
             WordRole::Repository => {
-                self.path(FileOp::List, word);
+                self.path(PathEffect::List, word);
                 self.act(RawEffect::LocalCode(LocalCode::Repository, word.clone()));
             }
             WordRole::PythonModule => self.act(python_module(word)),
@@ -101,7 +103,7 @@ impl ReadingDraft {
             WordRole::Names => self.names(word),
             WordRole::Download => {
                 self.address(address::of_url(word));
-                self.act(RawEffect::Path(FileOp::Create, address::file_name(word)));
+                self.act(RawEffect::Path(PathEffect::Create, address::file_name(word)));
             }
             WordRole::Clone => self.copy_of_repository(word),
             WordRole::Local => self.local(word),
@@ -109,10 +111,10 @@ impl ReadingDraft {
             WordRole::Prefix => {
                 let mut files = word.clone();
                 files.push(ValuePiece::Glob);
-                self.path(FileOp::Create, &files);
+                self.path(PathEffect::Create, &files);
             }
             WordRole::Filter => self.add_inside(filter::read(word)),
-            WordRole::Program(_) if !is_input(word) => self.path(FileOp::Run, word),
+            WordRole::Program(_) if !is_input(word) => self.path(PathEffect::Run, word),
             WordRole::Settings(program) => self.settings(CodeLanguage::Settings(program), word),
             WordRole::Anything => self.reading.suspected.push(word.clone()),
             // Python may still look for modules, to tell of a mistake.
@@ -140,10 +142,10 @@ impl ReadingDraft {
     }
 
     fn copy_of_repository(&mut self, word: &ShellValue) {
-        self.remote(FileOp::Read, word);
+        self.remote(PathEffect::Read, word);
         // A repository with an unknown name becomes a folder with an unknown name.
         let name = word.known().map(address::last_name).filter(|name| !name.is_empty() && !name.starts_with('.'));
-        self.act(RawEffect::Path(FileOp::Create, name.map_or_else(ShellValue::unknown, ShellValue::text)));
+        self.act(RawEffect::Path(PathEffect::Create, name.map_or_else(ShellValue::unknown, ShellValue::text)));
     }
 
     /// Returns what is run by a word that is a command, or text in a language.
@@ -211,10 +213,10 @@ impl ReadingDraft {
         self.reading.suspected.extend(part.suspected);
     }
 
-    fn path(&mut self, deed: FileOp, word: &ShellValue) {
+    fn path(&mut self, deed: PathEffect, word: &ShellValue) {
         // Many programs that read files fetch an address of that form.
         let address = word.strip_prefix("jar:").unwrap_or_else(|| word.clone());
-        if deed == FileOp::Read && address::is_of_web(&address) {
+        if deed == PathEffect::Read && address::is_of_web(&address) {
             return self.address(address::of_url(&address));
         }
         // The standard streams, and a flag whose value is empty.
@@ -226,38 +228,38 @@ impl ReadingDraft {
     fn settings(&mut self, language: CodeLanguage, word: &ShellValue) {
         let is_input = is_input(word);
         if !is_input {
-            self.path(FileOp::Read, word);
+            self.path(PathEffect::Read, word);
         }
         let input = || NestedRun::Input(language, Vec::new());
         self.reading.inner.push(if is_input { input() } else { NestedRun::File(language, word.clone()) });
     }
 
     fn local(&mut self, word: &ShellValue) {
-        self.path(FileOp::Read, word);
+        self.path(PathEffect::Read, word);
         self.act(RawEffect::Fetch(word.clone()));
     }
 
     fn names(&mut self, word: &ShellValue) {
-        self.path(FileOp::Read, word);
-        self.act(RawEffect::Path(FileOp::Read, ShellValue::unknown()));
+        self.path(PathEffect::Read, word);
+        self.act(RawEffect::Path(PathEffect::Read, ShellValue::unknown()));
     }
 
     fn packed(&mut self, word: &ShellValue) {
         let mut copy = word.clone();
         copy.push(ValuePiece::Text(".gz".to_owned()));
-        self.path(FileOp::Read, word);
-        self.path(FileOp::Create, &copy);
+        self.path(PathEffect::Read, word);
+        self.path(PathEffect::Create, &copy);
     }
 
     fn address(&mut self, found: ProgramReading) {
         self.add_inside(found);
     }
 
-    fn remote(&mut self, deed: FileOp, word: &ShellValue) {
+    fn remote(&mut self, deed: PathEffect, word: &ShellValue) {
         match address::of_remote(word) {
             Some(found) => {
                 self.add_inside(found);
-                if deed != FileOp::Read {
+                if deed != PathEffect::Read {
                     self.act(RawEffect::Publish("send files to another machine".to_owned()));
                 }
             }
@@ -329,7 +331,7 @@ impl ReadingDraft {
         // A word without a slash is the name of a volume.
         let is_path = host.known().is_none_or(|path| path.contains('/') || path.starts_with(['.', '~']));
         if is_path {
-            self.act(RawEffect::Path(FileOp::Replace, host));
+            self.act(RawEffect::Path(PathEffect::Replace, host));
         }
     }
 
@@ -343,7 +345,7 @@ impl ReadingDraft {
             Some(folder) => below(folder, word),
             None => word.clone(),
         });
-        self.act(RawEffect::Path(FileOp::Read, ShellValue::text(".")));
+        self.act(RawEffect::Path(PathEffect::Read, ShellValue::text(".")));
     }
 
     fn upload(&mut self, word: &ShellValue) {
@@ -365,8 +367,8 @@ impl ReadingDraft {
         };
         let file = word.strip_prefix(&start[..at]).unwrap_or_default();
         match file.prefix().split_once(';') {
-            Some((name, _)) => self.path(FileOp::Read, &ShellValue::text(name)),
-            None => self.path(FileOp::Read, &file),
+            Some((name, _)) => self.path(PathEffect::Read, &ShellValue::text(name)),
+            None => self.path(PathEffect::Read, &file),
         }
     }
 }
@@ -384,7 +386,7 @@ fn add_settings_beside(acts: &mut Vec<RawEffect>) {
         return;
     }
     let looked_at = acts.iter().filter_map(|act| match act {
-        RawEffect::Path(FileOp::Read | FileOp::List, path) => Some(path.clone()),
+        RawEffect::Path(PathEffect::Read | PathEffect::List, path) => Some(path.clone()),
         _ => None,
     });
     let mut seen = HashSet::from([here.clone()]);

@@ -2,7 +2,7 @@
 //!
 //! If several facts describe the same word, a fact with a condition replaces one without, and the last one counts.
 
-use crate::act::{CodeLanguage, FileOp, NestedRun, ProgramReading, RawEffect, StreamContent};
+use crate::act::{CodeLanguage, NestedRun, PathEffect, ProgramReading, RawEffect, StreamContent};
 use crate::programs::flags::{GivenFlag, GivenWords, tell_apart};
 use crate::programs::meaning::ReadingDraft;
 use crate::programs::table::ProgramTable;
@@ -357,7 +357,7 @@ impl<'a> RowReader<'a> {
     /// Returns below what the names lie that it prints: what it looks at, or else where it is.
     fn printed_paths(&self, acts: &[RawEffect]) -> Vec<ShellValue> {
         let looked_at = acts.iter().filter_map(|act| match act {
-            RawEffect::Path(FileOp::Read | FileOp::List, path) => Some(path.clone()),
+            RawEffect::Path(PathEffect::Read | PathEffect::List, path) => Some(path.clone()),
             _ => None,
         });
         let looked_at: Vec<_> = looked_at.collect();

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::RunContext;
 use crate::doors::process::{
-    CommandEnd, CommandSpec, ConfinementLevel, HowEnded, NotRun, Ran, Staging, StagingMode, Worker,
+    CommandEnd, CommandSpec, ConfinementLevel, HowEnded, NotRun, SettledCommand, Staging, StagingMode, Worker,
 };
 use crate::outcome::error::ToolError;
 
@@ -62,7 +62,7 @@ impl RunContext<'_> {
     }
 
     /// Takes the worker from its call and brings what it changed into the workspace; returns the worker when it can go on.
-    pub async fn served(&self, serving: Serving) -> Result<(Ran, Option<Box<dyn Worker>>), ToolError> {
+    pub async fn served(&self, serving: Serving) -> Result<(SettledCommand, Option<Box<dyn Worker>>), ToolError> {
         let Serving { mut worker, ground, level, began } = serving;
         let (ended, worker) = match worker.leave().await {
             Ok(left_behind) => {
@@ -79,7 +79,7 @@ impl RunContext<'_> {
     }
 
     /// Says what came of a call whose worker did not get to its end, and what became of its changes.
-    pub async fn broken(&self, serving: Serving, broken: WorkerFailure) -> Result<Ran, ToolError> {
+    pub async fn broken(&self, serving: Serving, broken: WorkerFailure) -> Result<SettledCommand, ToolError> {
         let Serving { worker, ground, .. } = serving;
         let ended = match broken {
             WorkerFailure::Ended(ended) => {

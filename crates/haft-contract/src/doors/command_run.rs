@@ -7,8 +7,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::door::{Doors, Permit};
 use super::process::{
-    CommandEnd, CommandSpec, CommitReport, ConfinementLevel, Disposition, HowEnded, Keeps, NotRun, OutputListener, Ran,
-    ReadScope, Staging, StagingMode,
+    CommandEnd, CommandSpec, CommitReport, ConfinementLevel, Disposition, HowEnded, Keeps, NotRun, OutputListener,
+    ReadScope, SettledCommand, Staging, StagingMode,
 };
 use crate::BoxFuture;
 use crate::effect::Effect;
@@ -59,7 +59,7 @@ impl CommandRun<'_> {
     /// # Errors
     ///
     /// Fails where nothing was run, or where its changes could not be brought in.
-    pub async fn run(self, command: &CommandSpec, heard: OutputListener<'_>) -> Result<Ran, ToolError> {
+    pub async fn run(self, command: &CommandSpec, heard: OutputListener<'_>) -> Result<SettledCommand, ToolError> {
         let (ended, ground) = self.ended(command, heard).await?;
         self.settled(ended, ground).await
     }
@@ -105,12 +105,16 @@ impl CommandRun<'_> {
     }
 
     /// Brings what a command changed into the workspace; throws it away where the command was stopped.
-    pub(crate) async fn settled(self, ended: CommandEnd, ground: Box<dyn Staging>) -> Result<Ran, ToolError> {
+    pub(crate) async fn settled(
+        self,
+        ended: CommandEnd,
+        ground: Box<dyn Staging>,
+    ) -> Result<SettledCommand, ToolError> {
         match ended.how {
             HowEnded::Stopped => {
                 self.permit.receipts().note_run(ended.left_behind, &CommitReport::default());
                 let uncovered = ground.uncovered().map(str::to_owned);
-                Ok(Ran { ended, settled: CommitReport::default(), uncovered, how: self.settle })
+                Ok(SettledCommand { ended, settled: CommitReport::default(), uncovered, how: self.settle })
             }
             HowEnded::Exited(_) | HowEnded::Killed(_) | HowEnded::TimedOut => {
                 if self.settle == Disposition::Commit && ground.is_changed() {
@@ -130,11 +134,11 @@ impl CommandRun<'_> {
     /// # Errors
     ///
     /// Fails where its changes could not be brought in.
-    pub async fn kept(self, ended: CommandEnd, ground: Box<dyn Staging>) -> Result<Ran, ToolError> {
+    pub async fn kept(self, ended: CommandEnd, ground: Box<dyn Staging>) -> Result<SettledCommand, ToolError> {
         let uncovered = ground.uncovered().map(str::to_owned);
         let settled = ground.settle(self.permit, self.settle).await?;
         self.permit.receipts().note_run(ended.left_behind, &settled);
-        Ok(Ran { ended, settled, uncovered, how: self.settle })
+        Ok(SettledCommand { ended, settled, uncovered, how: self.settle })
     }
 
     /// Says which ground is asked for first.

@@ -13,7 +13,7 @@ mod permit;
 pub use file_bytes::{FileBytes, OpeningFile};
 pub use file_op::FileOp;
 pub use permit::{
-    ChangeSetId, OldChanges, Permit, PermitBasis, PermitIssuer, Provenance, Purpose, ReadVersion, Receipt, Receipts,
+    ChangeSetId, ConsentKind, OldChanges, Permit, PermitIssuer, Provenance, Purpose, ReadVersion, Receipt, Receipts,
     RunFacts,
 };
 

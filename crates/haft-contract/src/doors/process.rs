@@ -401,7 +401,7 @@ impl StagingMode {
 
 /// A command that was run, with what became of its changes.
 #[derive(Debug)]
-pub struct Ran {
+pub struct SettledCommand {
     /// How it ended.
     pub ended: CommandEnd,
     /// What it changed. Empty if haft discarded the changes because the command was stopped.

@@ -22,7 +22,7 @@ use haft_runtime::catalogue::catalog::{Catalog, CatalogError};
 use haft_runtime::catalogue::entry::CatalogEntry;
 use haft_runtime::catalogue::toolset::{Preset, ToolList, Toolset, ToolsetError, ToolsetExt};
 use haft_runtime::runtime::Runtime;
-use haft_tools::defined::bound::{Bindings, Home, ToolOwner};
+use haft_tools::defined::bound::{Bindings, DefinitionOrigin, ToolOwner};
 use haft_tools::defined::definition::Presets;
 use haft_tools::defined::skill::ToolInShort;
 use haft_workspace::project::TrustCheck;
@@ -82,7 +82,7 @@ impl Adding<'_> {
         // Only what a trusted project brings is held to what was trusted.
         let owner = if held.is_some() { ToolOwner::Workspace } else { ToolOwner::User };
         let code = held.as_ref().and_then(TrustCheck::code);
-        let home = Home::new(folder, self.into.workspace)
+        let home = DefinitionOrigin::new(folder, self.into.workspace)
             .with_definition_in(beside)
             .with_owner(owner)
             .with_presets(given)

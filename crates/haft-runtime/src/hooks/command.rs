@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft_contract::BoxFuture;
-use haft_contract::doors::process::{CommandSpec, CommitReport, HowEnded, Ran, TrustedCode};
+use haft_contract::doors::process::{CommandSpec, CommitReport, HowEnded, SettledCommand, TrustedCode};
 use haft_contract::outcome::error::ToolError;
 use haft_contract::outcome::output::{Content, ToolOutput};
 use regex::Regex;
@@ -178,7 +178,8 @@ impl CommandHook {
         };
         let printed = HookOutput::default();
         let ran = cx.run(&command, self.reach, &|stream, piece| printed.take(stream, piece)).await;
-        let Ran { ended, settled, .. } = ran.map_err(|error: ToolError| format!("could not be run: {}", error.what))?;
+        let SettledCommand { ended, settled, .. } =
+            ran.map_err(|error: ToolError| format!("could not be run: {}", error.what))?;
         if let Some(words) = changes(&settled) {
             cx.warn(&words);
         }

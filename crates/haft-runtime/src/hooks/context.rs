@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use haft_contract::context::RunContext;
 use haft_contract::doors::door::Provenance;
-use haft_contract::doors::process::{CommandSpec, Disposition, OutputListener, Ran};
+use haft_contract::doors::process::{CommandSpec, Disposition, OutputListener, SettledCommand};
 use haft_contract::effect::{CommandLine, CommandStep, Effect, StepEffect};
 use haft_contract::files::path::{Extent, RawPath};
 use haft_contract::outcome::error::ToolError;
@@ -85,7 +85,7 @@ impl<'a> HookContext<'a> {
         command: &CommandSpec,
         reach: HookReach,
         heard: OutputListener<'_>,
-    ) -> Result<Ran, ToolError> {
+    ) -> Result<SettledCommand, ToolError> {
         let session = self.cx.session;
         let errand = Provenance {
             call: self.cx.id.clone(),

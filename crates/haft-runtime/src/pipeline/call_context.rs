@@ -15,7 +15,7 @@ use haft_contract::call::{CallId, CallOrigin, RawArguments, ToolCall};
 use haft_contract::context::{Hiding, PlanContext, ProgressSink};
 use haft_contract::description::dialect::Dialect;
 use haft_contract::doors::connection::ConnectionDesk;
-use haft_contract::doors::door::{OldChanges, Permit, PermitBasis, Provenance, Receipt};
+use haft_contract::doors::door::{ConsentKind, OldChanges, Permit, Provenance, Receipt};
 use haft_contract::doors::process::CallerStreams;
 use haft_contract::effect::Effect;
 use haft_contract::files::path::Target;
@@ -29,7 +29,7 @@ use tracing::Instrument;
 
 use super::stage::{CallStage, Halt};
 use super::stages::authorize::{AuthorizedCall, RestsOn};
-use super::stages::execute::Ran;
+use super::stages::execute::ExecutedCall;
 use super::turn::{CallTurn, TurnPlace};
 use crate::asking::purpose;
 use crate::catalogue::entry::CatalogEntry;
@@ -41,7 +41,7 @@ use crate::redaction::redact::{ChunkRedactor, Redactor};
 use crate::redaction::secrets;
 use crate::state::memory::{CallKey, FailureFingerprint, RememberedCall, Went};
 use crate::state::session::{Readers, Session};
-use crate::state::taint::Bit;
+use crate::state::taint::Taint;
 use done::changed_in;
 
 /// One call on its way.
@@ -156,7 +156,10 @@ impl<'a> CallContext<'a> {
     }
 
     /// Lets the call run until it ends, panics, or is cancelled before it has begun to act.
-    pub(crate) async fn guarded(&self, drive: impl Future<Output = Result<Ran, Halt>>) -> Result<Ran, Halt> {
+    pub(crate) async fn guarded(
+        &self,
+        drive: impl Future<Output = Result<ExecutedCall, Halt>>,
+    ) -> Result<ExecutedCall, Halt> {
         let drive = AssertUnwindSafe(drive).catch_unwind();
         tokio::select! {
             // First the signal: a call that was stopped does not ask or begin anything more.
@@ -207,7 +210,7 @@ impl<'a> CallContext<'a> {
     fn set_bits_of_run(&self) {
         let Some(permit) = self.permit.get() else { return };
         if !self.redactor.met().is_empty() {
-            self.set_bit(Bit::Private);
+            self.set_bit(Taint::Private);
         }
         let reached = self.run_facts().reached;
         if permit.effects().is_empty() && reached.is_empty() {
@@ -217,15 +220,15 @@ impl<'a> CallContext<'a> {
         let runs_command = permit.effects().iter().any(|effect| matches!(effect, Effect::Run(_)));
         let around = runs_command.then(|| CommandContainment::of(&self.session.ground.doors));
         let not_granted = self.note(|notes| notes.hosts_not_granted.clone());
-        for bit in Bit::set_by(permit.effects(), &not_granted, around.as_ref()) {
+        for bit in Taint::set_by(permit.effects(), &not_granted, around.as_ref()) {
             self.set_bit(bit);
         }
-        for bit in Bit::set_by_hosts(&reached, &not_granted) {
+        for bit in Taint::set_by_hosts(&reached, &not_granted) {
             self.set_bit(bit);
         }
     }
 
-    fn set_bit(&self, bit: Bit) {
+    fn set_bit(&self, bit: Taint) {
         if self.session.set_bit(bit) {
             self.tell(|| CallEventContent::BitSet(bit));
         }
@@ -244,7 +247,7 @@ impl<'a> CallContext<'a> {
     }
 
     fn bits(&self) -> Vec<&'static str> {
-        self.session.bits().into_iter().map(Bit::code).collect()
+        self.session.bits().into_iter().map(Taint::code).collect()
     }
 
     fn remember(&self, result: &ToolResult) {
@@ -275,7 +278,7 @@ impl<'a> CallContext<'a> {
         let errand = Provenance { old_changes: authorized.old_changes(), ..errand };
         let permit = permits::issue(errand, planned.plan.effects.clone(), stop).resting_on(planned.basis.clone());
         let standing = match self.session.mode() {
-            Mode::Plan => PermitBasis::Plan,
+            Mode::Plan => ConsentKind::Plan,
             Mode::Normal | Mode::Try => authorized.standing(),
         };
         let permit = desk.into_iter().fold(permit, Permit::asking_at).standing_on(standing);

@@ -22,7 +22,7 @@ use haft_contract::files::path::Extent;
 
 use crate::pipeline::call_context::CallContext;
 use crate::pipeline::stage::{CallStage, Halt};
-use crate::pipeline::stages::execute::Ran;
+use crate::pipeline::stages::execute::ExecutedCall;
 use crate::runtime::RuntimeCore;
 use git_history::{GitHistory, LookTiming};
 
@@ -87,7 +87,7 @@ fn hide_files(ground: &RuntimeCore, breadth: Breadth) -> (SecretLook, bool) {
 }
 
 /// Learns what a call has just made secret, what it left in git, and what the reason may show why another one was not made.
-pub(crate) async fn learn_after(cx: &CallContext<'_>, outcome: &Result<Ran, Halt>) {
+pub(crate) async fn learn_after(cx: &CallContext<'_>, outcome: &Result<ExecutedCall, Halt>) {
     let is_secret = |receipt: &Receipt| match receipt {
         Receipt::Changed(target, _) => secret_kind(target.place().path()).is_some(),
         Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => false,

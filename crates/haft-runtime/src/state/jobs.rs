@@ -17,7 +17,7 @@ use haft_contract::doors::door::{Permit, Receipts};
 use haft_contract::doors::job::{
     JobEnd, JobFacts, JobOutput, JobService, JobSync, Jobs, NewJob, Publication, no_session,
 };
-use haft_contract::doors::process::{CommandSpec, CommitReport, Disposition, HowEnded, Ran};
+use haft_contract::doors::process::{CommandSpec, CommitReport, Disposition, HowEnded, SettledCommand};
 use haft_contract::effect::Effect;
 use haft_contract::outcome::error::{Next, ToolError};
 use haft_contract::outcome::kinds::ErrorKind;
@@ -436,7 +436,7 @@ async fn keep_running(
     job.news.notify_waiters();
 }
 
-fn end_of(ran: &Ran, permit: &Permit) -> JobEnd {
+fn end_of(ran: &SettledCommand, permit: &Permit) -> JobEnd {
     let uncovered = ran.uncovered.as_ref();
     let mut notes: Vec<String> = uncovered
         .map(|reason| format!("its changes are not known and cannot be undone: {reason}"))

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::jobs::HeldJobs;
 use super::memory::{CallKey, Memory, RememberedCall};
 use super::storage::SessionStorage;
-use super::taint::Bit;
+use super::taint::Taint;
 use crate::asking::approval::Approver;
 use crate::asking::asked::{AskedCall, AskedCalls};
 use crate::confining::permits;
@@ -36,7 +36,7 @@ pub struct Session {
     pub(crate) asking: tokio::sync::Mutex<()>,
     grants: Arc<Mutex<Vec<GrantScope>>>,
     asked: Arc<Mutex<AskedCalls>>,
-    bits: Arc<Mutex<Vec<Bit>>>,
+    bits: Arc<Mutex<Vec<Taint>>>,
     /// What the calls that have not ended yet would make true.
     expected_bits: Arc<Mutex<ExpectedBits>>,
     turn: Mutex<Arc<CallTurn>>,
@@ -54,7 +54,7 @@ pub struct Session {
 }
 
 /// What each call that has not ended would make true.
-type ExpectedBits = Vec<(CallId, Vec<Bit>)>;
+type ExpectedBits = Vec<(CallId, Vec<Taint>)>;
 
 /// Whether kept results serve identical calls, where the plans of these calls allow it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -299,12 +299,12 @@ impl Session {
     }
 
     /// Returns the sticky facts of the session, in the order in which they became true.
-    pub fn bits(&self) -> Vec<Bit> {
+    pub fn bits(&self) -> Vec<Taint> {
         self.bits_slot().clone()
     }
 
     /// Sets a sticky fact; returns whether it is new.
-    pub(crate) fn set_bit(&self, bit: Bit) -> bool {
+    pub(crate) fn set_bit(&self, bit: Taint) -> bool {
         let mut bits = self.bits_slot();
         let is_new = !bits.contains(&bit);
         bits.extend(is_new.then_some(bit));
@@ -312,7 +312,7 @@ impl Session {
     }
 
     /// Notes what a call would make true. Returns what is true, or would be when the other calls have ended: calls overlap.
-    pub(crate) fn expect_bits(&self, call: &CallId, bits: &[Bit]) -> Vec<Bit> {
+    pub(crate) fn expect_bits(&self, call: &CallId, bits: &[Taint]) -> Vec<Taint> {
         let mut all = self.bits();
         let mut expected = self.expected_bits.lock().unwrap_or_else(PoisonError::into_inner);
         expected.retain(|(other, _)| other != call);
@@ -361,7 +361,7 @@ impl Session {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn bits_slot(&self) -> MutexGuard<'_, Vec<Bit>> {
+    fn bits_slot(&self) -> MutexGuard<'_, Vec<Taint>> {
         self.bits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

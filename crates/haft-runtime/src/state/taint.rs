@@ -23,7 +23,7 @@ use crate::confining::containment::CommandContainment;
 
 /// One sticky fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Bit {
+pub enum Taint {
     /// A secret by its name was read, or something outside the workspace, or may have been.
     Private,
     /// Text came in from the network or from another server, or may have come in.
@@ -32,13 +32,13 @@ pub enum Bit {
     Send,
 }
 
-impl Bit {
+impl Taint {
     /// Returns the name of the bit in records.
     pub fn code(self) -> &'static str {
         match self {
-            Bit::Private => "private",
-            Bit::Untrusted => "untrusted",
-            Bit::Send => "send",
+            Taint::Private => "private",
+            Taint::Untrusted => "untrusted",
+            Taint::Send => "send",
         }
     }
 
@@ -47,7 +47,7 @@ impl Bit {
         effects: &[Effect],
         not_granted: &BTreeSet<String>,
         around: Option<&CommandContainment>,
-    ) -> Vec<Bit> {
+    ) -> Vec<Taint> {
         // Where each connection is known, what was reached counts, and not what was planned.
         let is_known = |effect: &Effect| {
             matches!(effect, Effect::Step(_)) && around.is_some_and(CommandContainment::is_supervised)
@@ -60,21 +60,21 @@ impl Bit {
         let may_read = around.is_some_and(|around| around.level == ConfinementLevel::None);
         let may_connect = may_read || around.is_some_and(|around| around.network);
         let mut bits = Vec::new();
-        bits.extend((may_read || reads).then_some(Bit::Private));
-        bits.extend((may_connect || is_any_unknown(&takes_in)).then_some(Bit::Untrusted));
-        bits.extend((may_connect || is_any_unknown(&|effect| sends(effect, not_granted))).then_some(Bit::Send));
+        bits.extend((may_read || reads).then_some(Taint::Private));
+        bits.extend((may_connect || is_any_unknown(&takes_in)).then_some(Taint::Untrusted));
+        bits.extend((may_connect || is_any_unknown(&|effect| sends(effect, not_granted))).then_some(Taint::Send));
         bits
     }
 }
 
-impl Bit {
+impl Taint {
     /// Returns the bits that connections set, where these hosts were not granted before.
-    pub(crate) fn set_by_hosts(reached: &[ReachedHost], not_granted: &BTreeSet<String>) -> Vec<Bit> {
+    pub(crate) fn set_by_hosts(reached: &[ReachedHost], not_granted: &BTreeSet<String>) -> Vec<Taint> {
         let is_any = |is: &dyn Fn(&ReachedHost) -> bool| reached.iter().any(is);
         let is_sent = |host: &ReachedHost| host.outcome == HostOutcome::Reached && not_granted.contains(&host.host);
         let mut bits = Vec::new();
-        bits.extend(is_any(&|host| host.received > 0).then_some(Bit::Untrusted));
-        bits.extend(is_any(&is_sent).then_some(Bit::Send));
+        bits.extend(is_any(&|host| host.received > 0).then_some(Taint::Untrusted));
+        bits.extend(is_any(&is_sent).then_some(Taint::Send));
         bits
     }
 }
@@ -124,7 +124,7 @@ pub(crate) fn told_by(
     effects: &[Effect],
     not_granted: &BTreeSet<String>,
     around: Option<&CommandContainment>,
-) -> Vec<Bit> {
+) -> Vec<Taint> {
     let is_supervised = around.is_some_and(CommandContainment::is_supervised);
     let counts = |effect: &&Effect| {
         let is_live = is_supervised && matches!(effect, Effect::Step(_)) && effect.gives_network();
@@ -133,23 +133,23 @@ pub(crate) fn told_by(
     let is_any = |is: &dyn Fn(&Effect) -> bool| effects.iter().filter(counts).any(is);
     let mut bits = Vec::new();
     bits.extend(
-        is_any(&|effect| reads_private(effect) && !is_of_session((effect, effects), around)).then_some(Bit::Private),
+        is_any(&|effect| reads_private(effect) && !is_of_session((effect, effects), around)).then_some(Taint::Private),
     );
-    bits.extend(is_any(&takes_in).then_some(Bit::Untrusted));
-    bits.extend(is_any(&|effect| sends(effect, not_granted)).then_some(Bit::Send));
+    bits.extend(is_any(&takes_in).then_some(Taint::Untrusted));
+    bits.extend(is_any(&|effect| sends(effect, not_granted)).then_some(Taint::Send));
     bits
 }
 
 /// Returns what a call adds that sets these bits, where the session then has all three. What is sent counts each time.
-pub(crate) fn last_taint(session: &[Bit], call: &[Bit]) -> Option<LastTaint> {
+pub(crate) fn last_taint(session: &[Taint], call: &[Taint]) -> Option<LastTaint> {
     let has_all =
-        [Bit::Private, Bit::Untrusted, Bit::Send].iter().all(|bit| session.contains(bit) || call.contains(bit));
-    let adds = |bit: Bit| call.contains(&bit) && !session.contains(&bit);
+        [Taint::Private, Taint::Untrusted, Taint::Send].iter().all(|bit| session.contains(bit) || call.contains(bit));
+    let adds = |bit: Taint| call.contains(&bit) && !session.contains(&bit);
     match () {
         () if !has_all => None,
-        () if call.contains(&Bit::Send) => Some(LastTaint::Send),
-        () if adds(Bit::Untrusted) => Some(LastTaint::Untrusted),
-        () if adds(Bit::Private) => Some(LastTaint::Private),
+        () if call.contains(&Taint::Send) => Some(LastTaint::Send),
+        () if adds(Taint::Untrusted) => Some(LastTaint::Untrusted),
+        () if adds(Taint::Private) => Some(LastTaint::Private),
         () => None,
     }
 }
@@ -172,13 +172,13 @@ mod tests {
 
     const SEALED: CommandContainment = CommandContainment::SEALED;
 
-    fn check(effect: Effect, expected: &[Bit]) {
+    fn check(effect: Effect, expected: &[Taint]) {
         check_where(&SEALED, &[effect], expected);
     }
 
-    fn check_where(around: &CommandContainment, effects: &[Effect], expected: &[Bit]) {
+    fn check_where(around: &CommandContainment, effects: &[Effect], expected: &[Taint]) {
         let not_granted = BTreeSet::from(["other.example".to_owned()]);
-        assert_eq!(Bit::set_by(effects, &not_granted, Some(around)), expected, "{effects:?}");
+        assert_eq!(Taint::set_by(effects, &not_granted, Some(around)), expected, "{effects:?}");
     }
 
     #[test]
@@ -195,10 +195,10 @@ mod tests {
             let effects = [run(), step(does)];
             check_where(&SEALED, &effects, &[]);
             check_where(&partial, &effects, &[]);
-            check_where(&networked, &effects, &[Bit::Untrusted, Bit::Send]);
-            check_where(&bare, &effects, &[Bit::Private, Bit::Untrusted, Bit::Send]);
+            check_where(&networked, &effects, &[Taint::Untrusted, Taint::Send]);
+            check_where(&bare, &effects, &[Taint::Private, Taint::Untrusted, Taint::Send]);
         }
-        check_where(&networked, &[run()], &[Bit::Untrusted, Bit::Send]);
+        check_where(&networked, &[run()], &[Taint::Untrusted, Taint::Send]);
         check_where(&bare, &[run(), step(StepEffect::Nothing)], &[]);
     }
 
@@ -209,10 +209,10 @@ mod tests {
         let told = |does: StepEffect, is_supervised: bool| {
             told_by(&[step(does)], &not_granted, is_supervised.then_some(&supervised))
         };
-        let both = vec![Bit::Untrusted, Bit::Send];
+        let both = vec![Taint::Untrusted, Taint::Send];
         assert_eq!(told(StepEffect::Connect(Some(Host("other.example".into()))), true), both);
         assert_eq!(told(StepEffect::Connect(Some(Host("granted.example".into()))), true), []);
-        assert_eq!(told(StepEffect::Connect(Some(Host("granted.example".into()))), false), [Bit::Untrusted]);
+        assert_eq!(told(StepEffect::Connect(Some(Host("granted.example".into()))), false), [Taint::Untrusted]);
         assert_eq!(told(StepEffect::Connect(None), true), []);
         assert_eq!(told(StepEffect::Connect(None), false), both);
         assert_eq!(told(StepEffect::Code("build".into()), false), []);
@@ -220,9 +220,10 @@ mod tests {
 
     #[test]
     fn the_last_of_the_three_is_told_in_every_order_and_each_sending_after_that() {
-        use Bit::{Private, Send, Untrusted};
-        let check =
-            |session: &[Bit], call: &[Bit], last| assert_eq!(last_taint(session, call), last, "{session:?} {call:?}");
+        use Taint::{Private, Send, Untrusted};
+        let check = |session: &[Taint], call: &[Taint], last| {
+            assert_eq!(last_taint(session, call), last, "{session:?} {call:?}")
+        };
         for two in [[Private, Untrusted], [Untrusted, Private]] {
             check(&two, &[Send], Some(LastTaint::Send));
         }
@@ -246,7 +247,7 @@ mod tests {
     fn what_a_supervised_command_reached_counts_and_not_what_it_might_have() {
         let supervised = CommandContainment { supervised: true, ..SEALED };
         check_where(&supervised, &[step(StepEffect::Connect(None))], &[]);
-        check_where(&supervised, &[Effect::Connect(Host("other.example".into()))], &[Bit::Untrusted, Bit::Send]);
+        check_where(&supervised, &[Effect::Connect(Host("other.example".into()))], &[Taint::Untrusted, Taint::Send]);
         let host = |name: &str, received, outcome| ReachedHost {
             host: name.into(),
             port: 443,
@@ -257,10 +258,10 @@ mod tests {
             outcome,
         };
         let not_granted = BTreeSet::from(["asked.example".to_owned()]);
-        let bits = |host| Bit::set_by_hosts(&[host], &not_granted);
+        let bits = |host| Taint::set_by_hosts(&[host], &not_granted);
         assert_eq!(bits(host("granted.example", 0, HostOutcome::Reached)), []);
-        assert_eq!(bits(host("granted.example", 9, HostOutcome::Reached)), [Bit::Untrusted]);
-        assert_eq!(bits(host("asked.example", 9, HostOutcome::Reached)), [Bit::Untrusted, Bit::Send]);
+        assert_eq!(bits(host("granted.example", 9, HostOutcome::Reached)), [Taint::Untrusted]);
+        assert_eq!(bits(host("asked.example", 9, HostOutcome::Reached)), [Taint::Untrusted, Taint::Send]);
         assert_eq!(bits(host("asked.example", 0, HostOutcome::Refused("no".into()))), []);
     }
 
@@ -274,17 +275,17 @@ mod tests {
         check(step(StepEffect::Read(outside("/usr/include/a.h"))), &[]);
         check(Effect::Change(inside("a"), Change::Create), &[]);
         check(Effect::Run(CommandLine("make".into())), &[]);
-        check(Effect::Read(inside(".env")), &[Bit::Private]);
-        check(Effect::Read(outside("/srv/notes")), &[Bit::Private]);
-        check(step(StepEffect::Read(outside("/srv/notes"))), &[Bit::Private]);
-        check(step(StepEffect::ReadUnknown), &[Bit::Private]);
-        check(Effect::Connect(host("granted.example")), &[Bit::Untrusted]);
-        check(Effect::Connect(host("other.example")), &[Bit::Untrusted, Bit::Send]);
-        check(step(StepEffect::Connect(Some(host("granted.example")))), &[Bit::Untrusted]);
-        check(step(StepEffect::Connect(Some(host("other.example")))), &[Bit::Untrusted, Bit::Send]);
-        check(step(StepEffect::Connect(None)), &[Bit::Untrusted, Bit::Send]);
-        check(step(StepEffect::Publish("push".into())), &[Bit::Untrusted, Bit::Send]);
+        check(Effect::Read(inside(".env")), &[Taint::Private]);
+        check(Effect::Read(outside("/srv/notes")), &[Taint::Private]);
+        check(step(StepEffect::Read(outside("/srv/notes"))), &[Taint::Private]);
+        check(step(StepEffect::ReadUnknown), &[Taint::Private]);
+        check(Effect::Connect(host("granted.example")), &[Taint::Untrusted]);
+        check(Effect::Connect(host("other.example")), &[Taint::Untrusted, Taint::Send]);
+        check(step(StepEffect::Connect(Some(host("granted.example")))), &[Taint::Untrusted]);
+        check(step(StepEffect::Connect(Some(host("other.example")))), &[Taint::Untrusted, Taint::Send]);
+        check(step(StepEffect::Connect(None)), &[Taint::Untrusted, Taint::Send]);
+        check(step(StepEffect::Publish("push".into())), &[Taint::Untrusted, Taint::Send]);
         let claim = RemoteClaim { server: "s".into(), tool: "t".into(), claims: Claim::OnlyReads };
-        check(Effect::Remote(claim), &[Bit::Untrusted]);
+        check(Effect::Remote(claim), &[Taint::Untrusted]);
     }
 }

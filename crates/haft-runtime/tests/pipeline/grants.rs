@@ -11,7 +11,7 @@ use haft_policy::rule::{Pattern, Rule};
 use haft_runtime::asking::approval::{Verdict, YesToOrdinary};
 use haft_runtime::events::{CallEventContent, EventKind};
 use haft_runtime::record;
-use haft_runtime::state::taint::Bit;
+use haft_runtime::state::taint::Taint;
 use haft_testkit::commands::ScriptedCommand;
 use haft_testkit::corpora::parted::PartedTool;
 use haft_testkit::scene::Scene;
@@ -249,7 +249,7 @@ async fn sticky_bits_come_from_calls_that_ran_and_stay_until_the_session_forgets
     assert_eq!(record::of_result(&result)["bits"], json!(["private"]));
     scene.session().grant(GrantScope::Host(Host("granted.example".into())));
     commands.run("curl granted.example").await;
-    assert_eq!(scene.session().bits(), [Bit::Private, Bit::Untrusted]);
+    assert_eq!(scene.session().bits(), [Taint::Private, Taint::Untrusted]);
     let result = scene.call("parted", json!({ "command": "push" })).await;
     assert_eq!(record::of_result(&result)["bits"], json!(["private", "untrusted", "send"]));
     commands.run("curl other.example").await;
@@ -258,8 +258,8 @@ async fn sticky_bits_come_from_calls_that_ran_and_stay_until_the_session_forgets
         CallEventContent::BitSet(bit) => Some(bit),
         _ => None,
     };
-    let bits: Vec<Bit> = events.iter().filter_map(|event| bit(event)).collect();
-    assert_eq!(bits, [Bit::Private, Bit::Untrusted, Bit::Send], "each is told once");
+    let bits: Vec<Taint> = events.iter().filter_map(|event| bit(event)).collect();
+    assert_eq!(bits, [Taint::Private, Taint::Untrusted, Taint::Send], "each is told once");
     assert_eq!(record::of_event(&events[0])["bit"], "private");
     scene.session().forget();
     assert_eq!(scene.session().bits(), []);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use haft_contract::doors::connection::ProxyAddress;
-use haft_contract::doors::door::{Permit, PermitBasis};
+use haft_contract::doors::door::{ConsentKind, Permit};
 use haft_contract::doors::process::{CommandSpec, ConfinementLevel, Home};
 use haft_contract::effect::Effect;
 use haft_contract::outcome::error::ToolError;
@@ -31,7 +31,7 @@ impl Sandbox {
     /// Returns which network a command has that runs by itself.
     pub(super) fn network_of_run(&self, permit: &Permit, command: &CommandSpec) -> Result<Network, ToolError> {
         let is_of_session = command.home == Home::Session && permit.desk().is_some();
-        let by_setting = self.settings.network == Network::On && permit.standing() != PermitBasis::Plan;
+        let by_setting = self.settings.network == Network::On && permit.standing() != ConsentKind::Plan;
         if self.network.is_some() && is_of_session && !by_setting {
             match self.level(permit)? {
                 ConfinementLevel::Full => return Ok(Network::Supervised),
@@ -47,9 +47,9 @@ impl Sandbox {
         let is_of_command = |effect: &&Effect| matches!(effect, Effect::Step(step) if *step.command == *command.line);
         let is_approved = permit.effects().iter().filter(is_of_command).any(Effect::gives_network);
         match permit.standing() {
-            PermitBasis::Plan => Network::Off,
-            PermitBasis::Words | PermitBasis::Consent if is_approved => Network::On,
-            PermitBasis::Words | PermitBasis::Consent => self.settings.network,
+            ConsentKind::Plan => Network::Off,
+            ConsentKind::Words | ConsentKind::Consent if is_approved => Network::On,
+            ConsentKind::Words | ConsentKind::Consent => self.settings.network,
         }
     }
 

@@ -11,7 +11,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use haft_contract::doors::door::{Permit, PermitBasis};
+use haft_contract::doors::door::{ConsentKind, Permit};
 use haft_contract::doors::process::{CommandSpec, Home};
 use haft_contract::effect::{CommandStep, Effect};
 
@@ -140,8 +140,8 @@ impl WhoseHome {
     pub(crate) fn of(permit: &Permit, command: &CommandSpec, home: &Path, has_settings: impl FnOnce() -> bool) -> Self {
         match (command.home, permit.standing()) {
             (Home::Fresh, _) => WhoseHome::Own,
-            (Home::Session, PermitBasis::Consent) => WhoseHome::Session,
-            (Home::Session, PermitBasis::Words | PermitBasis::Plan) => {
+            (Home::Session, ConsentKind::Consent) => WhoseHome::Session,
+            (Home::Session, ConsentKind::Words | ConsentKind::Plan) => {
                 let is_meant = command.line.contains('~')
                     || command.line.contains("HOME")
                     || home.to_str().is_some_and(|home| command.line.contains(home))
@@ -152,7 +152,7 @@ impl WhoseHome {
                     WhoseHome::ForOneCommand
                 } else if runs_only(permit.effects(), is_plain) {
                     WhoseHome::SessionToLookAt
-                } else if permit.standing() == PermitBasis::Words && !has_settings() {
+                } else if permit.standing() == ConsentKind::Words && !has_settings() {
                     WhoseHome::SessionWithoutSettings
                 } else {
                     WhoseHome::Withheld

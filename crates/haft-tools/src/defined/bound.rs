@@ -46,7 +46,7 @@ pub struct Bindings {
 
 /// Where a binding is at home.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Home {
+pub struct DefinitionOrigin {
     /// The folder of the file that names the binding, by its real path.
     pub folder: PathBuf,
     /// The folder of the definition, where a list of another folder names the binding.
@@ -71,7 +71,7 @@ pub enum ToolOwner {
     Workspace,
 }
 
-impl Home {
+impl DefinitionOrigin {
     /// Names the folder of the file that names the binding, and the workspace, for a tool of the user.
     pub fn new(folder: impl Into<PathBuf>, workspace: impl Into<PathBuf>) -> Self {
         let (folder, workspace) = (folder.into(), workspace.into());
@@ -126,7 +126,7 @@ impl Bindings {
     /// # Errors
     ///
     /// Returns what is wrong with the binding, with the fix.
-    pub fn bind(&self, definition: Definition, home: Home) -> Result<Arc<dyn AnyTool>, DefinitionProblem> {
+    pub fn bind(&self, definition: Definition, home: DefinitionOrigin) -> Result<Arc<dyn AnyTool>, DefinitionProblem> {
         match definition.binding.clone() {
             None => Err(error(format!("\"{}\" is bound to nothing", definition.name), HOW_TO_BIND)),
             Some(Binding::Builtin(name)) => Builtin::new(definition, self.named(&name)?, &home).map(tool),
@@ -150,7 +150,7 @@ impl Bindings {
     pub async fn describe(
         &self,
         definition: &Definition,
-        home: &Home,
+        home: &DefinitionOrigin,
         inspector: &impl Inspector,
     ) -> Result<Option<Description>, ToolError> {
         let Some(Binding::Python { module, function }) = definition.binding.clone() else { return Ok(None) };
@@ -169,7 +169,7 @@ impl Bindings {
     pub async fn with_docstring(
         &self,
         mut definition: Definition,
-        home: &Home,
+        home: &DefinitionOrigin,
         inspector: &impl Inspector,
     ) -> Result<Definition, ToolError> {
         if definition.description.is_none() && !definition.lazy {
@@ -183,7 +183,7 @@ impl Bindings {
     pub async fn check(
         &self,
         definition: &Definition,
-        home: &Home,
+        home: &DefinitionOrigin,
         inspector: &impl Inspector,
     ) -> Vec<DefinitionProblem> {
         if let Err(problem) = self.bind(definition.clone(), home.clone()) {

@@ -15,7 +15,7 @@ use haft_contract::text::visible::visible;
 use haft_contract::tool::{AnyTool, ToolInvocation};
 use serde_json::json;
 
-use super::bound::{Home, INTERPRETED, ScriptRun, script_tool};
+use super::bound::{DefinitionOrigin, INTERPRETED, ScriptRun, script_tool};
 use super::definition::SkillFile;
 
 /// Most bytes of the list of skills in the words of the tool: they are in every request.
@@ -35,7 +35,7 @@ pub struct LoadedSkill {
     /// The files of that folder.
     pub files: Arc<dyn SkillFolder>,
     /// Where its scripts are at home.
-    pub home: Home,
+    pub home: DefinitionOrigin,
 }
 
 /// The files of a skill.

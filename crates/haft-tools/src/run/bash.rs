@@ -21,7 +21,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use haft_contract::description::shape::ArgumentShape;
-use haft_contract::doors::process::{CommandSpec, Conflict, Home, HowEnded, Ran};
+use haft_contract::doors::process::{CommandSpec, Conflict, Home, HowEnded, SettledCommand};
 use haft_contract::effect::Exposure;
 use haft_contract::outcome::error::CallFix;
 use haft_contract::outcome::result::ToolResult;
@@ -166,7 +166,7 @@ pub(crate) fn steps_of(command: &str, folder: &Path, cx: &PlanContext<'_>) -> Ve
     scene.iter().flat_map(|scene| read_command(command, scene, cx.look())).collect()
 }
 
-fn ended(ran: Ran, report: CommandReport<'_>, limit: std::time::Duration) -> Result<ToolOutput, ToolError> {
+fn ended(ran: SettledCommand, report: CommandReport<'_>, limit: std::time::Duration) -> Result<ToolOutput, ToolError> {
     let how = ran.ended.how;
     let output = report.of(&ran);
     let mut error = match how {
@@ -196,7 +196,7 @@ fn ended(ran: Ran, report: CommandReport<'_>, limit: std::time::Duration) -> Res
 }
 
 /// Returns whether nothing came in but copies beside files that others changed too.
-fn is_lost_to_others(ran: &Ran) -> bool {
+fn is_lost_to_others(ran: &SettledCommand) -> bool {
     let conflicts = &ran.settled.conflicts;
     let is_copy = |target: &Target| conflicts.iter().any(|conflict| conflict.kept.as_ref() == Some(target));
     !conflicts.is_empty() && ran.settled.changes.iter().all(|change| is_copy(&change.target))

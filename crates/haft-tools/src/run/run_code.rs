@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_contract::context::WorkerFailure;
-use haft_contract::doors::process::{CommandSpec, HowEnded, Ran, Worker};
+use haft_contract::doors::process::{CommandSpec, HowEnded, SettledCommand, Worker};
 use haft_contract::effect::{CommandStep, StepEffect};
 use haft_contract::files::path::FileLocation;
 use haft_contract::prelude::*;
@@ -226,7 +226,7 @@ fn lost(language: SnippetLanguage) -> String {
 
 /// Says what became of a snippet whose interpreter ended.
 fn ended(
-    ran: &Ran,
+    ran: &SettledCommand,
     (heard, notes): (CapturedStreams, Vec<String>),
     (time, cx): (std::time::Duration, &RunContext<'_>),
 ) -> Result<ToolOutput, ToolError> {

@@ -8,7 +8,7 @@ use haft_contract::effect::Host;
 use haft_policy::decision::Class;
 use haft_policy::grant::GrantScope;
 use haft_runtime::asking::approval::{ApprovalRequest, Approver, Verdict, YesToOrdinary};
-use haft_runtime::state::taint::Bit;
+use haft_runtime::state::taint::Taint;
 use haft_testkit::scene::Scene;
 use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::scripted::web::Web;
@@ -162,11 +162,11 @@ async fn a_host_that_is_not_granted_is_an_ordinary_question_and_makes_the_sessio
         (asked[0].ruling.class, asked[0].effects[0].words.as_str()),
         (Class::Ordinary, "connect to new.example:8443")
     );
-    assert_eq!(scene.session().bits(), [Bit::Untrusted, Bit::Send]);
+    assert_eq!(scene.session().bits(), [Taint::Untrusted, Taint::Send]);
 
     let granted = page("x");
     granted.call("fetch", json!({ "url": "https://a.example/" })).await;
-    assert_eq!(granted.session().bits(), [Bit::Untrusted]);
+    assert_eq!(granted.session().bits(), [Taint::Untrusted]);
 }
 
 /// What a call adds: `.env` is private, a granted host is only read from, another one is sent to as well.

@@ -8,7 +8,7 @@
 //! A program that has a replaced file open may still write into the store (decision 0021). If another program changed an
 //! entry meanwhile, its version stays.
 //!
-//! Not here: which trees are ignored (`layer::generated`), the order of a transaction (`performance`).
+//! Not here: which trees are ignored (`layer::judging::generated`), the order of a transaction (`change::apply`).
 
 mod back;
 mod clean;

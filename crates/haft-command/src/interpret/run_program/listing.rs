@@ -2,7 +2,7 @@
 
 use haft_contract::doors::door::FileKind;
 
-use crate::act::{FileOp, RawEffect};
+use crate::act::{PathEffect, RawEffect};
 use crate::interpret::Interpreter;
 use crate::patterns;
 use crate::places::PathDestination;
@@ -16,7 +16,7 @@ impl Interpreter<'_> {
     /// printed only where a folder is listed.
     pub(crate) fn printed_names(&mut self, names: &[ShellValue], acts: &[RawEffect]) -> Vec<ShellValue> {
         let lists_folder = acts.iter().any(|act| match act {
-            RawEffect::Path(FileOp::List | FileOp::Read, path) => self.may_be_folder(path),
+            RawEffect::Path(PathEffect::List | PathEffect::Read, path) => self.may_be_folder(path),
             _ => false,
         });
         let is_printed = |name: &&ShellValue| match name.pieces() {
@@ -27,7 +27,7 @@ impl Interpreter<'_> {
         let finds_deep = std::mem::replace(&mut self.shell.options.finds_deep, true);
         let odd: Vec<ShellValue> = printed.iter().flat_map(|name| self.odd_names(name)).collect();
         let of_folders = acts.iter().filter_map(|act| match act {
-            RawEffect::Path(FileOp::List | FileOp::Read, path) => path.known(),
+            RawEffect::Path(PathEffect::List | PathEffect::Read, path) => path.known(),
             _ => None,
         });
         let of_folders: Vec<ShellValue> = of_folders.map(all_in).flat_map(|all| self.odd_names(&all)).collect();

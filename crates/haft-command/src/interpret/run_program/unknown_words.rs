@@ -6,7 +6,7 @@
 //!
 //! A word that only mentions a command does not count: haft reads text only where it begins with a known program.
 
-use crate::act::{FileOp, RawEffect, StreamContent};
+use crate::act::{PathEffect, RawEffect, StreamContent};
 use crate::interpret::Interpreter;
 use crate::programs;
 use crate::value::ShellValue;
@@ -64,7 +64,7 @@ impl Interpreter<'_> {
     fn suspect_path(&mut self, path: &ShellValue) {
         let is_other_device = path.prefix().starts_with("/dev/") && !is_disk(path.prefix());
         if !is_other_device {
-            self.emit(RawEffect::Path(FileOp::Read, path.clone()));
+            self.emit(RawEffect::Path(PathEffect::Read, path.clone()));
         }
     }
 

@@ -6,7 +6,7 @@
 //!
 //! Not here: what goes through pipes (`pipes`), what a descriptor holds (`redirects`).
 
-use crate::act::{CodeLanguage, FileOp, RawEffect, StreamContent};
+use crate::act::{CodeLanguage, PathEffect, RawEffect, StreamContent};
 use crate::interpret::Interpreter;
 use crate::interpret::streams::{pipes, written};
 use crate::languages;
@@ -73,7 +73,7 @@ impl Interpreter<'_> {
 
     /// Remembers the files that come from the network or out of an encoding, or are made of such.
     pub(crate) fn arrive_by(&mut self, act: &RawEffect, printed: &StreamContent, reads: Option<&StreamContent>) {
-        let RawEffect::Path(FileOp::Create | FileOp::Replace, path) = act else { return };
+        let RawEffect::Path(PathEffect::Create | PathEffect::Replace, path) = act else { return };
         if matches!(
             printed,
             StreamContent::Downloaded | StreamContent::Decoded | StreamContent::Text(_) | StreamContent::OneOf(_)
@@ -88,7 +88,7 @@ impl Interpreter<'_> {
     /// Returns what a program reads that came from elsewhere: one of its files, or its input.
     pub(crate) fn foreign_input(&self, acts: &[RawEffect], input: Option<&StreamContent>) -> Option<StreamContent> {
         let contents = acts.iter().filter_map(|act| match act {
-            RawEffect::Path(FileOp::Read, path) => Some(self.content_of(path)),
+            RawEffect::Path(PathEffect::Read, path) => Some(self.content_of(path)),
             _ => None,
         });
         let is_foreign = |flow: &StreamContent| matches!(flow, StreamContent::Downloaded | StreamContent::Decoded);
@@ -160,7 +160,7 @@ impl Interpreter<'_> {
 
     /// Runs the rules of the folders that a program works in, where they came from elsewhere.
     pub(crate) fn follow_arrived(&mut self, acts: &[RawEffect]) {
-        let runs = |act: &RawEffect| matches!(act, RawEffect::Code(_) | RawEffect::Path(FileOp::Run, _));
+        let runs = |act: &RawEffect| matches!(act, RawEffect::Code(_) | RawEffect::Path(PathEffect::Run, _));
         if self.streams.arrived.is_empty() || self.is_in_doubt() || !acts.iter().any(runs) {
             return;
         }
@@ -170,7 +170,7 @@ impl Interpreter<'_> {
         }
         let here = ShellValue::text(".");
         let named = acts.iter().filter_map(|act| match act {
-            RawEffect::Path(FileOp::Read | FileOp::List, path) => Some(path),
+            RawEffect::Path(PathEffect::Read | PathEffect::List, path) => Some(path),
             _ => None,
         });
         let mut rules: Vec<(String, StreamContent)> = Vec::new();

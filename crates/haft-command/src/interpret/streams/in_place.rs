@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::act::{CodeLanguage, FileOp, NestedRun, ProgramReading, RawEffect, StreamContent};
+use crate::act::{CodeLanguage, NestedRun, PathEffect, ProgramReading, RawEffect, StreamContent};
 use crate::interpret::Interpreter;
 use crate::interpret::streams::pipes;
 use crate::languages;
@@ -23,9 +23,9 @@ impl Interpreter<'_> {
             _ => None,
         });
         let programs: Vec<(CodeLanguage, &ShellValue)> = programs.collect();
-        let reads = reading.acts.iter().any(|act| matches!(act, RawEffect::Path(FileOp::Read, _)));
+        let reads = reading.acts.iter().any(|act| matches!(act, RawEffect::Path(PathEffect::Read, _)));
         let files = reading.acts.iter().filter_map(|act| match act {
-            RawEffect::Path(FileOp::Replace, path) => Some(path),
+            RawEffect::Path(PathEffect::Replace, path) => Some(path),
             _ => None,
         });
         let files: Vec<&ShellValue> = files.collect();

@@ -2,7 +2,7 @@
 
 use haft_contract::effect::Danger;
 
-use crate::act::{FileOp, RawEffect, StreamContent};
+use crate::act::{PathEffect, RawEffect, StreamContent};
 use crate::interpret::Interpreter;
 use crate::interpret::builtins::assigning::AssignmentMode;
 use crate::interpret::shell::variable::AssignmentValue;
@@ -92,19 +92,19 @@ impl Interpreter<'_> {
             let runs_nothing = matches!(&stage.node, CommandNode::Simple(_, words) if words.is_empty());
             match redirect.kind {
                 RedirectKind::Read => {
-                    self.emit(RawEffect::Path(FileOp::Read, path.clone()));
+                    self.emit(RawEffect::Path(PathEffect::Read, path.clone()));
                     redirected.input = Some(self.content_of(&path));
                 }
                 RedirectKind::ReadWrite | RedirectKind::Append | RedirectKind::AppendBoth => {
-                    self.emit(RawEffect::Path(FileOp::Create, path.clone()));
+                    self.emit(RawEffect::Path(PathEffect::Create, path.clone()));
                     redirected.outputs.push(path);
                 }
                 // Nothing is written, so something is emptied.
                 RedirectKind::Write | RedirectKind::WriteBoth if runs_nothing => {
-                    self.emit(RawEffect::Path(FileOp::Replace, path));
+                    self.emit(RawEffect::Path(PathEffect::Replace, path));
                 }
                 _ => {
-                    self.emit(RawEffect::Path(FileOp::Create, path.clone()));
+                    self.emit(RawEffect::Path(PathEffect::Create, path.clone()));
                     redirected.outputs.push(path);
                 }
             }

@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::act::{CodeLanguage, FileOp, RawEffect, StreamContent};
+use crate::act::{CodeLanguage, PathEffect, RawEffect, StreamContent};
 use crate::interpret::Interpreter;
 use crate::interpret::streams::pipes;
 use crate::programs;
@@ -143,7 +143,7 @@ impl Interpreter<'_> {
     /// Looks for what would be refused in the files that a program reads which runs what it reads.
     pub(crate) fn suspect_what_is_read(&mut self, acts: &[RawEffect]) {
         for act in acts {
-            let RawEffect::Path(FileOp::Read, path) = act else { continue };
+            let RawEffect::Path(PathEffect::Read, path) = act else { continue };
             let flow = self.content_of(path);
             let texts = pipes::texts(&flow).unwrap_or_default();
             texts.iter().for_each(|text| self.suspect_once(&path.shown(), CodeLanguage::General, text));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use haft_contract::doors::door::FileKind;
 use haft_contract::files::guarded::is_secret;
 
-use crate::act::FileOp;
+use crate::act::PathEffect;
 use crate::interpret::Interpreter;
 use crate::interpret::run_program::local_code::MOST_NAMES;
 use crate::path_class::SYSTEM_SECRETS;
@@ -51,21 +51,21 @@ pub(crate) type MatchCacheKey = (String, String, bool, usize);
 
 impl Interpreter<'_> {
     /// Tells what a pattern such as `~/.s*h/id_*`, `/etc/*` or `certs/*` finds besides itself.
-    pub(crate) fn found_by_pattern(&mut self, deed: FileOp, path: &ShellValue, place: &str) {
+    pub(crate) fn found_by_pattern(&mut self, deed: PathEffect, path: &ShellValue, place: &str) {
         // Numbers are in names too: `id_ed$((25519))`.
         if !path.pieces().iter().any(|piece| matches!(piece, ValuePiece::Glob | ValuePiece::Number)) {
             return;
         }
         // What git shows need not be there any more.
         let says_something = place.rsplit('/').next().is_some_and(|name| name.trim_matches('*').len() > 1);
-        let is_of_history = self.findings.are_of("git") && deed == FileOp::Read && says_something;
+        let is_of_history = self.findings.are_of("git") && deed == PathEffect::Read && says_something;
         for secret in places::secrets_that_fit(place) {
             let located = self.locate.locate(&secret);
             if !located.target.is_inside() || located.kind.is_some() || places::means(place, &secret) || is_of_history {
                 self.at_place(deed, &secret, path);
             }
         }
-        if deed != FileOp::List {
+        if deed != PathEffect::List {
             let of_etc = SYSTEM_SECRETS.iter().filter(|secret| secret.starts_with("/etc/"));
             let secrets = of_etc.chain(&MORE_OF_THE_SYSTEM).filter(|secret| places::fits_whole(place, secret));
             secrets.for_each(|secret| self.at_place(deed, secret, path));
@@ -73,7 +73,7 @@ impl Interpreter<'_> {
                 self.at_place(deed, &secret, path);
             }
         }
-        if let (FileOp::Remove | FileOp::Replace, false) = (deed, path.has_unknown()) {
+        if let (PathEffect::Remove | PathEffect::Replace, false) = (deed, path.has_unknown()) {
             for folder in self.folders_above().filter(|folder| places::fits_whole(place, folder)).collect::<Vec<_>>() {
                 self.at_place(deed, &folder, path);
             }

@@ -82,15 +82,15 @@ fn what_was_decoded_or_downloaded_is_not_run() {
 #[test]
 fn files_are_written_by_print_and_read_by_getline() {
     let path = |deed, name: &str| vec![RawEffect::Path(deed, ShellValue::text(name))];
-    assert_eq!(acts("{ print > \"x\" }"), path(FileOp::Replace, "x"));
-    assert_eq!(acts("{ print a, b > \"x\" }"), path(FileOp::Replace, "x"));
-    assert_eq!(acts("{ printf(\"%s\", $1) >> \"/etc/x\" }"), path(FileOp::Replace, "/etc/x"));
-    assert_eq!(acts("BEGIN { f = \"/etc/\" \"x\"; print 1 > f; close(f) }"), path(FileOp::Replace, "/etc/x"));
+    assert_eq!(acts("{ print > \"x\" }"), path(PathEffect::Replace, "x"));
+    assert_eq!(acts("{ print a, b > \"x\" }"), path(PathEffect::Replace, "x"));
+    assert_eq!(acts("{ printf(\"%s\", $1) >> \"/etc/x\" }"), path(PathEffect::Replace, "/etc/x"));
+    assert_eq!(acts("BEGIN { f = \"/etc/\" \"x\"; print 1 > f; close(f) }"), path(PathEffect::Replace, "/etc/x"));
     assert_eq!(
         acts("BEGIN { while ((getline line < \"/etc/shadow\") > 0) print line }"),
-        path(FileOp::Read, "/etc/shadow")
+        path(PathEffect::Read, "/etc/shadow")
     );
-    assert_eq!(acts("BEGIN { print 1 > ENVIRON[\"HOME\"] \"/.bashrc\" }"), path(FileOp::Replace, "~/.bashrc"));
+    assert_eq!(acts("BEGIN { print 1 > ENVIRON[\"HOME\"] \"/.bashrc\" }"), path(PathEffect::Replace, "~/.bashrc"));
     assert_eq!(acts("{ print > $1 }").len(), 1);
     assert_eq!(
         acts("BEGIN { print 1 |& \"/inet/tcp/0/x.example/80\" }"),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use haft_contract::effect::Danger;
 
-use crate::act::{FileOp, RawEffect};
+use crate::act::{PathEffect, RawEffect};
 use crate::languages::general::expression::TokenizedProgram;
 use crate::languages::general::findings::{CodeFindings, Is, host_of_url};
 use crate::languages::general::names::CallKind;
@@ -200,18 +200,18 @@ impl CallReader<'_> {
                 self.run(at, range);
             }
             CallKind::Connect => self.connect(range),
-            CallKind::Remove => self.paths(at, range, FileOp::Remove),
+            CallKind::Remove => self.paths(at, range, PathEffect::Remove),
             CallKind::WriteAll => {
                 self.rights_of_mode(range.clone());
-                self.paths(at, range, FileOp::Replace);
+                self.paths(at, range, PathEffect::Replace);
             }
             CallKind::WriteFirst => self.write_first(range),
             CallKind::WriteReceiver => self.write_receiver(at, range),
-            CallKind::Copy => self.transfer(at, range, FileOp::Read),
-            CallKind::Move => self.transfer(at, range, FileOp::Remove),
+            CallKind::Copy => self.transfer(at, range, PathEffect::Read),
+            CallKind::Move => self.transfer(at, range, PathEffect::Remove),
             CallKind::Open => self.open(at, range),
-            CallKind::Read => self.look(at, range, FileOp::Read),
-            CallKind::List => self.look(at, range, FileOp::List),
+            CallKind::Read => self.look(at, range, PathEffect::Read),
+            CallKind::List => self.look(at, range, PathEffect::List),
             CallKind::Text => self.take_direct(range),
             CallKind::Folder => self.change_folder(range),
             CallKind::Kill => self.kill(range),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use haft_contract::effect::Danger;
 
-use crate::act::{FileOp, RawEffect};
+use crate::act::{PathEffect, RawEffect};
 use crate::languages::general::calls::CallReader;
 use crate::languages::general::findings::Is;
 use crate::languages::marks::is_open;
@@ -12,7 +12,7 @@ use crate::languages::strings::StringToken;
 
 impl CallReader<'_> {
     /// The paths that a call names; the one before its dot where it has no others.
-    pub(crate) fn paths(&mut self, at: usize, range: Range<usize>, deed: FileOp) {
+    pub(crate) fn paths(&mut self, at: usize, range: Range<usize>, deed: PathEffect) {
         let mut is_known = false;
         if let Some(receiver) = self.program.receiver(at) {
             is_known = self.findings.path(deed, &receiver);
@@ -38,20 +38,20 @@ impl CallReader<'_> {
         let first = self.program.arguments(range.clone()).into_iter().next();
         let is_known = first.clone().is_some_and(|first| {
             let path = self.program.value(first);
-            self.findings.path(FileOp::Replace, &path)
+            self.findings.path(PathEffect::Replace, &path)
         });
         self.take_direct(range);
-        self.done(FileOp::Replace, first.unwrap_or_default(), if is_known { Is::Known } else { Is::Open });
+        self.done(PathEffect::Replace, first.unwrap_or_default(), if is_known { Is::Known } else { Is::Open });
     }
 
     pub(crate) fn write_receiver(&mut self, at: usize, range: Range<usize>) {
         let receiver = self.program.receiver(at);
-        let is_known = receiver.is_some_and(|receiver| self.findings.path(FileOp::Replace, &receiver));
+        let is_known = receiver.is_some_and(|receiver| self.findings.path(PathEffect::Replace, &receiver));
         self.take_direct(range);
-        self.done(FileOp::Replace, 0..0, if is_known { Is::Known } else { Is::Open });
+        self.done(PathEffect::Replace, 0..0, if is_known { Is::Known } else { Is::Open });
     }
 
-    pub(crate) fn transfer(&mut self, at: usize, range: Range<usize>, from: FileOp) {
+    pub(crate) fn transfer(&mut self, at: usize, range: Range<usize>, from: PathEffect) {
         let mut paths: Vec<String> = self.program.receiver(at).into_iter().collect();
         for argument in self.program.arguments(range.clone()) {
             if !self.program.is_sign(argument.start, '{') {
@@ -59,11 +59,11 @@ impl CallReader<'_> {
             }
         }
         let to = paths.pop().unwrap_or_default();
-        let mut is_known = self.findings.path(FileOp::Replace, &to) && !paths.is_empty();
+        let mut is_known = self.findings.path(PathEffect::Replace, &to) && !paths.is_empty();
         for path in paths {
             is_known &= self.findings.path(from, &path);
         }
-        let deed = if from == FileOp::Remove { FileOp::Remove } else { FileOp::Replace };
+        let deed = if from == PathEffect::Remove { PathEffect::Remove } else { PathEffect::Replace };
         self.done(deed, range, if is_known { Is::Known } else { Is::Open });
     }
 
@@ -93,7 +93,7 @@ impl CallReader<'_> {
         }
     }
 
-    pub(crate) fn look(&mut self, at: usize, range: Range<usize>, deed: FileOp) {
+    pub(crate) fn look(&mut self, at: usize, range: Range<usize>, deed: PathEffect) {
         let receiver = self.program.receiver(at);
         let first = self.program.arguments(range.clone()).into_iter().next().map(|first| self.program.value(first));
         let is_module = self.program.word(at) == Some("require");
@@ -130,10 +130,10 @@ impl CallReader<'_> {
         }
     }
 
-    fn done(&mut self, deed: FileOp, range: Range<usize>, is: Is) {
+    fn done(&mut self, deed: PathEffect, range: Range<usize>, is: Is) {
         match deed {
-            FileOp::Remove => self.findings.removes.at_least(is),
-            FileOp::Replace => self.findings.writes.at_least(is),
+            PathEffect::Remove => self.findings.removes.at_least(is),
+            PathEffect::Replace => self.findings.writes.at_least(is),
             _ => {}
         }
         if is == Is::Known {
@@ -144,7 +144,7 @@ impl CallReader<'_> {
 
 enum OpenedFile {
     Run(Vec<String>),
-    Path(FileOp, String),
+    Path(PathEffect, String),
 }
 
 /// What is opened and how: `open("x", "w")`, `open(F, ">x")`, `open(F, "-|", "ls")`.
@@ -158,9 +158,12 @@ fn opened(words: &[String]) -> OpenedFile {
         if let Some(command) = word.strip_prefix('|').or_else(|| word.strip_suffix('|')) {
             return OpenedFile::Run(vec![command.trim().to_owned()]);
         }
-        for (mode, deed) in
-            [(">>", FileOp::Replace), (">", FileOp::Replace), ("+<", FileOp::Replace), ("<", FileOp::Read)]
-        {
+        for (mode, deed) in [
+            (">>", PathEffect::Replace),
+            (">", PathEffect::Replace),
+            ("+<", PathEffect::Replace),
+            ("<", PathEffect::Read),
+        ] {
             if let Some(path) = word.strip_prefix(mode) {
                 let is_alone = path.is_empty() || path.starts_with(':');
                 let path = if is_alone { after(at).concat() } else { path.trim().to_owned() };
@@ -174,7 +177,7 @@ fn opened(words: &[String]) -> OpenedFile {
         words => words,
     };
     let writes = |mode: &String| is_open(mode) || (is_mode(mode) && mode.contains(['w', 'a', 'x', 'c', '+']));
-    let deed = if words.get(1).is_some_and(writes) { FileOp::Replace } else { FileOp::Read };
+    let deed = if words.get(1).is_some_and(writes) { PathEffect::Replace } else { PathEffect::Read };
     OpenedFile::Path(deed, words.first().cloned().unwrap_or_default())
 }
 

@@ -4,7 +4,7 @@
 
 use haft_contract::effect::Danger;
 
-use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect};
+use crate::act::{NestedRun, PathEffect, ProgramReading, RawEffect};
 use crate::languages::marks;
 use crate::languages::marks::{GAP, GLOB, HOME, is_open};
 use crate::programs;
@@ -110,7 +110,7 @@ impl CodeFindings {
     }
 
     /// Something is done with a path. Says whether it is known where that is.
-    pub(crate) fn path(&mut self, deed: FileOp, text: &str) -> bool {
+    pub(crate) fn path(&mut self, deed: PathEffect, text: &str) -> bool {
         if is_open(text) || text.is_empty() {
             return false;
         }

@@ -5,7 +5,7 @@
 //! refuses a string that a call gets if it would refuse it as a command. It does not do so if all calls only compute and
 //! print. A string in a table is only data.
 
-use crate::act::FileOp;
+use crate::act::PathEffect;
 use crate::languages::general::calls::{CallReader, is_route};
 use crate::languages::general::expression::{TokenizedProgram, is_home};
 use crate::languages::general::findings::{Is, host_of_url};
@@ -117,9 +117,9 @@ const LONGEST_PATH: usize = 4096;
 pub(crate) fn study(reader: &mut CallReader<'_>) {
     let program = reader.program;
     let deed = match (reader.findings.removes, reader.findings.writes) {
-        (Is::Open, _) => FileOp::Remove,
-        (_, Is::Open) => FileOp::Replace,
-        _ => FileOp::Read,
+        (Is::Open, _) => PathEffect::Remove,
+        (_, Is::Open) => PathEffect::Replace,
+        _ => PathEffect::Read,
     };
     let texts = program.tokens.iter().enumerate().filter_map(|(at, token)| match token {
         StringToken::Text(text) if !reader.taken[at] => Some((at, text)),
@@ -135,7 +135,7 @@ pub(crate) fn study(reader: &mut CallReader<'_>) {
         if let Some(host) = host_of_url(text) {
             reader.findings.connect(host);
         } else if looks_like_path(text)
-            && !(deed == FileOp::Read && is_route(text) && is_only_a_name(program, *at, given[*at]))
+            && !(deed == PathEffect::Read && is_route(text) && is_only_a_name(program, *at, given[*at]))
         {
             reader.findings.path(deed, text);
         }
@@ -147,7 +147,7 @@ pub(crate) fn study(reader: &mut CallReader<'_>) {
         }
     }
     let names_home = (0..program.tokens.len()).any(|at| program.word(at).is_some() && is_home(&program.name(at)));
-    if names_home && deed != FileOp::Read {
+    if names_home && deed != PathEffect::Read {
         reader.findings.path(deed, &format!("{HOME}/{GAP}"));
     }
 }

@@ -6,7 +6,7 @@
 use haft_contract::effect::Danger;
 use haft_contract::files::guarded::{GitSetting, is_secret_git_setting};
 
-use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect};
+use crate::act::{NestedRun, PathEffect, ProgramReading, RawEffect};
 use crate::patterns;
 use crate::programs::git::{revision, settings};
 use crate::value::ShellValue;
@@ -89,8 +89,8 @@ pub(crate) fn for_one_command(word: &ShellValue) -> ProgramReading {
             let acts = vec![RawEffect::Code(format!("let git run {}, named by {key}", script.shown()))];
             ProgramReading { acts, inner: vec![NestedRun::Script(script, Vec::new())], ..ProgramReading::default() }
         }
-        GitConfigKey::RunPath(path) => one(RawEffect::Path(FileOp::Run, path)),
-        GitConfigKey::File(path) => one(RawEffect::Path(FileOp::Read, path)),
+        GitConfigKey::RunPath(path) => one(RawEffect::Path(PathEffect::Run, path)),
+        GitConfigKey::File(path) => one(RawEffect::Path(PathEffect::Read, path)),
         GitConfigKey::Turn => one(RawEffect::Unknown(format!("{key} leads git somewhere else"))),
         GitConfigKey::Unlisted => one(RawEffect::Unknown(format!("what the setting {key} makes git do is not known"))),
     }
@@ -317,7 +317,7 @@ impl Config {
         if self.doubts && (self.operands.len() < 2 || self.operands[0].known().is_none()) {
             acts.push(RawEffect::Unknown("a setting of git is known only when it runs".to_owned()));
         }
-        acts.extend(self.blob.iter().map(|path| RawEffect::Path(FileOp::Read, path.clone())));
+        acts.extend(self.blob.iter().map(|path| RawEffect::Path(PathEffect::Read, path.clone())));
         if self.includes && (self.file.is_some() || !self.blob.is_empty()) {
             acts.push(RawEffect::Unknown("which files it reads is in another file".to_owned()));
         }
@@ -326,7 +326,7 @@ impl Config {
             if let Some(key) = keys.into_iter().find(|key| is_secret_git_setting(key)) {
                 acts.push(RawEffect::Danger(Danger::Secret, format!("print a password or token: {key}")));
             }
-            acts.extend(self.file.map(|file| RawEffect::Path(FileOp::Read, file)));
+            acts.extend(self.file.map(|file| RawEffect::Path(PathEffect::Read, file)));
             return ProgramReading { acts, ..ProgramReading::default() };
         }
         if self.edits {
@@ -338,7 +338,7 @@ impl Config {
                 "change the settings of git outside of the workspace".to_owned(),
             ));
         }
-        acts.extend(self.file.map(|file| RawEffect::Path(FileOp::Replace, file)));
+        acts.extend(self.file.map(|file| RawEffect::Path(PathEffect::Replace, file)));
         acts.push(RawEffect::Settings("change the settings of git".to_owned()));
         if let ([key, value, ..], false) = (self.operands.as_slice(), self.removes)
             && matches!(GitConfigKey::of(&key.shown(), value), GitConfigKey::Run(_) | GitConfigKey::RunPath(_))

@@ -1,6 +1,6 @@
 //! `chmod`: a mode, then files. A mode that removes permissions begins like a flag (`-x`, `-5`, `-rw`).
 
-use crate::act::{FileOp, ProgramReading, RawEffect};
+use crate::act::{PathEffect, ProgramReading, RawEffect};
 use crate::programs::meaning::ReadingDraft;
 use crate::programs::table::role::WordRole;
 use crate::value::ShellValue;
@@ -38,7 +38,7 @@ pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
                 if name.len() > 4 && REFERENCE.starts_with(name) {
                     mode_is_known = true;
                     let value = word.strip_prefix(&format!("{name}=")).or_else(|| rest.next().cloned());
-                    value.iter().for_each(|file| draft.word(WordRole::Path(FileOp::List), file, &[]));
+                    value.iter().for_each(|file| draft.word(WordRole::Path(PathEffect::List), file, &[]));
                 } else if word.known().is_none() || !LONG.iter().any(|flag| flag.starts_with(name)) {
                     draft.act(RawEffect::Unknown(format!("\"{name}\" of chmod is not known")));
                 }
@@ -56,7 +56,7 @@ pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
     if let (false, Some(mode)) = (mode_is_known, operands.first()) {
         draft.word(WordRole::Mode, mode, &[]);
     }
-    files.iter().for_each(|file| draft.word(WordRole::Path(FileOp::Replace), file, &[]));
+    files.iter().for_each(|file| draft.word(WordRole::Path(PathEffect::Replace), file, &[]));
     draft.finish()
 }
 

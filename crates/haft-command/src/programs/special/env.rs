@@ -2,7 +2,7 @@
 
 use haft_contract::effect::Danger;
 
-use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect};
+use crate::act::{NestedRun, PathEffect, ProgramReading, RawEffect};
 use crate::value::{ShellValue, ValuePiece};
 
 pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
@@ -38,7 +38,7 @@ pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
             }
             Flag::Folder(folder, taken) => {
                 at += taken;
-                reading.acts.push(RawEffect::Path(FileOp::List, folder.clone()));
+                reading.acts.push(RawEffect::Path(PathEffect::List, folder.clone()));
                 reading.inner.push(NestedRun::Folder(folder));
             }
             Flag::Split(text, taken) => {

@@ -1,6 +1,6 @@
 //! `fd`: a pattern, paths to start from, and perhaps a command that it runs for its results.
 
-use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect, StreamContent};
+use crate::act::{NestedRun, PathEffect, ProgramReading, RawEffect, StreamContent};
 use crate::patterns;
 use crate::programs::meaning::below;
 use crate::programs::reading::{bare_name_of, names_below};
@@ -69,8 +69,8 @@ pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
         paths.push(ShellValue::text("."));
     }
     let from_here = |path: &ShellValue| told.base.as_ref().map_or_else(|| path.clone(), |base| below(base, path));
-    reading.acts.extend(told.base.iter().map(|base| RawEffect::Path(FileOp::List, base.clone())));
-    reading.acts.extend(paths.iter().map(|path| RawEffect::Path(FileOp::List, from_here(path))));
+    reading.acts.extend(told.base.iter().map(|base| RawEffect::Path(PathEffect::List, base.clone())));
+    reading.acts.extend(paths.iter().map(|path| RawEffect::Path(PathEffect::List, from_here(path))));
     let named = found_below(&paths, &names);
     let found = if named.is_empty() { paths.iter().map(something_below).collect() } else { named.clone() };
     for (command, path) in told.commands.iter().flat_map(|command| found.iter().map(move |path| (command, path))) {

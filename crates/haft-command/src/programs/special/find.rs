@@ -2,7 +2,7 @@
 
 use haft_contract::effect::Danger;
 
-use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect, StreamContent};
+use crate::act::{NestedRun, PathEffect, ProgramReading, RawEffect, StreamContent};
 use crate::programs::reading::names_below;
 use crate::programs::special::names::{found_below, names};
 use crate::value::{ShellValue, ValuePiece};
@@ -191,7 +191,7 @@ impl<'a> Find<'a> {
         if self.starts.is_empty() {
             self.starts.push(ShellValue::text("."));
         }
-        let looks = self.starts.iter().map(|start| RawEffect::Path(FileOp::List, start.clone()));
+        let looks = self.starts.iter().map(|start| RawEffect::Path(PathEffect::List, start.clone()));
         self.reading.acts.extend(looks);
     }
 
@@ -200,7 +200,7 @@ impl<'a> Find<'a> {
             Some("-exec" | "-ok") => self.run(false),
             Some("-execdir" | "-okdir") => self.run(true),
             Some("-delete") => {
-                let removed = self.found.iter().map(|path| RawEffect::Path(FileOp::Remove, path.clone()));
+                let removed = self.found.iter().map(|path| RawEffect::Path(PathEffect::Remove, path.clone()));
                 self.reading.acts.extend(removed);
             }
             Some("-fprint" | "-fprint0" | "-fls") => self.write(),
@@ -210,7 +210,7 @@ impl<'a> Find<'a> {
             }
             Some("-files0-from") => {
                 let list = self.next().cloned().unwrap_or_default();
-                self.reading.acts.push(RawEffect::Path(FileOp::Read, list));
+                self.reading.acts.push(RawEffect::Path(PathEffect::Read, list));
                 self.unknown("where it starts is in a file");
             }
             Some(part) if PLAIN.contains(&part) => {}
@@ -227,7 +227,7 @@ impl<'a> Find<'a> {
 
     fn write(&mut self) {
         let file = self.next().cloned().unwrap_or_default();
-        self.reading.acts.push(RawEffect::Path(FileOp::Replace, file));
+        self.reading.acts.push(RawEffect::Path(PathEffect::Replace, file));
     }
 
     /// Runs a command for what is found: where `find` is, or in the folder of each.

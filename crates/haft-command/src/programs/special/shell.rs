@@ -1,6 +1,6 @@
 //! `sh`, `bash` and their kin: text after `-c`, a script, or the input.
 
-use crate::act::{CodeLanguage, FileOp, NestedRun, ProgramReading, RawEffect};
+use crate::act::{CodeLanguage, NestedRun, PathEffect, ProgramReading, RawEffect};
 use crate::value::ShellValue;
 
 /// Letters that are flags; `o` and `O` take the next word.
@@ -67,7 +67,7 @@ impl ShellWords {
         };
         let name = flag.trim_start_matches('-');
         if let Some(file) = ["rcfile=", "init-file="].iter().find_map(|before| name.strip_prefix(before)) {
-            self.reading.acts.push(RawEffect::Path(FileOp::Run, ShellValue::text(file)));
+            self.reading.acts.push(RawEffect::Path(PathEffect::Run, ShellValue::text(file)));
             return 0;
         }
         let takes_option = flag.starts_with('-') && flag.ends_with('o');
@@ -77,7 +77,7 @@ impl ShellWords {
         self.traces(takes_option && next.is_some_and(|option| option.known() == Some("xtrace")));
         match name {
             "rcfile" | "init-file" => {
-                self.reading.acts.extend(next.map(|file| RawEffect::Path(FileOp::Run, file.clone())));
+                self.reading.acts.extend(next.map(|file| RawEffect::Path(PathEffect::Run, file.clone())));
                 1
             }
             _ if flag.starts_with('-') && LONG.contains(&name) => 0,
@@ -139,10 +139,10 @@ impl ShellWords {
         match operands.split_first() {
             Some((script, _)) if script.begins_with_gap() && !self.has_text => {
                 self.doubt();
-                self.reading.acts.push(RawEffect::Path(FileOp::Run, script.clone()));
+                self.reading.acts.push(RawEffect::Path(PathEffect::Run, script.clone()));
             }
             Some((script, _)) if self.only_checks() && !self.has_text => {
-                self.reading.acts.push(RawEffect::Path(FileOp::Read, script.clone()));
+                self.reading.acts.push(RawEffect::Path(PathEffect::Read, script.clone()));
             }
             _ if self.only_checks() => {}
             Some((text, parameters)) if self.has_text => {
@@ -153,7 +153,7 @@ impl ShellWords {
                 self.reading.inner.push(NestedRun::Input(CodeLanguage::Shell, parameters.to_vec()));
             }
             Some((script, _)) if !self.reads_input => {
-                self.reading.acts.push(RawEffect::Path(FileOp::Run, script.clone()));
+                self.reading.acts.push(RawEffect::Path(PathEffect::Run, script.clone()));
             }
             _ => self.reading.inner.push(NestedRun::Input(CodeLanguage::Shell, operands.to_vec())),
         }

@@ -1,6 +1,6 @@
 //! `xargs`: runs a command with words that come from its input.
 
-use crate::act::{FileOp, NestedRun, ProgramReading, RawEffect};
+use crate::act::{NestedRun, PathEffect, ProgramReading, RawEffect};
 use crate::value::ShellValue;
 
 const WITH_VALUE: &str = "adEILnPsJRS";
@@ -35,7 +35,7 @@ pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
     if options.doubts || command.first().is_some_and(|word| word.begins_with_gap()) {
         reading.acts.push(RawEffect::Unknown("a word that may be a flag".to_owned()));
     }
-    reading.acts.extend(options.file.iter().map(|file| RawEffect::Path(FileOp::Read, file.clone())));
+    reading.acts.extend(options.file.iter().map(|file| RawEffect::Path(PathEffect::Read, file.clone())));
     match options.variable.as_ref().map(|name| name.known().map(str::to_owned)) {
         Some(Some(name)) => reading.inner.push(NestedRun::Variable(name, ShellValue::number())),
         Some(None) => {

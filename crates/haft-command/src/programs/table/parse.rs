@@ -2,7 +2,7 @@
 
 use haft_contract::effect::Danger;
 
-use crate::act::{CodeLanguage, FileOp, LocalCode, RawEffect};
+use crate::act::{CodeLanguage, LocalCode, PathEffect, RawEffect};
 use crate::programs::table::role::WordRole;
 use crate::programs::table::row::{
     Condition, Fact, Here, Operands, PrintedOutput, ProgramRow, Says, Takes, UnnamedFlags, declare,
@@ -141,14 +141,14 @@ fn does(text: &'static str) -> Result<RawEffect, String> {
         "history" => words().map(RawEffect::History),
         "process" => words().map(RawEffect::Process),
         "unknown" => words().map(RawEffect::Unknown),
-        "read" => path(FileOp::Read),
+        "read" => path(PathEffect::Read),
         // Its input names the files.
-        "read-unknown" if rest.is_empty() => Ok(RawEffect::Path(FileOp::Read, ShellValue::unknown())),
-        "list" => path(FileOp::List),
-        "create" => path(FileOp::Create),
-        "replace" => path(FileOp::Replace),
-        "remove" => path(FileOp::Remove),
-        "run" => path(FileOp::Run),
+        "read-unknown" if rest.is_empty() => Ok(RawEffect::Path(PathEffect::Read, ShellValue::unknown())),
+        "list" => path(PathEffect::List),
+        "create" => path(PathEffect::Create),
+        "replace" => path(PathEffect::Replace),
+        "remove" => path(PathEffect::Remove),
+        "run" => path(PathEffect::Run),
         "danger" => danger(rest),
         "follow" => Ok(RawEffect::LocalCode(followed(rest)?, ShellValue::text("."))),
         _ => Err(format!("\"{word}\" is nothing that a program does")),
@@ -172,7 +172,9 @@ fn here(text: &'static str) -> Result<Option<Here>, String> {
     }
     let (word, path) = first_word(text);
     match role(word)? {
-        WordRole::Path(FileOp::Create) if path.is_empty() => Err("what is made in the folder has no name".to_owned()),
+        WordRole::Path(PathEffect::Create) if path.is_empty() => {
+            Err("what is made in the folder has no name".to_owned())
+        }
         WordRole::Path(deed) => Ok(Some(Here { deed, path: if path.is_empty() { "." } else { path } })),
         _ => Err(format!("\"{word}\" is nothing that is done in a folder")),
     }

@@ -1,6 +1,6 @@
 //! Roles: what a word means to its program.
 
-use crate::act::{CodeLanguage, FileOp, SettingsProgram};
+use crate::act::{CodeLanguage, PathEffect, SettingsProgram};
 use crate::programs::git::revision;
 use crate::value::ShellValue;
 
@@ -10,13 +10,13 @@ pub(crate) enum WordRole {
     /// Text that nothing follows from.
     Text,
     /// A path.
-    Path(FileOp),
+    Path(PathEffect),
     /// An address to connect to.
     Url,
     /// A host to connect to.
     Host,
     /// `host:path`, or else a path; what is done with it there.
-    Remote(FileOp),
+    Remote(PathEffect),
     /// A program, with all words after it.
     Command,
     /// Like `Command`, for a program that is fetched unless it is installed in the folder.
@@ -62,7 +62,7 @@ pub(crate) enum WordRole {
     /// The same, for a program that reaches no more than code does.
     ConsoleCode,
     /// A revision or an object of git, such as `HEAD:path`, or else a path.
-    Revision(FileOp),
+    Revision(PathEffect),
     /// A file with the names of files, which are read as well.
     Names,
     /// An address of which a copy is made here, under the last name in it.
@@ -102,17 +102,17 @@ impl WordRole {
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "text" => WordRole::Text,
-            "read" => WordRole::Path(FileOp::Read),
-            "list" => WordRole::Path(FileOp::List),
-            "key" => WordRole::Path(FileOp::Key),
-            "create" => WordRole::Path(FileOp::Create),
-            "replace" => WordRole::Path(FileOp::Replace),
-            "remove" => WordRole::Path(FileOp::Remove),
-            "run" => WordRole::Path(FileOp::Run),
+            "read" => WordRole::Path(PathEffect::Read),
+            "list" => WordRole::Path(PathEffect::List),
+            "key" => WordRole::Path(PathEffect::Key),
+            "create" => WordRole::Path(PathEffect::Create),
+            "replace" => WordRole::Path(PathEffect::Replace),
+            "remove" => WordRole::Path(PathEffect::Remove),
+            "run" => WordRole::Path(PathEffect::Run),
             "url" => WordRole::Url,
             "host" => WordRole::Host,
-            "remote" => WordRole::Remote(FileOp::Read),
-            "remote>" => WordRole::Remote(FileOp::Replace),
+            "remote" => WordRole::Remote(PathEffect::Read),
+            "remote>" => WordRole::Remote(PathEffect::Replace),
             "command" => WordRole::Command,
             "package" => WordRole::Package,
             "joined" => WordRole::Joined,
@@ -136,9 +136,9 @@ impl WordRole {
             "console-code" => WordRole::ConsoleCode,
             "socat" => WordRole::Socat,
             "sockets" => WordRole::Sockets,
-            "remote+" => WordRole::Remote(FileOp::Create),
-            "revision" => WordRole::Revision(FileOp::Read),
-            "revision-list" => WordRole::Revision(FileOp::List),
+            "remote+" => WordRole::Remote(PathEffect::Create),
+            "revision" => WordRole::Revision(PathEffect::Read),
+            "revision-list" => WordRole::Revision(PathEffect::List),
             "names" => WordRole::Names,
             "download" => WordRole::Download,
             "clone" => WordRole::Clone,
@@ -186,7 +186,9 @@ impl WordRole {
     pub(crate) fn only_reads(self) -> bool {
         matches!(
             self,
-            WordRole::Text | WordRole::Path(FileOp::Read | FileOp::List | FileOp::Key) | WordRole::Revision(_)
+            WordRole::Text
+                | WordRole::Path(PathEffect::Read | PathEffect::List | PathEffect::Key)
+                | WordRole::Revision(_)
         )
     }
 }

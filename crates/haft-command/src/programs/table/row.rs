@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::act::{CodeLanguage, FileOp, LocalCode, RawEffect};
+use crate::act::{CodeLanguage, LocalCode, PathEffect, RawEffect};
 use crate::programs::table::examples::{ExpectedDecision, TableExample};
 use crate::programs::table::role::WordRole;
 use crate::programs::table::{RowSource, TableFault, parse};
@@ -91,7 +91,7 @@ pub(crate) struct Operands {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Here {
     /// What is done.
-    pub(crate) deed: FileOp,
+    pub(crate) deed: PathEffect,
     /// With which path, seen from there.
     pub(crate) path: &'static str,
 }
@@ -281,7 +281,9 @@ impl Fact {
             Says::Value(_, role) => !role.only_reads(),
             Says::Operands(said) => depends && !said.roles.iter().chain(&said.last).all(|role| role.only_reads()),
             Says::Does(_) | Says::Keys(_) | Says::Input(_) | Says::InputBeside => depends,
-            Says::Here(said) => depends && said.is_some_and(|here| !matches!(here.deed, FileOp::Read | FileOp::List)),
+            Says::Here(said) => {
+                depends && said.is_some_and(|here| !matches!(here.deed, PathEffect::Read | PathEffect::List))
+            }
             Says::Flags | Says::Output(_) | Says::Trait => false,
         }
     }

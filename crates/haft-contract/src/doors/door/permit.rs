@@ -27,7 +27,7 @@ pub struct Permit {
     stop: CancellationToken,
     receipts: Receipts,
     needs_layer: bool,
-    standing: PermitBasis,
+    standing: ConsentKind,
     desk: Option<ConnectionDesk>,
     signals: PendingSignals,
 }
@@ -50,7 +50,7 @@ impl PermitIssuer {
 
 /// The reason for which a command is permitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PermitBasis {
+pub enum ConsentKind {
     /// Rules that read its words: programs are those that they know, with the settings that they usually have.
     #[default]
     Words,
@@ -289,18 +289,18 @@ impl Permit {
     /// Issues a permit for these effects, which rests on no version of a file.
     pub fn issue(_: &PermitIssuer, errand: Provenance, effects: Arc<[Effect]>, stop: CancellationToken) -> Self {
         let (basis, receipts, signals) = Default::default();
-        let (standing, needs_layer) = (PermitBasis::default(), false);
+        let (standing, needs_layer) = (ConsentKind::default(), false);
         Self { errand, effects, basis, stop, receipts, needs_layer, standing, desk: None, signals }
     }
 
     /// Says what the permission of its commands stands on.
-    pub fn standing_on(mut self, standing: PermitBasis) -> Self {
+    pub fn standing_on(mut self, standing: ConsentKind) -> Self {
         self.standing = standing;
         self
     }
 
     /// Returns what the permission of its commands stands on.
-    pub fn standing(&self) -> PermitBasis {
+    pub fn standing(&self) -> ConsentKind {
         self.standing
     }
 

@@ -15,7 +15,7 @@ use haft_contract::outcome::kinds::ErrorKind;
 use haft_contract::tool::{AnyTool, Typed};
 use haft_runtime::catalogue::catalog::Catalog;
 use haft_runtime::catalogue::toolset::ToolList;
-use haft_tools::defined::bound::{Home, ToolOwner};
+use haft_tools::defined::bound::{DefinitionOrigin, ToolOwner};
 use haft_tools::defined::definition::{SkillFile, check_skill};
 use haft_tools::defined::skill::{LoadedSkill, Skill, SkillEntry, SkillFolder, ToolInShort};
 use haft_workspace::project::{SKILL_FILE, TrustCheck, skill_folder};
@@ -135,7 +135,7 @@ impl FoundSkill {
         let Self { file, place, folder, held } = self;
         let owner = if held.is_some() { ToolOwner::Workspace } else { ToolOwner::User };
         let code = held.as_ref().and_then(TrustCheck::code);
-        let home = Home::new(folder.clone(), workspace).with_owner(owner).with_code(code);
+        let home = DefinitionOrigin::new(folder.clone(), workspace).with_owner(owner).with_code(code);
         let files = Arc::new(HostSkill { folder, place: place.clone(), held });
         LoadedSkill { file, place, files, home }
     }

@@ -11,7 +11,7 @@ use haft_contract::description::manual::Example;
 use haft_contract::doors::process::ConfinementLevel;
 use haft_runtime::catalogue::toolset::ToolList;
 use haft_runtime::conformance::{self, ConformanceSubject, ConformanceVerdict, Finding};
-use haft_tools::defined::bound::{Bindings, Home};
+use haft_tools::defined::bound::{Bindings, DefinitionOrigin};
 use haft_tools::defined::definition::{Binding, DeclaredEffect, Definition, DefinitionProblem};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ use crate::opening::described_tools::preset;
 pub(super) struct DefinitionBench<'a> {
     pub(super) host: &'a Host,
     pub(super) bindings: Bindings,
-    pub(super) home: Home,
+    pub(super) home: DefinitionOrigin,
     pub(super) trial: &'a DefinitionTrial,
 }
 

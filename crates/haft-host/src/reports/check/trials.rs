@@ -12,7 +12,7 @@ use haft_contract::description::manual::Example;
 use haft_contract::outcome::result::Status;
 use haft_policy::policy::Mode;
 use haft_runtime::asking::approval::{Nobody, YesToOrdinary};
-use haft_tools::defined::bound::{Bindings, Home, ToolOwner};
+use haft_tools::defined::bound::{Bindings, DefinitionOrigin, ToolOwner};
 use haft_tools::defined::definition::{Binding, Definition, DefinitionProblem, Presets};
 use haft_workspace::project::{Project, ProjectFile, TrustCheck, TrustStatus};
 use haft_workspace::state::real_path_of;
@@ -124,8 +124,10 @@ async fn tried(
     let preset = trial.presets.default.keys().chain(trial.presets.fixed.keys()).cloned();
     // What lies in the workspace is tried only where it is trusted.
     let owner = if folder.starts_with(&host.workspace) { ToolOwner::Workspace } else { ToolOwner::User };
-    let home =
-        Home::new(folder, host.workspace.clone()).with_definition_in(beside).with_owner(owner).with_presets(preset);
+    let home = DefinitionOrigin::new(folder, host.workspace.clone())
+        .with_definition_in(beside)
+        .with_owner(owner)
+        .with_presets(preset);
     let mut problems = bindings.check(&trial.definition, &home, &host.runtime).await;
     if problems.iter().any(|problem| !problem.is_warning) {
         return (problems, None);

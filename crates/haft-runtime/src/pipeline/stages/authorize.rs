@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use haft_contract::doors::door::{OldChanges, PermitBasis};
+use haft_contract::doors::door::{ConsentKind, OldChanges};
 use haft_contract::doors::history::Eviction;
 use haft_contract::effect::Effect;
 use haft_contract::outcome::error::{AdvanceYes, Next, Recovery, ToolError};
@@ -34,7 +34,7 @@ use crate::state::taint;
 pub(crate) struct AuthorizedCall {
     planned: LinedUpCall,
     rests_on: RestsOn,
-    standing: PermitBasis,
+    standing: ConsentKind,
     old_changes: OldChanges,
 }
 
@@ -64,7 +64,7 @@ impl AuthorizedCall {
     }
 
     /// Returns what the permission of its commands stands on.
-    pub(crate) fn standing(&self) -> PermitBasis {
+    pub(crate) fn standing(&self) -> ConsentKind {
         self.standing
     }
 
@@ -187,7 +187,7 @@ impl AuthorizationContext<'_> {
         let needs_none = self.around.is_none() || self.contained() >= Containment::WithoutLayer || is_same_without();
         // Without grants only the rules have spoken.
         let by_words = self.cx.session.grants().is_empty() || self.is_allowed_by_words(&planned);
-        let standing = if by_words { PermitBasis::Words } else { PermitBasis::Consent };
+        let standing = if by_words { ConsentKind::Words } else { ConsentKind::Consent };
         let rests_on = if needs_none { RestsOn::Word } else { RestsOn::Layer };
         AuthorizedCall { planned, rests_on, standing, old_changes: OldChanges::Stay }
     }
@@ -197,7 +197,7 @@ impl AuthorizationContext<'_> {
         let was_promised = self.around.as_ref().is_some_and(CommandContainment::can_be_undone);
         let rests_on = if was_promised { RestsOn::Layer } else { RestsOn::Word };
         let old_changes = self.eviction.map_or(OldChanges::Stay, |eviction| OldChanges::MayGo(eviction.up_to));
-        AuthorizedCall { planned, rests_on, standing: PermitBasis::Consent, old_changes }
+        AuthorizedCall { planned, rests_on, standing: ConsentKind::Consent, old_changes }
     }
 
     fn question<'q>(&'q self, planned: &'q LinedUpCall) -> CallQuestion<'q> {

@@ -25,7 +25,7 @@ use crate::events::CallEventContent;
 use crate::hooks::HookedCall;
 use crate::pipeline::call_context::CallContext;
 use crate::state::taint;
-use crate::state::taint::Bit;
+use crate::state::taint::Taint;
 
 /// The port of ssh, which does not name its host.
 const SSH: u16 = 22;
@@ -120,10 +120,10 @@ impl ConnectingCall<'_> {
         let runs = self.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
         let around = runs.then(|| CommandContainment::of(&self.cx.session.ground.doors));
         let own = taint::told_by(self.effects, &BTreeSet::new(), around.as_ref());
-        session.extend(own.into_iter().filter(|bit| *bit == Bit::Private));
-        session.extend((!self.cx.redactor.met().is_empty()).then_some(Bit::Private));
+        session.extend(own.into_iter().filter(|bit| *bit == Taint::Private));
+        session.extend((!self.cx.redactor.met().is_empty()).then_some(Taint::Private));
         let is_sent = !is_granted && ruling.decision != decision::Decision::Allow;
-        let adds: &[Bit] = if is_sent { &[Bit::Untrusted, Bit::Send] } else { &[Bit::Untrusted] };
+        let adds: &[Taint] = if is_sent { &[Taint::Untrusted, Taint::Send] } else { &[Taint::Untrusted] };
         taint::last_taint(&session, adds)
     }
 

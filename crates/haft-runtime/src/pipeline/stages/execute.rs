@@ -36,7 +36,7 @@ use crate::state::storage::TurnOnly;
 const GRACE: Duration = Duration::from_millis(500);
 
 /// A call that worked.
-pub(crate) struct Ran {
+pub(crate) struct ExecutedCall {
     pub(crate) output: ToolOutput,
     pub(crate) called: HookedCall,
 }
@@ -53,7 +53,7 @@ pub(crate) async fn execute(
     cx: &CallContext<'_>,
     policy: &Policy,
     authorized: AuthorizedCall,
-) -> Result<Ran, ToolError> {
+) -> Result<ExecutedCall, ToolError> {
     secrets::learn_before(cx, authorized.effects()).await;
     refuse_stale(cx, &authorized.planned().basis)?;
     // Also what people have changed meanwhile.
@@ -107,7 +107,7 @@ pub(crate) async fn execute(
     if let Some(key) = key {
         Box::pin(keep(cx, key, &output)).await;
     }
-    Ok(Ran { output, called })
+    Ok(ExecutedCall { output, called })
 }
 
 /// Lets commands commit in the order of the turn: each waits for those before it that are carried out.

@@ -9,14 +9,17 @@ use haft_contract::outcome::output::ToolOutput;
 use haft_contract::plan::CachePolicy;
 
 use super::authorize::AuthorizedCall;
-use super::execute::Ran;
+use super::execute::ExecutedCall;
 use crate::pipeline::call_context::CallContext;
 use crate::state::kept;
 use crate::state::kept::KeptKey;
 use crate::state::session::ResultCaching;
 
 /// Returns the kept result of an identical call, if the plan allows it and it is still good.
-pub(crate) async fn recall(cx: &CallContext<'_>, authorized: &AuthorizedCall) -> Result<Option<Ran>, ToolError> {
+pub(crate) async fn recall(
+    cx: &CallContext<'_>,
+    authorized: &AuthorizedCall,
+) -> Result<Option<ExecutedCall>, ToolError> {
     let planned = authorized.planned();
     let CachePolicy::For(time) = planned.plan.cache else { return Ok(None) };
     if cx.session.keeping() == ResultCaching::Off {
@@ -25,7 +28,7 @@ pub(crate) async fn recall(cx: &CallContext<'_>, authorized: &AuthorizedCall) ->
     let key = kept::key(cx, planned);
     let Some((output, age)) = found(cx, &key, time).await else { return Ok(None) };
     cx.note(|notes| notes.cached = Some(age));
-    Ok(Some(Ran { output, called: planned.called.clone() }))
+    Ok(Some(ExecutedCall { output, called: planned.called.clone() }))
 }
 
 async fn found(cx: &CallContext<'_>, key: &KeptKey, time: Duration) -> Option<(ToolOutput, Duration)> {

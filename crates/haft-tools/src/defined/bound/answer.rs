@@ -1,6 +1,6 @@
 //! Turns the answer of a tool into a result: checks it against the promised schema, and recognizes errors.
 
-use haft_contract::doors::process::{HowEnded, Ran};
+use haft_contract::doors::process::{HowEnded, SettledCommand};
 use haft_contract::prelude::*;
 use haft_contract::signals::signal_words;
 use haft_contract::text::grouped::GroupedNumber;
@@ -131,7 +131,7 @@ pub(super) fn error_in(tool: &str, answer: &Value) -> Option<ToolError> {
 }
 
 /// Says what became of a tool that did not come to its end.
-pub(super) fn ending(tool: &str, ran: &Ran, time: std::time::Duration, log: &str) -> Option<ToolError> {
+pub(super) fn ending(tool: &str, ran: &SettledCommand, time: std::time::Duration, log: &str) -> Option<ToolError> {
     let (detail, line) = last_of(log);
     let said = line.map(|line| format!(": {}", sentence(line))).unwrap_or_else(|| ".".to_owned());
     let mut error = match ran.ended.how {
@@ -160,7 +160,7 @@ pub(super) fn ending(tool: &str, ran: &Ran, time: std::time::Duration, log: &str
 }
 
 /// Puts what is to be said of a run behind its output.
-pub(super) fn with_notes(mut output: ToolOutput, ran: &Ran, cx: &RunContext<'_>) -> ToolOutput {
+pub(super) fn with_notes(mut output: ToolOutput, ran: &SettledCommand, cx: &RunContext<'_>) -> ToolOutput {
     let said = report::said(ran, Vec::new(), cx).text;
     if !said.is_empty() {
         output.for_model.push(haft_contract::outcome::output::Content::Text(said.trim_end().to_owned()));
@@ -221,7 +221,7 @@ mod tests {
             notes: Vec::new(),
             refused_hosts: Vec::new(),
         };
-        let ran = Ran { ended, settled: CommitReport::default(), uncovered: None, how: Disposition::Commit };
+        let ran = SettledCommand { ended, settled: CommitReport::default(), uncovered: None, how: Disposition::Commit };
         ending("t", &ran, Duration::from_secs(1), log).expect("it is an error").about.is_defect
     }
 

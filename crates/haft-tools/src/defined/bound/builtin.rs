@@ -9,7 +9,7 @@ use haft_contract::prelude::*;
 use haft_contract::tool::{AnyTool, ToolInvocation};
 use serde_json::Value;
 
-use super::{Home, claims, error};
+use super::{DefinitionOrigin, claims, error};
 use crate::defined::definition::{Definition, DefinitionProblem};
 
 /// Calls another tool; the arguments go by their names.
@@ -20,7 +20,11 @@ pub(super) struct Builtin {
 }
 
 impl Builtin {
-    pub(super) fn new(definition: Definition, tool: Arc<dyn AnyTool>, home: &Home) -> Result<Self, DefinitionProblem> {
+    pub(super) fn new(
+        definition: Definition,
+        tool: Arc<dyn AnyTool>,
+        home: &DefinitionOrigin,
+    ) -> Result<Self, DefinitionProblem> {
         check(&definition, tool.spec(), &home.preset)?;
         let mut spec = definition.spec();
         spec.does = tool.spec().does;

@@ -15,7 +15,7 @@ use super::answer::{self, Promise};
 use super::claims::Draft;
 use super::log::BoundToolLog;
 use super::planned::Works;
-use super::{Home, ToolOwner, error};
+use super::{DefinitionOrigin, ToolOwner, error};
 use crate::defined::definition::{Definition, DefinitionProblem};
 use crate::run::bash::listening::Listening;
 use crate::run::bash::report;
@@ -31,12 +31,16 @@ pub(super) struct ToolProgram {
     spec: Spec,
     definition: Definition,
     words: Vec<String>,
-    home: Home,
+    home: DefinitionOrigin,
     promise: Promise,
 }
 
 impl ToolProgram {
-    pub(super) fn new(definition: Definition, words: Vec<String>, home: Home) -> Result<Self, DefinitionProblem> {
+    pub(super) fn new(
+        definition: Definition,
+        words: Vec<String>,
+        home: DefinitionOrigin,
+    ) -> Result<Self, DefinitionProblem> {
         if words.first().is_none_or(|program| program.trim().is_empty()) {
             return Err(error("the command names no program", "write command: [PROGRAM, ARGUMENT]"));
         }
@@ -75,7 +79,7 @@ impl ToolProgram {
     }
 }
 
-impl Home {
+impl DefinitionOrigin {
     /// Returns the variables of a tool. One of the user imports nothing of the workspace, which is where it runs.
     pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
         match self.owner {
@@ -111,7 +115,7 @@ impl Home {
 
 /// Gives the words that name files in the folder of the definition by their full paths. The program of a project's own tool
 /// may also lie where its command runs.
-fn found(words: &[String], home: &Home, look: &dyn Look) -> Result<Vec<OsString>, ToolError> {
+fn found(words: &[String], home: &DefinitionOrigin, look: &dyn Look) -> Result<Vec<OsString>, ToolError> {
     let below = |folder: &Path, word: &str| {
         let path = folder.join(word.strip_prefix("./").unwrap_or(word));
         (!word.is_empty() && look.is_file(&path)).then_some(path)
@@ -135,7 +139,7 @@ fn found(words: &[String], home: &Home, look: &dyn Look) -> Result<Vec<OsString>
 }
 
 /// Says what is missing of a program before it is called.
-pub(super) fn missing(words: &[String], home: &Home, doors: &Doors) -> Option<DefinitionProblem> {
+pub(super) fn missing(words: &[String], home: &DefinitionOrigin, doors: &Doors) -> Option<DefinitionProblem> {
     let program = match found(words, home, &*doors.look) {
         Ok(words) => words[0].to_string_lossy().into_owned(),
         Err(why) => return Some(error(why.what.clone(), "create it, or fix the path")),

@@ -23,7 +23,7 @@ const IDLE: Duration = Duration::from_secs(5 * 60);
 
 /// How a worker was started. Two calls with the same profile may share one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Profile {
+pub(super) struct WorkerKey {
     pub(super) interpreter: PathBuf,
     pub(super) workspace: PathBuf,
     pub(super) readable: Vec<PathBuf>,
@@ -47,7 +47,7 @@ pub(super) struct Pools {
 #[derive(Default)]
 struct PlacePools {
     /// By the definitions that they serve, and by how they were started.
-    pools: Mutex<HashMap<(u64, Profile), Arc<Pool>>>,
+    pools: Mutex<HashMap<(u64, WorkerKey), Arc<Pool>>>,
 }
 
 struct Pool {
@@ -80,7 +80,7 @@ impl Default for Pools {
 
 impl Pools {
     /// Waits until there is a worker free, or room for a new one.
-    pub(super) async fn turn(&self, profile: Profile, cx: &RunContext<'_>) -> Result<WorkerSlot, ToolError> {
+    pub(super) async fn turn(&self, profile: WorkerKey, cx: &RunContext<'_>) -> Result<WorkerSlot, ToolError> {
         let pool = self.pool(&cx.idle_workers(), profile);
         tokio::select! {
             biased;
@@ -98,7 +98,7 @@ impl Pools {
     }
 
     /// Returns the pool for workers of this profile in a place.
-    fn pool(&self, place: &Arc<PlacePools>, profile: Profile) -> Arc<Pool> {
+    fn pool(&self, place: &Arc<PlacePools>, profile: WorkerKey) -> Arc<Pool> {
         let mut places = self.places();
         places.retain(|known| known.strong_count() > 0);
         if !places.iter().any(|known| known.as_ptr() == Arc::as_ptr(place)) {
@@ -121,7 +121,7 @@ impl Drop for Pools {
 }
 
 impl PlacePools {
-    fn pools(&self) -> MutexGuard<'_, HashMap<(u64, Profile), Arc<Pool>>> {
+    fn pools(&self) -> MutexGuard<'_, HashMap<(u64, WorkerKey), Arc<Pool>>> {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -258,7 +258,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn workers_are_of_one_place_and_of_one_set_of_definitions_and_end_with_either() {
         let alive = Arc::default();
-        let profile = || Profile {
+        let profile = || WorkerKey {
             interpreter: PathBuf::from("python3"),
             workspace: PathBuf::from("/ws"),
             readable: Vec::new(),

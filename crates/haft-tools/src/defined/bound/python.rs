@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use haft_contract::BoxFuture;
 use haft_contract::context::WorkerFailure;
 use haft_contract::description::spec::Spec;
-use haft_contract::doors::process::{CommandSpec, HowEnded, Ran, Worker};
+use haft_contract::doors::process::{CommandSpec, HowEnded, SettledCommand, Worker};
 use haft_contract::prelude::*;
 use serde_json::{Map, Value};
 
@@ -23,8 +23,8 @@ use super::answer::{self, Promise};
 use super::claims::Draft;
 use super::log::{BoundToolLog, last_of};
 use super::planned::Works;
-use super::pool::{Pools, Profile};
-use super::{Home, error};
+use super::pool::{Pools, WorkerKey};
+use super::{DefinitionOrigin, error};
 use crate::defined::definition::{Definition, DefinitionProblem};
 pub(super) use describe::describe;
 pub(crate) use interpreter::Interpreter;
@@ -44,7 +44,7 @@ pub(super) struct Function {
     definition: Definition,
     module: String,
     function: String,
-    home: Home,
+    home: DefinitionOrigin,
     promise: Promise,
     pools: Arc<Pools>,
     described: OnceLock<Description>,
@@ -54,7 +54,7 @@ impl Function {
     pub(super) fn new(
         definition: Definition,
         (module, function): (String, String),
-        home: Home,
+        home: DefinitionOrigin,
         pools: Arc<Pools>,
     ) -> Result<Self, DefinitionProblem> {
         let fix = "fix \"output_schema\"";
@@ -68,7 +68,7 @@ impl Function {
     }
 
     /// Returns how a worker for this call is started, and with whom it can be shared.
-    fn command(&self, draft: Draft, cx: &RunContext<'_>) -> Result<(CommandSpec, Profile), ToolError> {
+    fn command(&self, draft: Draft, cx: &RunContext<'_>) -> Result<(CommandSpec, WorkerKey), ToolError> {
         let Interpreter { program: interpreter, parts } = Interpreter::find(&self.home, cx).ok_or_else(|| {
             let what = format!("There is no Python here to run \"{}\".", self.spec.name);
             let next = "ask the user to install Python 3.8 or later, or to make a virtual environment in .venv";
@@ -80,7 +80,7 @@ impl Function {
         let workspace = draft.folder.clone();
         let reads = self.home.reads(draft.inside, &[]);
         let code = self.home.code.clone();
-        let profile = Profile {
+        let profile = WorkerKey {
             code: code.clone(),
             interpreter,
             workspace,
@@ -218,7 +218,7 @@ enum FunctionRequest<'a> {
 struct FunctionOutcome {
     /// Nothing where the worker broke.
     answer: Option<WorkerAnswer>,
-    ran: Ran,
+    ran: SettledCommand,
     log: String,
     time: std::time::Duration,
 }

@@ -18,7 +18,7 @@ use super::answer::Promise;
 use super::claims::{self, Draft};
 use super::command::carry_out;
 use super::planned::{DefinedTool, Works};
-use super::{Home, ToolOwner};
+use super::{DefinitionOrigin, ToolOwner};
 use crate::defined::definition::{Definition, SkillFile, script_schema};
 
 /// How the names of scripts end that need not be executable.
@@ -42,7 +42,7 @@ pub struct ScriptRun {
 /// # Errors
 ///
 /// Fails where nothing says which program runs the script.
-pub fn script_tool(skill: &SkillFile, run: ScriptRun, home: Home) -> Result<Arc<dyn AnyTool>, ToolError> {
+pub fn script_tool(skill: &SkillFile, run: ScriptRun, home: DefinitionOrigin) -> Result<Arc<dyn AnyTool>, ToolError> {
     let interpreters = match run.is_executable {
         true => &[][..],
         false => interpreters_of(&run)?,
@@ -102,7 +102,7 @@ struct SkillScript {
     run: ScriptRun,
     /// Programs that can run it; none where it runs by itself.
     interpreters: &'static [&'static str],
-    home: Home,
+    home: DefinitionOrigin,
 }
 
 impl SkillScript {

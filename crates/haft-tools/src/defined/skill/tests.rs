@@ -38,7 +38,7 @@ fn skill(name: &str, description: &str) -> LoadedSkill {
     let file = check_skill(&text, name).skill.expect("nothing is wrong with it");
     let files = vec![("notes.md", "A note.\u{202e}"), ("scripts/go.py", "print(1)")];
     let files = Arc::new(MemorySkillFolder { files, refused: Mutex::default() });
-    LoadedSkill { file, place: format!(".haft/skills/{name}"), files, home: Home::new("/skills", "/work") }
+    LoadedSkill { file, place: format!(".haft/skills/{name}"), files, home: DefinitionOrigin::new("/skills", "/work") }
 }
 
 fn of(skills: impl IntoIterator<Item = LoadedSkill>) -> Skill {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use haft_contract::description::page_style::ContinuationArguments;
 use haft_contract::doors::job::NewJob;
-use haft_contract::doors::process::{CommandSpec, Disposition, Ran, Settlement};
+use haft_contract::doors::process::{CommandSpec, Disposition, SettledCommand, Settlement};
 use haft_contract::prelude::*;
 use serde_json::json;
 
@@ -41,7 +41,7 @@ pub(super) fn check_name(name: Option<&str>) -> Result<(), ToolError> {
 }
 
 /// Says that jobs did not see the changes of a command while it ran. It matters to one that asks a server of its own.
-pub(super) fn seen_late(line: &str, ran: &Ran, cx: &RunContext<'_>) -> Option<String> {
+pub(super) fn seen_late(line: &str, ran: &SettledCommand, cx: &RunContext<'_>) -> Option<String> {
     let asks_server = LOOPBACK.iter().any(|name| line.contains(name));
     // What is new, or lies in build folders and repositories, is no file that a running program has loaded.
     let may_be_loaded = |changed: &Settlement| {

@@ -1,12 +1,12 @@
 //! Presents the outcome of a command as data for programs, bounded like everything in a result.
 
-use haft_contract::doors::process::{HowEnded, Ran, Settlement};
+use haft_contract::doors::process::{HowEnded, SettledCommand, Settlement};
 use haft_contract::files::change_summary::Importance;
 use haft_contract::prelude::*;
 use serde_json::{Value, json};
 
 /// Returns the data of a command with these streams.
-pub(super) fn of(ran: &Ran, notes: &[String], (out, err): (&str, &str), cx: &RunContext<'_>) -> Value {
+pub(super) fn of(ran: &SettledCommand, notes: &[String], (out, err): (&str, &str), cx: &RunContext<'_>) -> Value {
     // A result takes four times this many bytes of data; characters may have four bytes each.
     let room = cx.limits().result_whole;
     let (files, more_files) = files(&ran.settled.changes, room / 2);

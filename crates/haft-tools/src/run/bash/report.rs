@@ -3,7 +3,7 @@
 //! First comes the output, then short lines in brackets: how the command ended, what it changed, and everything a reader
 //! would not expect. The report mentions everything that haft refused, left out or kept aside.
 
-use haft_contract::doors::process::{Conflict, Disposition, HowEnded, Ran};
+use haft_contract::doors::process::{Conflict, Disposition, HowEnded, SettledCommand};
 use haft_contract::files::path::one_line;
 use haft_contract::prelude::*;
 use haft_contract::signals::signal_words;
@@ -41,7 +41,7 @@ impl<'a> CommandReport<'a> {
     }
 
     /// Says what came of a command that was run.
-    pub(crate) fn of(self, ran: &Ran) -> ToolOutput {
+    pub(crate) fn of(self, ran: &SettledCommand) -> ToolOutput {
         let cx = self.cx;
         if cx.streams().is_some() {
             return beside_streams(ran, self.notes, cx);
@@ -65,7 +65,7 @@ impl<'a> CommandReport<'a> {
 
 /// Says what is to be said of a command whose output went to its caller: each thing is a field, because the caller shows
 /// it beside that output.
-fn beside_streams(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> ToolOutput {
+fn beside_streams(ran: &SettledCommand, more: Vec<String>, cx: &RunContext<'_>) -> ToolOutput {
     let mut notes = how_ended(ran);
     notes.extend(ran.uncovered.as_ref().map(|reason| format!("{NOT_COVERED}: {reason}")));
     notes.extend(of_others(ran).into_iter().chain(more));
@@ -93,7 +93,7 @@ pub(crate) struct CommandNotes {
 }
 
 /// Says how a run ended, what it changed and what else is worth knowing.
-pub(crate) fn said(ran: &Ran, more: Vec<String>, cx: &RunContext<'_>) -> CommandNotes {
+pub(crate) fn said(ran: &SettledCommand, more: Vec<String>, cx: &RunContext<'_>) -> CommandNotes {
     let uncovered = ran.uncovered.as_ref();
     let mut notes: Vec<String> = exit_code(ran).into_iter().collect();
     let of_exit_code = notes.len();
@@ -116,14 +116,14 @@ fn in_brackets(notes: &[String]) -> String {
     notes.iter().map(|note| format!("[{note}]\n")).collect()
 }
 
-fn exit_code(ran: &Ran) -> Option<String> {
+fn exit_code(ran: &SettledCommand) -> Option<String> {
     match ran.ended.how {
         HowEnded::Exited(0) | HowEnded::Killed(_) | HowEnded::TimedOut | HowEnded::Stopped => None,
         HowEnded::Exited(status) => Some(format!("exit code {status}")),
     }
 }
 
-fn how_ended(ran: &Ran) -> Vec<String> {
+fn how_ended(ran: &SettledCommand) -> Vec<String> {
     let mut notes = Vec::new();
     if let HowEnded::Killed(signal) = ran.ended.how {
         notes.push(format!("ended by {}", signal_words(signal)));
@@ -137,7 +137,7 @@ fn how_ended(ran: &Ran) -> Vec<String> {
 }
 
 /// Says what others committed meanwhile, where that may be why a command failed, and what to do about conflicts.
-fn of_others(ran: &Ran) -> Vec<String> {
+fn of_others(ran: &SettledCommand) -> Vec<String> {
     let mut notes = Vec::new();
     let failed = !matches!(ran.ended.how, HowEnded::Exited(0));
     if failed && !ran.settled.meanwhile.is_empty() {
@@ -152,7 +152,7 @@ fn of_others(ran: &Ran) -> Vec<String> {
 }
 
 /// Names what was changed, or would be.
-fn changes(ran: &Ran, cx: &RunContext<'_>) -> Option<String> {
+fn changes(ran: &SettledCommand, cx: &RunContext<'_>) -> Option<String> {
     let changes = &ran.settled.changes;
     if changes.is_empty() {
         return match (ran.how, ran.ended.how) {
@@ -171,7 +171,7 @@ fn changes(ran: &Ran, cx: &RunContext<'_>) -> Option<String> {
 }
 
 /// Shows how files would differ, where nothing was kept.
-fn differences(ran: &Ran, room: usize, cx: &RunContext<'_>) -> String {
+fn differences(ran: &SettledCommand, room: usize, cx: &RunContext<'_>) -> String {
     let mut shown = String::new();
     let mut lines = MOST_DIFF_LINES;
     let differing = ran.settled.changes.iter().filter_map(|change| Some((change, change.diff.as_ref()?)));

@@ -4,7 +4,7 @@
 //! is on the same mount, and copies it otherwise. If anything fails, the file returns to its layer: the caller can try again
 //! without the path that failed.
 //!
-//! Not here: which files of a layer are committed (`ground`), putting them in place (`replace`).
+//! Not here: which files of a layer are committed (`layer::settling`), putting them in place (`replace`).
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

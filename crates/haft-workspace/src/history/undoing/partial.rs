@@ -14,7 +14,7 @@ use haft_contract::text::encoding::decode;
 use haft_contract::text::lines::LineBreak;
 use haft_contract::text::merge::merge;
 
-use super::take_back::{Plan, concerned, looked, made_of};
+use super::take_back::{Restoration, concerned, looked, made_of};
 use crate::files::change::transaction::{FileAction, FileMutation, NewContent, Precondition};
 use crate::files::fingerprint::Fingerprint;
 use crate::files::read::owner::NOT_AS_ANOTHER;
@@ -50,13 +50,13 @@ pub(in crate::history) fn hunks(
     contents: &Contents<'_>,
     number: u64,
     (wanted, context): (&[(Target, usize)], usize),
-) -> Result<Plan, HistoryError> {
+) -> Result<Restoration, HistoryError> {
     let mut by_file: BTreeMap<PathBuf, BTreeSet<usize>> = BTreeMap::new();
     for (target, hunk) in wanted {
         by_file.entry(target.place().path().to_owned()).or_default().insert(*hunk);
     }
     let changes = contents.changes_of(number);
-    let mut plan = Plan::default();
+    let mut plan = Restoration::default();
     for (path, numbers) in by_file {
         let name = path.display().to_string();
         let change = changes.iter().find(|change| change.path == name);
@@ -145,9 +145,9 @@ pub(in crate::history) fn beside(
     contents: &Contents<'_>,
     numbers: &[u64],
     only: Option<&Path>,
-) -> Result<Plan, HistoryError> {
+) -> Result<Restoration, HistoryError> {
     let repositories = Repositories::new(contents.root);
-    let mut plan = Plan::default();
+    let mut plan = Restoration::default();
     // The newest steps come first, so what an older one says of the same path replaces what a newer one said.
     let mut earliest = BTreeMap::new();
     for (number, step, inline) in concerned(contents, numbers, only) {

@@ -28,7 +28,7 @@ use crate::state::journal::{ContentLocation, Inline, IntentStep, PathState, Path
 
 /// What to do.
 #[derive(Default)]
-pub(in crate::history) struct Plan {
+pub(in crate::history) struct Restoration {
     pub(in crate::history) deeds: Vec<FileMutation>,
     pub(in crate::history) files: Vec<(PathBuf, Became)>,
     /// Folders that the changes had made; they go when they are empty again.
@@ -51,8 +51,8 @@ pub(in crate::history) fn plan(
     contents: &Contents<'_>,
     numbers: &[u64],
     only: Option<&Path>,
-) -> Result<Plan, HistoryError> {
-    let mut plan = Plan::default();
+) -> Result<Restoration, HistoryError> {
+    let mut plan = Restoration::default();
     let mut paths: BTreeMap<PathBuf, PathRestoration> = BTreeMap::new();
     let steps = concerned(contents, numbers, only);
     disentangled(&steps)?;
@@ -272,7 +272,7 @@ impl PathChange<'_> {
     }
 }
 
-impl Plan {
+impl Restoration {
     /// Plans to take the exchange of an ignored tree back, where its before-images are still kept.
     fn exchange(&mut self, contents: &Contents<'_>, path: PathBuf, tree: &TreeRecord) {
         if !contents.has_store(tree) {
@@ -387,7 +387,7 @@ impl Plan {
     }
 }
 
-impl Plan {
+impl Restoration {
     /// Makes the folders that restored entries need and that were removed since.
     pub(in crate::history) fn make_missing_folders(&mut self, contents: &Contents<'_>) {
         let returning = self.deeds.iter().filter_map(|deed| match &deed.action {
@@ -439,7 +439,7 @@ impl Plan {
     }
 }
 
-impl Plan {
+impl Restoration {
     /// Refuses to let something take the place of a folder that would not be empty by then.
     fn make_sure_of_replaced_folders(&self, contents: &Contents<'_>) -> Result<(), HistoryError> {
         if self.replaced_folders.is_empty() {

@@ -12,7 +12,7 @@ use haft_contract::context::RunContext;
 use haft_contract::doors::door::Look;
 use haft_contract::outcome::error::{Next, ToolError};
 
-use super::super::Home;
+use super::super::DefinitionOrigin;
 
 /// Where a virtual environment has its interpreter.
 const ENVIRONMENTS: [&str; 2] = [".venv/bin/python", "venv/bin/python"];
@@ -45,7 +45,7 @@ pub(super) fn not_started(mut error: ToolError, program: &Path, look: &dyn Look)
 
 impl Interpreter {
     /// Finds the one for a tool.
-    pub(super) fn find(home: &Home, cx: &RunContext<'_>) -> Option<Self> {
+    pub(super) fn find(home: &DefinitionOrigin, cx: &RunContext<'_>) -> Option<Self> {
         let folders: Vec<PathBuf> = home.code_folders().into_iter().rev().collect();
         Self::of_folders(&folders, cx)
     }

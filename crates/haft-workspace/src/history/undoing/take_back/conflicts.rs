@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{ConcernedStep, Plan};
+use super::{ConcernedStep, Restoration};
 use crate::history::HistoryError;
 use crate::history::contents::Contents;
 use crate::state::journal::{IntentStep, PathText};
@@ -14,7 +14,7 @@ pub(super) const STAGED_SINCE: &str =
 /// Why a file is not restored that the change set had removed.
 pub(super) const CREATED_SINCE: &str = "which removed it: it was created since, and the content from before is kept";
 
-impl Plan {
+impl Restoration {
     /// Refuses all conflicts together, each with the later change sets that are in the way.
     pub(in crate::history) fn refuse_conflicts(
         &mut self,

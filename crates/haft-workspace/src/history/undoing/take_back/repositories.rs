@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::{PathRestoration, Plan, RestoreTarget, looked, made_of};
+use super::{PathRestoration, Restoration, RestoreTarget, looked, made_of};
 use crate::files::change::transaction::{FileAction, FileMutation, Precondition};
 use crate::files::fingerprint::Fingerprint;
 use crate::history::contents::Contents;
@@ -19,7 +19,7 @@ use crate::state::journal::{IntentStep, PathState};
 /// The paths of an undo, and the restoration of each.
 type RestorationMap = BTreeMap<PathBuf, PathRestoration>;
 
-impl Plan {
+impl Restoration {
     /// Restores the references that are restored by their meaning, and collects those that have moved since.
     pub(super) fn restore_refs(
         &mut self,
