@@ -258,6 +258,8 @@ mod tests {
             assert_eq!(told.is_ok(), is_fine, "{mode:o}: {told:?}");
             let made = super::super::private::create_folder(&state).map_err(|error| error.to_string());
             assert_eq!(made.is_ok(), is_fine, "{mode:o}: {made:?}");
+            let new = super::super::private::create_folder(&above.join(format!("new-{mode:o}/haft")));
+            assert_eq!(new.is_ok(), is_fine, "{mode:o}, where nothing was yet: {new:?}");
             let trust = TrustStore::new(&state).put(Path::new("/one"), FolderTrust::default());
             assert_eq!(trust.is_ok(), is_fine, "{mode:o}");
             let words = format!("others can write the folder {} on the way to it", above.display());

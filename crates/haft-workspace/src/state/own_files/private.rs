@@ -20,7 +20,8 @@ pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
         (made, _) => made,
     };
     match made {
-        Ok(()) => File::open(parent.unwrap_or(Path::new(".")))?.sync_all(),
+        // A folder above it may be one that others can write.
+        Ok(()) => ownership::way_to(folder).and_then(|()| File::open(parent.unwrap_or(Path::new(".")))?.sync_all()),
         Err(_) if folder.is_dir() => ownership::of_user(&folder.metadata()?).and_then(|()| ownership::way_to(folder)),
         Err(error) => Err(error),
     }
