@@ -59,6 +59,7 @@ fn fails(place: &Place, check: &str, words: &str) {
 
 /// The checks that failed in the first of three runs that is as expected, or in the last: what a tool does wrong it does
 /// each time, and a machine that stands still for a second makes a check of times fail. Other runs are printed.
+#[expect(clippy::print_stderr, reason = "a person reads why it took several runs")]
 fn failed(place: &Place, path: &str, is_as_said: impl Fn(&[(String, String)]) -> bool) -> Vec<(String, String)> {
     for _ in 0..2 {
         let failed = with_verdict(place, path, "fail");
