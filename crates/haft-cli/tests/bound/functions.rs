@@ -159,3 +159,31 @@ async fn modules_are_found_beside_the_definition_and_then_in_the_workspace_that_
     assert_eq!(workshop.works("here", json!({})).await, "of the tools");
     assert_eq!(workshop.works("there", json!({})).await, "of the workspace");
 }
+
+const DATABASE: &str = r#"
+import sqlite3
+def fill(rows):
+    base = sqlite3.connect("shop.db")
+    base.execute("PRAGMA journal_mode = MEMORY")
+    base.execute("CREATE TABLE IF NOT EXISTS goods (name TEXT, price REAL)")
+    base.executemany("INSERT INTO goods VALUES (?, ?)", rows)
+    base.commit()
+    base.close()
+    return len(rows)
+def search(words):
+    base = sqlite3.connect("file:shop.db?mode=ro", uri=True)
+    return base.execute("SELECT name, price FROM goods WHERE name LIKE ? ORDER BY price", ("%" + words + "%",)).fetchall()
+"#;
+
+#[tokio::test]
+async fn a_tool_of_ones_own_fills_and_searches_a_database() {
+    let Some(workshop) = Workshop::with_python(DATABASE) else { return };
+    let workshop =
+        workshop.function("fill", "effects: [{change: shop.db}]").function("search", "effects: [{read: shop.db}]");
+    let rows = json!([["red pen", 2.5], ["ink", 4], ["blue pen", 1.5]]);
+    assert_eq!(workshop.works("fill", json!({ "rows": rows })).await, "3\n[change set 1: created shop.db]");
+    let found = workshop.works("search", json!({ "words": "pen" })).await;
+    assert_eq!(found, r#"[["blue pen",1.5],["red pen",2.5]]"#);
+    let hostile = workshop.works("search", json!({ "words": "'; DROP TABLE goods; --" })).await;
+    assert_eq!(hostile, "[]");
+}
