@@ -27,6 +27,9 @@ use events::form::{GuardEventTiming, Recipient};
 use judged::{AgentCallJudge, AgentCallJudgement};
 use recording::Recording;
 
+/// Longest event, in bytes. It holds the content of a file that is written, and in some agents of one that is read.
+pub const LONGEST_EVENT: usize = 64 * 1024 * 1024;
+
 /// How haft treats the calls of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GuardMode {

@@ -8,14 +8,11 @@ use anyhow::bail;
 use clap::Args;
 use haft_host::other_agents::guard::setup_lines;
 use haft_host::other_agents::guard::setup_lines::Agents;
-use haft_host::other_agents::guard::{GuardMode, answer_event, answer_unread};
+use haft_host::other_agents::guard::{GuardMode, LONGEST_EVENT, answer_event, answer_unread};
 
 use crate::arguments::Common;
 use crate::exit::Exit;
 use crate::screen::{self, StyledText};
-
-/// Longest event, in bytes. It holds the content of a file that is written, and in some agents of one that is read.
-const LONGEST_EVENT: u64 = 64 * 1024 * 1024;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -55,7 +52,7 @@ pub(crate) fn run(common: &Common, guard: &Guard) -> anyhow::Result<Exit> {
     }
     let answer = match read_event() {
         Ok(bytes) => answer_event(&common.options(), guard.reach(), &bytes),
-        Err(why) => answer_unread(&why),
+        Err(error) => answer_unread(&format!("the event cannot be read: {error}")),
     };
     screen::record(&answer)?;
     Ok(Exit::Ok)
@@ -82,16 +79,12 @@ fn print(common: &Common, reach: GuardMode, Agents(agents): &Agents) -> anyhow::
     Ok(Exit::Ok)
 }
 
-/// Reads all of stdin; of an event that is too long nothing is kept.
-fn read_event() -> Result<Vec<u8>, String> {
+/// Reads all of stdin; of an event that is too long only the beginning is kept.
+fn read_event() -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     let mut bytes = Vec::new();
-    let read = stdin.by_ref().take(LONGEST_EVENT + 1).read_to_end(&mut bytes);
-    read.map_err(|error| format!("the event cannot be read: {error}"))?;
-    if bytes.len() as u64 > LONGEST_EVENT {
-        // An agent that cannot write all of it takes the hook for a broken one.
-        let _ = io::copy(&mut stdin, &mut io::sink());
-        return Err(format!("the event is longer than {} MiB", LONGEST_EVENT / 1024 / 1024));
-    }
+    stdin.by_ref().take(LONGEST_EVENT as u64 + 1).read_to_end(&mut bytes)?;
+    // An agent that cannot write all of it takes the hook for a broken one.
+    let _ = io::copy(&mut stdin, &mut io::sink());
     Ok(bytes)
 }

@@ -246,6 +246,20 @@ fn an_event_that_a_model_made_unreadable_is_denied_in_the_form_of_its_agent() {
 }
 
 #[test]
+fn an_event_that_is_too_long_is_denied_where_the_agent_does_not_ask() {
+    let place = place();
+    let long = "x".repeat(64 * 1024 * 1024);
+    for (mode, expected) in [("bypassPermissions", "deny"), ("default", "ask")] {
+        let event = format!(
+            r#"{{"hook_event_name":"PreToolUse","permission_mode":"{mode}","cwd":"${{WS}}","tool_name":"Write","tool_input":{{"content":"{long}"}}}}"#
+        );
+        let said = place.guard(&[], &[], place.folders(&event).as_bytes());
+        assert_eq!(decision("claude", &said), expected, "{mode}: {}", said.out);
+        assert!(said.out.contains("the event is longer than 64 MiB"), "{}", said.out);
+    }
+}
+
+#[test]
 fn a_password_in_the_settings_of_git_is_shown_by_no_tool_and_no_subcommand() {
     let place = place();
     let config = "ws/.git/config";

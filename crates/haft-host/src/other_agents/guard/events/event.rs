@@ -10,6 +10,7 @@ use super::doubtful;
 use super::form::{GuardEventForm, GuardEventTiming, PermissionMode, Recipient};
 use super::server_tool::ServerTool;
 use super::unique::Unique;
+use crate::other_agents::guard::LONGEST_EVENT;
 
 /// A call that an agent is about to make.
 #[derive(Debug)]
@@ -64,11 +65,12 @@ impl GuardEvent {
         if bytes.trim_ascii().is_empty() {
             return Err(unread("there is no event on stdin".to_owned()));
         }
+        let doubtful = |why: String| Unread { recipient: recipient_of_doubtful(bytes), why };
+        if bytes.len() > LONGEST_EVENT {
+            return Err(doubtful(format!("the event is longer than {} MiB", LONGEST_EVENT / 1024 / 1024)));
+        }
         let value = serde_json::from_slice::<Unique>(bytes);
-        let Unique(value) = value.map_err(|error| Unread {
-            recipient: recipient_of_doubtful(bytes),
-            why: format!("the event is not JSON: {error}"),
-        })?;
+        let Unique(value) = value.map_err(|error| doubtful(format!("the event is not JSON: {error}")))?;
         let Value::Object(fields) = value else { return Err(unread("the event is not a JSON object".to_owned())) };
         let mode = PermissionMode::of(fields.get("permission_mode"));
         let known = form_of(&fields);
