@@ -15,7 +15,7 @@ const WITH_REAL_NAMES: [&str; 2] = ["journal", "secret-places"];
 
 /// Scripts that put the value into names, each with what haft says of it.
 const SCRIPTS: &[(&str, f64, &str)] = &[
-    ("touch \"t-$V\"; sleep 9", 0.5, "Changed before it stopped: t-[secret]"),
+    ("touch \"t-$V\"; sleep 9", 2.5, "Changed before it stopped: t-[secret]"),
     ("mkdir -p \"d-$V\" && touch \"d-$V/a\" \"d-$V/b\"", 20.0, "[secret]"),
     ("touch \"f-$V\"; exit 3", 20.0, "f-[secret]"),
     (
