@@ -152,8 +152,8 @@ def haft(scene, *words):
 def compare(before, after, said):
     for command in before:
         # The index of git holds the times of files; `git ls-files --stage` and `git status` compare what it means.
-        # opencode keeps a note of its own in `.git`.
-        own = re.compile(r"  \./\.git/index$| \./\.git/opencode ?$")
+        # opencode keeps a note of its own in `.git`. Codex makes mount points for its sandbox, and leaves them when it is killed.
+        own = re.compile(r"  \./\.git/index$| \./\.git/opencode ?$|^d \d+ \./\.(agents|aws|codex) $")
         lines = lambda views: [line for line in views[command].splitlines() if not own.search(line)]
         old, new = lines(before), lines(after)
         # Undo never removes an object of git: another program may use it by now. No other line may differ.

@@ -44,7 +44,7 @@ use haft_contract::outcome::output::Image;
 use crate::history::WorkspaceHistory;
 use crate::state::WorkspaceState;
 use crate::state::journal::Journal;
-pub use agent_edit::{AgentEdit, AgentTurn};
+pub use agent_edit::{AgentEdit, AgentTurn, EditEnd};
 use guarding::followed::FollowedPlaces;
 pub use guarding::followed::GitSecret;
 pub use guarding::guarded_folder::is_guarded_folder;

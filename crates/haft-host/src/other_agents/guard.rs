@@ -114,5 +114,5 @@ fn after(options: (&Options, GuardMode), event: &GuardEvent) -> Option<String> {
         return None;
     }
     let recorded = AgentCallJudge::open(options, event).and_then(|judge| Recording::of(&judge, event).after());
-    recorded.err().map(|error| format!("haft could not record what {} changed: {error:#}", event.tool))
+    recorded.unwrap_or_else(|error| Some(format!("haft could not record what {} changed: {error:#}", event.tool)))
 }

@@ -60,6 +60,17 @@ pub struct AgentTurn<'a> {
     pub turn: u64,
 }
 
+/// What is known of a call of an agent when it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditEnd {
+    /// Its changes are a change set.
+    Recorded(u64),
+    /// It changed nothing, or its changes were recorded before.
+    NothingNew,
+    /// Nothing was kept before it: the haft that was asked about it was killed, and the agent went on.
+    NotKept,
+}
+
 /// The states of the places of a call before it runs, and the call that they belong to.
 #[derive(Debug, Serialize, Deserialize)]
 struct EditSnapshot {
@@ -96,13 +107,14 @@ impl Workspace {
         std::fs::rename(unfinished, folder.join(ABOUT))
     }
 
-    /// Records what a call has changed; returns its change set, if it changed something.
-    pub fn end_edit(&self, state: &WorkspaceState, errand: &Provenance) -> io::Result<Option<u64>> {
+    /// Records what a call has changed.
+    pub fn end_edit(&self, state: &WorkspaceState, errand: &Provenance) -> io::Result<EditEnd> {
         let folder = state.edits().join(name_of(&errand.run, errand.call.as_str()));
-        match read_about(&folder) {
-            Some(about) => self.close(state, &folder, about),
-            None => Ok(None),
+        if let Some(about) = read_about(&folder) {
+            return Ok(self.close(state, &folder, about)?.map_or(EditEnd::NothingNew, EditEnd::Recorded));
         }
+        let is_known = is_recorded(&state.journal().read()?, &ChangeAuthor::from(errand));
+        Ok(if is_known { EditEnd::NothingNew } else { EditEnd::NotKept })
     }
 
     /// Closes the edits whose end will never be reported: their agent has ended, or it is in a later turn. Returns how many

@@ -197,6 +197,14 @@ fn edits_of_the_agents_own_tools_are_change_sets() {
 }
 
 #[test]
+fn an_edit_whose_beginning_was_not_seen_is_told() {
+    let place = Place::of_agent();
+    place.put("ws/a.txt", "uno\ntwo\n");
+    let told = place.edit("PostToolUse", "e1", "p1").to_string();
+    assert!(told.contains("kept no copy of a.txt: haft undo cannot take it back"), "{told}");
+}
+
+#[test]
 fn an_edit_whose_end_was_not_seen_is_closed_by_the_next_turn() {
     let place = Place::of_agent();
     place.edit("PreToolUse", "e1", "p1");

@@ -10,7 +10,7 @@ use haft_config::environment::{own_program, variable};
 use haft_contract::call::CallId;
 use haft_contract::doors::door::{OldChanges, Provenance, Purpose, SessionName};
 use haft_runtime::redaction::redact::Redactor;
-use haft_workspace::files::{AgentEdit, AgentTurn};
+use haft_workspace::files::{AgentEdit, AgentTurn, EditEnd};
 use haft_workspace::state::sessions::SessionId;
 use haft_workspace::state::{AgentProcess, Covers, JudgedCall, WorkspaceState};
 use serde_json::{Map, Value};
@@ -62,13 +62,25 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Records what a call has changed.
-    pub(super) fn after(&self) -> anyhow::Result<()> {
-        if !self.judge.places_of(self.event).is_empty() {
-            self.judge.workspace.end_edit(&self.state, &self.errand())?;
-        }
+    /// Records what a call has changed. Returns what the user has to know.
+    pub(super) fn after(&self) -> anyhow::Result<Option<String>> {
+        let places = self.judge.places_of(self.event);
+        let end = if places.is_empty() {
+            EditEnd::NothingNew
+        } else {
+            self.judge.workspace.end_edit(&self.state, &self.errand())?
+        };
         self.close_left();
-        Ok(())
+        if end != EditEnd::NotKept {
+            return Ok(None);
+        }
+        let names: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+        let line = format!(
+            "haft did not see the beginning of this {}, and kept no copy of {}: haft undo cannot take it back.",
+            self.event.tool,
+            names.join(", ")
+        );
+        Ok(Some(self.judge.redactor().redact(&line).into_owned()))
     }
 
     /// Closes edits whose end was not seen.

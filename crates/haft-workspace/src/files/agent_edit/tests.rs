@@ -42,8 +42,15 @@ impl AgentEditFixture {
         self.workspace().begin_edit(&self.state(), &edit).expect("it is kept");
     }
 
-    fn end(&self, call: &str) -> Option<u64> {
+    fn ends(&self, call: &str) -> EditEnd {
         self.workspace().end_edit(&self.state(), &errand(call, 1)).expect("it is recorded")
+    }
+
+    fn end(&self, call: &str) -> Option<u64> {
+        match self.ends(call) {
+            EditEnd::Recorded(set) => Some(set),
+            EditEnd::NothingNew | EditEnd::NotKept => None,
+        }
     }
 
     fn undo(&self, which: UndoSelection) {
@@ -109,6 +116,18 @@ fn undo_and_redo_cover_what_the_file_tools_of_an_agent_change() {
     assert_eq!(scene.tree(), before);
     scene.undo(UndoSelection::LastUndo);
     assert_eq!(scene.tree(), after);
+}
+
+#[test]
+fn a_call_of_which_nothing_was_kept_is_told_from_one_that_was_recorded_before() {
+    let scene = AgentEditFixture::new();
+    scene.put("a", "one");
+    assert_eq!(scene.ends("1"), EditEnd::NotKept);
+    scene.begin("2", 1, (&["a"], None));
+    scene.put("a", "two");
+    assert_eq!(scene.ends("2"), EditEnd::Recorded(1));
+    assert_eq!(scene.ends("2"), EditEnd::NothingNew, "an agent with two hooks tells twice");
+    assert_eq!(scene.ends("1"), EditEnd::NotKept);
 }
 
 #[test]
