@@ -1,8 +1,8 @@
-"""haft as a server, used through the official Python SDK in both eras of the protocol, over pipes and over HTTP.
+"""haft as a server, used through libraries for clients in both eras of the protocol, over pipes and over HTTP.
 
-Usage: with_sdk.py HAFT
+Usage: with_sdk.py HAFT [CLIENT…]   python, fastmcp, typescript, typescript-1; without one: all of them.
 
-The SDK chooses the era: `legacy` shakes hands as of 2025-11-25, `auto` asks `server/discover` first and stays
+The client chooses the era: `legacy` shakes hands as of 2025-11-25, `auto` asks `server/discover` first and stays
 with 2026-07-28 when it is answered.
 """
 
@@ -13,15 +13,13 @@ import time
 from contextlib import asynccontextmanager
 
 import anyio
-from mcp import Client, MCPError, StdioServerParameters
-from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamable_http_client
+from mcp import MCPError
 from mcp.types import ElicitResult
 
+from clients import CLIENTS, Http, Pipes
 from report import Report
 from scene import SOON_SECONDS, Scene, wait_until
 
-ERAS = {"2025-11-25": "legacy", "2026-07-28": "auto"}
 NATIVE_TOOLS = {"read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "bash"}
 INVALID_PARAMS = -32602
 
@@ -29,10 +27,7 @@ INVALID_PARAMS = -32602
 @asynccontextmanager
 async def over_pipes(scene, flags):
     """A server of its own, which ends with its client. What it logs goes to the scene's folder."""
-    words = scene.server(*flags)
-    server = StdioServerParameters(command=words[0], args=words[1:], env=scene.environment)
-    with open(scene.base / "log", "a") as log:
-        yield stdio_client(server, errlog=log)
+    yield Pipes(scene.server(*flags), scene.environment, scene.base / "log")
 
 
 @asynccontextmanager
@@ -41,8 +36,7 @@ async def over_http(scene, flags):
     words = scene.server(*flags, "--http", "127.0.0.1:0")
     with subprocess.Popen(words, env=scene.environment, stderr=subprocess.PIPE, text=True) as server:
         try:
-            url = await anyio.to_thread.run_sync(lambda: server.stderr.readline().split()[-1])
-            yield streamable_http_client(url)
+            yield Http(await anyio.to_thread.run_sync(lambda: server.stderr.readline().split()[-1]))
         finally:
             server.terminate()
 
@@ -51,11 +45,11 @@ TRANSPORTS = {"pipes": over_pipes, "HTTP": over_http}
 
 
 @asynccontextmanager
-async def connected(scene, era, *flags, **options):
+async def connected(scene, era, *flags, mode=None, answer=None):
     """A client of that era with a server of its own."""
-    options.setdefault("mode", ERAS[era])
-    async with TRANSPORTS[scene.transport](scene, flags) as transport:
-        async with Client(transport, read_timeout_seconds=60, cache=None, **options) as client:
+    client_of, modes = CLIENTS[scene.client]
+    async with TRANSPORTS[scene.transport](scene, flags) as server:
+        async with client_of(server, mode or modes[era], answer) as client:
             assert client.protocol_version == era, f"the era is {client.protocol_version}"
             yield client
 
@@ -275,7 +269,7 @@ def accept(question):
 async def accepted(scene, era):
     asked = []
     scene.file("old.txt", "old\n")
-    async with connected(scene, era, elicitation_callback=answering(asked, accept)) as client:
+    async with connected(scene, era, answer=answering(asked, accept)) as client:
         await succeed(client, "write_file", path="asked.txt", content="yes\n")
         await succeed(client, "bash", command="rm old.txt")
     assert scene.read("asked.txt") == "yes\n" and not scene.has("old.txt")
@@ -287,7 +281,7 @@ async def declined(scene, era):
     for action in ("decline", "cancel"):
         asked = []
         no = answering(asked, lambda _: ElicitResult(action=action))
-        async with connected(scene, era, elicitation_callback=no) as client:
+        async with connected(scene, era, answer=no) as client:
             result = await client.call_tool("write_file", {"path": "asked.txt", "content": "yes\n"})
             assert result.is_error and len(asked) == 1, f"{action}: asked {len(asked)} times: {text_of(result)}"
             await succeed(client, "list_dir")
@@ -363,15 +357,18 @@ async def in_time(check):
         return await check
 
 
-async def main(haft):
-    report = Report("sdk")
-    for era, transport in itertools.product(ERAS, TRANSPORTS):
-        for name, body in CHECKS + (MODERN_CHECKS if ERAS[era] == "auto" else []):
-            with Scene(haft) as scene:
-                scene.transport = transport
-                await report.check_async(f"{era} over {transport}: {name}", in_time(body(scene, era)))
-    return report.end()
+async def main(haft, wanted):
+    failed = 0
+    for client in wanted or CLIENTS:
+        report = Report(client)
+        for era, transport in itertools.product(CLIENTS[client][1], TRANSPORTS):
+            for name, body in CHECKS + (MODERN_CHECKS if era != "2025-11-25" else []):
+                with Scene(haft) as scene:
+                    scene.client, scene.transport = client, transport
+                    await report.check_async(f"{era} over {transport}: {name}", in_time(body(scene, era)))
+        failed += report.end()
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(anyio.run(main, sys.argv[1]))
+    sys.exit(anyio.run(main, sys.argv[1], sys.argv[2:]))

@@ -162,7 +162,13 @@ impl RequestHandler for Handler {
             let words = "the message has more than 1,000,000 values and was skipped";
             return refused(StatusCode::PAYLOAD_TOO_LARGE, words);
         }
-        self.protocol.handle(request.map(Full::new)).await
+        let ends_session = request.method() == Method::DELETE;
+        let mut response = self.protocol.handle(request.map(Full::new)).await;
+        // The session has ended by now, and clients take "accepted" for a failure.
+        if ends_session && response.status() == StatusCode::ACCEPTED {
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
+        response
     }
 }
 

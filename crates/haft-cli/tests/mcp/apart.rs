@@ -47,7 +47,7 @@ impl<'a> Client<'a> {
 
     fn end(&self) {
         let headers = [("Host", self.server.authority.as_str()), ("Mcp-Session-Id", self.session.as_str())];
-        assert_eq!(self.server.exchange("DELETE /mcp", &headers, "").status, 202);
+        assert_eq!(self.server.exchange("DELETE /mcp", &headers, "").status, 204);
     }
 }
 
