@@ -79,24 +79,23 @@ pub(crate) struct Common {
     #[arg(long = "add-dir", value_name = "DIR", global = true)]
     pub(crate) added: Vec<PathBuf>,
     /// Use the limits of profile P: haft, tunacode, ally, wyrm or nexau [default: the dialect's]
-    #[arg(long, value_name = "P", global = true, value_parser = profile)]
+    #[arg(long, value_name = "P", global = true)]
     pub(crate) profile: Option<Profile>,
     /// Use the tool names, arguments and results of D: haft, tunacode, ally, wyrm, nexau, or a dialect of your own
     #[arg(long, value_name = "D", global = true, value_parser = dialect)]
     pub(crate) dialect: Option<String>,
-    /// Answer yes where "haft undo" can take it back; --yes=all answers yes to every ordinary question, also about other
-    /// hosts, publishing, and commands that undo does not cover. Denied calls stay denied, and dangerous ones still need a
-    /// person
+    /// Answer yes to calls that "haft undo" can undo; with --yes=all to every ordinary question, also about other
+    /// hosts, publishing, and commands that undo does not cover. Denials stay, and dangerous questions need a person
     #[arg(long, global = true, value_name = "all", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = UNDOABLE, value_parser = advance_yes)]
     yes: Option<AdvanceYes>,
     /// The same as --yes=all
     #[arg(long, global = true)]
     yolo: bool,
-    /// Change nothing; show what commands would change, then discard it
+    /// Change nothing; run commands on a copy, show what they would change, and discard it
     #[arg(long, global = true)]
     pub(crate) plan: bool,
-    /// Show what commands change, then discard it; everything else works as usual
+    /// Show what commands would change, and discard it; all other calls work as usual
     #[arg(long = "try", global = true, conflicts_with = "plan")]
     pub(crate) tries: bool,
     /// Trust the project's .haft folder, in this run only
@@ -125,19 +124,19 @@ pub(crate) enum CliCommand {
     Check(DeferredArguments<Check>),
     /// Create a working tool to start from
     New(DeferredArguments<NewCommandArguments>),
-    /// Serve the tools to other programs over the Model Context Protocol (MCP)
+    /// Serve haft's tools over the Model Context Protocol (MCP), and use the tools of MCP servers
     Mcp(DeferredArguments<McpArguments>),
     /// Explain how rules judge a command; list and test the rules
     Rules(DeferredArguments<RulesArguments>),
     /// Show which hosts commands may reach; allow, deny and learn hosts
     Network(DeferredArguments<NetworkArguments>),
-    /// Set up another agent to ask haft, with sandbox and undo
+    /// Give another agent haft's rules, sandbox and undo
     Setup(DeferredArguments<Setup>),
     /// Judge one call of another agent, as a hook of that agent
     Guard(DeferredArguments<Guard>),
-    /// Trust a project's haft files: settings, rules, tools and prompts
+    /// Trust a project's files for haft: settings, rules, hooks, tools, skills, prompts and commands
     Trust(DeferredArguments<Trust>),
-    /// Report the state of this workspace, or of one tool
+    /// Report how haft confines commands here and whether it can undo them, or examine one tool
     Doctor(DeferredArguments<Doctor>),
     /// List the changes that were made through haft in this workspace, newest first
     Log(DeferredArguments<LogCommandArguments>),
@@ -233,7 +232,7 @@ pub(crate) struct Diff {
 
 #[derive(Args)]
 #[command(
-    after_help = "haft undo does not ask. If a file has changed since, haft merges both versions if the changes do not overlap. \
+    after_help = "haft undo does not ask. If a file has changed since, haft keeps the later changes if they do not overlap. \
                   Otherwise it changes nothing and shows all differences.\n\n\
                   Repeat \"haft undo\" to go further back; \"haft redo\" reverts the last undo. \
                   With --plan, haft only shows what it would do."
@@ -254,8 +253,7 @@ pub(crate) struct UndoCommandArguments {
     /// Undo only the changes to this file, or in this folder
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
-    /// Undo only this hunk of a file, as numbered by "haft diff N" (src/a.rs:2); repeatable; without FILE:K, haft shows the
-    /// hunks one by one at the terminal and asks about each
+    /// Undo only this hunk, as numbered by "haft diff N" (src/a.rs:2); repeatable; without FILE:K, haft asks about each
     #[arg(long = "hunk", value_name = "FILE:K", num_args = 0..=1, default_missing_value = "", value_parser = hunk)]
     #[arg(conflicts_with_all = ["file", "turn", "session", "since", "beside"])]
     pub(crate) hunks: Vec<Hunk>,
@@ -266,7 +264,7 @@ pub(crate) struct UndoCommandArguments {
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// A config.toml, rules.toml or tools.yaml, a tool definition (.yaml), a dialect (dialects/NAME.toml), the description of a tool (NAME.md, TOOL_prompt.xml), a JSON list of tools, or a folder of these
+    /// A config.toml, rules.toml or tools.yaml, a tool definition (.yaml), a dialect (dialects/NAME.toml), a skill (SKILL.md), the description of a tool (NAME.md, TOOL_prompt.xml), a JSON list of tools, or a folder of these
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// Also run each tool, with its examples and with unexpected calls; haft discards the changes
@@ -275,9 +273,7 @@ pub(crate) struct Check {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Trust in code covers its content: haft does not load code that changed until you trust it again."
-)]
+#[command(after_help = "If code changes, haft does not load it until you trust it again.")]
 pub(crate) struct Trust {
     /// The project [default: the workspace]
     #[arg(value_name = "DIR")]
@@ -338,7 +334,7 @@ fn advance_yes(text: &str) -> Result<AdvanceYes, String> {
     match text {
         UNDOABLE => Ok(AdvanceYes::ToUndoable),
         "all" => Ok(AdvanceYes::ToAll),
-        _ => Err("write --yes (what \"haft undo\" can take back) or --yes=all (every ordinary question)".to_owned()),
+        _ => Err("write --yes (calls that \"haft undo\" can undo) or --yes=all (every ordinary question)".to_owned()),
     }
 }
 
@@ -366,9 +362,7 @@ fn hunk(text: &str) -> Result<Hunk, String> {
     let found = text.rsplit_once(':').and_then(|(file, number)| Some((file, number.parse::<usize>().ok()?)));
     match found {
         Some((file, number @ 1..)) if !file.is_empty() => Ok(Hunk::Named(file.into(), number)),
-        _ => {
-            Err("write the file, a colon and the number of the hunk, as \"haft diff\" shows it: src/a.rs:2".to_owned())
-        }
+        _ => Err("write FILE:K, with the number of the hunk in \"haft diff\", such as src/a.rs:2".to_owned()),
     }
 }
 
@@ -377,11 +371,4 @@ fn dialect(name: &str) -> Result<String, String> {
     let names = haft_tools::dialect::NAMES;
     let unknown = || format!("there is no such dialect; choose one of {}", names.join(", "));
     is_safe_name(name).then(|| name.to_owned()).ok_or_else(unknown)
-}
-
-fn profile(name: &str) -> Result<Profile, String> {
-    Profile::named(name).ok_or_else(|| {
-        let names: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name()).collect();
-        format!("there is no such profile; choose one of {}", names.join(", "))
-    })
 }

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     };
     if arguments.command.is_some() && arguments.terminal.is_given() {
         screen::talk(
-            "error: write --model, --wire and --base-url behind the command; --continue works without a command",
+            "error: write --model, --wire and --base-url after the command; --continue works only without a command",
         );
         return Exit::Usage.into();
     }
@@ -113,7 +113,7 @@ fn run(arguments: &CliArguments) -> anyhow::Result<Exit> {
         Some(CliCommand::Models(ref flags)) => commands::models::list::run(&arguments.common, flags),
         Some(CliCommand::Tour) => commands::tour::run(&arguments.common),
         Some(CliCommand::Completions { shell }) => commands::completions::run(shell),
-        Some(CliCommand::Exec(_)) => anyhow::bail!("this command needs streams of its own"),
+        Some(CliCommand::Exec(_)) => anyhow::bail!("this command needs its own streams"),
     }
 }
 

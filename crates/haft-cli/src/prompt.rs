@@ -121,7 +121,7 @@ fn converse(
         if let (Some(setting), "a" | "always") = (&request.setting_to_paste, answer.to_ascii_lowercase().as_str()) {
             match lists.allow(&setting.names) {
                 Ok(_) => writeln!(output, "Your config.toml now has {}.", safe(&setting.line))?,
-                Err(error) => writeln!(output, "Allowed only now: {}", safe(&format!("{error:#}")))?,
+                Err(error) => writeln!(output, "Allowed only this time: {}", safe(&format!("{error:#}")))?,
             }
             return Ok(request.yes_to_hosts());
         }

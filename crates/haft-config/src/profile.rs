@@ -1,6 +1,7 @@
 //! Profiles: the limits of each, as data. The defaults of the limits are those of the profile `haft`.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::time::Duration;
 
 use haft_contract::limits::{ArgumentWords, EditCount, EditNeeds, Encodings, Limits, UnknownKeys, WriteMode};
@@ -62,6 +63,17 @@ impl Profile {
             Profile::Nexau => |table| table.nexau,
         };
         differences(ProfileTable::read()).over(Limits::default())
+    }
+}
+
+impl FromStr for Profile {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::named(name).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|profile| profile.name()).collect();
+            format!("there is no such profile; choose one of {}", names.join(", "))
+        })
     }
 }
 

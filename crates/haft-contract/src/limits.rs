@@ -100,7 +100,7 @@ pub enum EditNeeds {
 /// Which encodings of text are read and edited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encodings {
-    /// All that are known; in UTF-8, bytes that are no text are shown as U+FFFD.
+    /// All that are known; in UTF-8, bytes that are not text are shown as U+FFFD.
     Any,
     /// UTF-8 without a wrong byte; all else is an error.
     Utf8,

@@ -77,7 +77,7 @@ impl ParameterRole {
         }
         NotOwned { complaints }.visit_type(&parameter.ty);
         let Some(name) = plain_name(&parameter.pat) else {
-            let sentence = "a model sends an argument by its name, so a pattern cannot stand here; \
+            let sentence = "a model sends an argument by its name, so it cannot be a pattern; \
                             write a plain name and take the value apart in the body";
             complaints.about(&parameter.pat, sentence);
             return None;

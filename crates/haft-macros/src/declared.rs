@@ -118,7 +118,7 @@ fn give_effect(effect: &EffectOption, function: &mut Function, complaints: &mut 
 fn named_twice(parameter: impl Display, first: EffectKey, second: EffectKey) -> String {
     let hint = match (first, second) {
         (EffectKey::Reads, EffectKey::Changes) | (EffectKey::Changes, EffectKey::Reads) => {
-            "who `changes` a file may read it, so keep only that"
+            "`changes` includes reading, so keep only that"
         }
         _ => "an argument names one thing to touch, so keep one of the two",
     };
@@ -144,8 +144,7 @@ fn wrong_type(argument: &ToolArgument, key: EffectKey) -> Option<&'static str> {
 fn words_of(file: Option<LitStr>, title: Option<LitStr>, function: &Function, complaints: &mut Complaints) -> Words {
     if let Some(file) = file {
         if let Some(title) = title {
-            let sentence =
-                format!("the title stands in \"{}\", as its first line `# …`; remove `title` here", file.value());
+            let sentence = format!("the title is the first line of \"{}\", `# …`; remove `title` here", file.value());
             complaints.about(title, sentence);
         }
         return Words::File(file);

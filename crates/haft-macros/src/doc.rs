@@ -8,8 +8,8 @@ pub(crate) fn text_of(attributes: &[Attribute]) -> syn::Result<String> {
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("doc")) {
         let Meta::NameValue(doc) = &attribute.meta else { continue };
         let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &doc.value else {
-            let sentence = "the text must stand here, since a macro cannot read what another one makes; \
-                            for the words of a tool from a file, write `#[haft::tool(words = \"file.md\")]`";
+            let sentence = "write the text here, because a macro cannot read what another macro makes; \
+                            for a description in a file, write `#[haft::tool(words = \"file.md\")]`";
             return Err(syn::Error::new_spanned(&doc.value, sentence));
         };
         // Not `lines()`: an empty comment line is a paragraph, not nothing.

@@ -31,7 +31,7 @@ pub(crate) fn instructions(host: Option<&Host>) -> String {
     }
     if let Some(bash) = named("bash") {
         lines.push(format!(
-            "Commands of \"{bash}\" run in a sandbox without network unless it is allowed; a non-zero exit code is output, not an error."
+            "Commands of \"{bash}\" run in a sandbox and reach only allowed hosts; a non-zero exit code is output, not an error."
         ));
     }
     lines.push(

@@ -63,7 +63,7 @@ impl fmt::Display for Containment {
         f.write_str(match self {
             Containment::Contained => "it stays in the workspace and can be undone",
             Containment::WithNetwork => "the command has the network",
-            Containment::WeakSandbox => "the sandbox around it is only a partial one",
+            Containment::WeakSandbox => "its sandbox is only partial",
             Containment::WithoutLayer => "changes of commands cannot be undone here",
             Containment::WithoutSandbox => "there is no full sandbox around it",
         })

@@ -408,7 +408,7 @@ fn no_rule_knows(effect: &Effect) -> Ruling {
         decision: Decision::Ask,
         class: Class::Dangerous,
         rule: "unknown effect".to_owned(),
-        reason: format!("It would {effect}, which no rule speaks about."),
+        reason: format!("It would {effect}, which no rule covers."),
         instead: "ask the user to allow it".to_owned(),
     }
 }

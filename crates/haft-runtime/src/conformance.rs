@@ -158,7 +158,7 @@ pub async fn tried(subject: ConformanceSubject<'_>) -> Vec<Finding> {
             findings.extend(looking_back::checks(&bench, &good));
         }
         (Ok(good), Some(host)) => {
-            let why = format!("it connects to {host}, so it is called no more often than its examples say");
+            let why = format!("the tool connects to {host}, so haft runs only its examples");
             findings.extend(BEHAVIOUR.map(|check| Finding::skipped(check, &why)));
             findings.extend(looking_back::checks(&bench, &good));
         }
@@ -182,7 +182,7 @@ async fn behaviour(bench: &ConformanceBench<'_>, good: &Good) -> [Finding; 5] {
         return [odd_values, time_limit, cancel, parallel, at_once::next_call(good, &after)];
     }
     let time_limit = stopping::time_limit(bench, good).await;
-    after.push(("one whose time was up", bench.call(&good.arguments).await));
+    after.push(("one that reached its time limit", bench.call(&good.arguments).await));
     let cancel = stopping::cancel(bench, good).await;
     after.push(("one that was stopped", bench.call(&good.arguments).await));
     let parallel = at_once::parallel(bench, good).await;

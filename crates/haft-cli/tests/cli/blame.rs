@@ -37,7 +37,7 @@ fn what_has_no_lines_is_a_clear_error_and_a_secret_is_not_shown() {
     std::fs::write(place.path("ws/.env"), "TOKEN=abcdefgh12345678\n").expect("it can be written");
     let said = place.haft(&["blame", ".env"], "");
     assert!(said.code == 0 && !said.out.contains("abcdefgh12345678"), "{}", said.out);
-    for (name, why) in [("none", "is no file"), (".", "is no file")] {
+    for (name, why) in [("none", "is not a file"), (".", "is not a file")] {
         let said = place.haft(&["blame", name], "");
         assert!(said.code == 1 && said.err.contains(why), "{}", said.err);
     }

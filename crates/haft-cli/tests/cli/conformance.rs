@@ -104,7 +104,7 @@ fn a_tool_that_promises_much_and_keeps_it_passes_every_check() {
 #[test]
 fn an_example_that_does_not_hold_is_found() {
     let more = "effects: []\nexamples: [{arguments: {text: abc}, contains: four}]";
-    shell_fails("examples", (more, "cat > /dev/null; echo three\n"), "has no \"four\" in it; fix the tool");
+    shell_fails("examples", (more, "cat > /dev/null; echo three\n"), "does not contain \"four\"; fix the tool");
 }
 
 #[test]
@@ -125,18 +125,14 @@ fn a_value_that_breaks_the_tool_is_found() {
     function_fails("odd_values", (more, slip), "{\"text\":\"\"} breaks it: \"t\" failed: IndexError: string index");
     let endless = "def t(text):\n    while text == '': pass\n    return 3\n";
     let more = &format!("timeout: 1\n{more}");
-    function_fails("odd_values", (more, endless), "{\"text\":\"\"} does not come to an end within 1 s");
+    function_fails("odd_values", (more, endless), "{\"text\":\"\"} does not end within 1 s");
 }
 
 #[test]
 fn calls_that_share_something_are_found() {
     let shares = "import time\ndef t(text, global_storage):\n    if global_storage.get('busy'): raise RuntimeError('busy')\n    global_storage['busy'] = True\n    time.sleep(0.2)\n    global_storage['busy'] = False\n    return len(text)\n";
     let more = format!("effects: []\n{EXAMPLE}");
-    function_fails(
-        "parallel",
-        (&more, shares),
-        "RuntimeError: busy.; keep nothing that calls share, or write disable_",
-    );
+    function_fails("parallel", (&more, shares), "RuntimeError: busy.; share no state between calls, or write disable_");
     let place = Place::new();
     if has_python(&place) {
         put(&place, "t.yaml", &format!("{HEAD}binding: functions:t\n{more}\ndisable_parallel: true\n"));
@@ -155,7 +151,7 @@ fn a_tool_that_does_not_recover_is_found() {
 #[test]
 fn an_answer_that_nobody_can_read_is_found() {
     let script = "cat > /dev/null; head -c 400000 /dev/zero | tr '\\0' x | fold\n";
-    let words = "longer than the 32,000 characters that a model reads; answer with less";
+    let words = "longer than the 32,000 characters that a model reads; return less";
     shell_fails("long_answer", (&format!("effects: []\n{EXAMPLE}"), script), words);
 }
 
@@ -202,7 +198,7 @@ fn a_secret_in_an_answer_is_found() {
 fn a_kept_answer_that_is_another_one_each_time_is_found() {
     let more = format!("effects: []\nuse_cache: true\n{EXAMPLE}");
     let script = "cat > /dev/null; cat /proc/sys/kernel/random/uuid\n";
-    shell_fails("use_cache", (&more, script), "has another answer the second time; write use_cache: false");
+    shell_fails("use_cache", (&more, script), "returned another result the second time; write use_cache: false");
 }
 
 #[test]
@@ -217,7 +213,7 @@ fn a_tool_that_connects_is_called_no_more_often_than_its_examples_say() {
     let skipped = with_verdict(&place, "t.yaml", "skipped");
     let behaviour = ["odd_values", "time_limit", "cancel", "parallel", "next_call"];
     assert_eq!(skipped.iter().map(|(check, _)| check.as_str()).take(5).collect::<Vec<_>>(), behaviour);
-    assert!(skipped[0].1.starts_with("it connects to a.example, so it is called no more often"), "{skipped:?}");
+    assert!(skipped[0].1.starts_with("the tool connects to a.example, so haft runs only its examples"), "{skipped:?}");
 }
 
 #[test]
@@ -243,7 +239,7 @@ fn what_nobody_trusts_is_not_run_and_that_is_no_success() {
     let said = place.haft(&["check", "--run", ".haft"], "");
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     assert!(
-        said.out.starts_with(".haft/tools/t.yaml: t\n  pass     examples         the one it has works\n"),
+        said.out.starts_with(".haft/tools/t.yaml: t\n  pass     examples         the example works\n"),
         "{}",
         said.out
     );

@@ -89,7 +89,7 @@ fn a_list_is_checked_with_the_files_it_names() {
         "conf/tools.yaml:15: the environment variable HAFT_T_MISSING is not set; set HAFT_T_MISSING before haft starts, or remove ${env.HAFT_T_MISSING}",
         "conf/tools.yaml:5: the preset \"whom\" is not an argument of \"greet\"; did you mean \"who\"?",
         "conf/defs/bad.yaml:3: \"lazy\" is a number, but it must be true or false; write true or false",
-        "conf/tools.yaml:9: there is no file gone.yaml; yaml_path begins at the folder of this list",
+        "conf/tools.yaml:9: there is no file gone.yaml; yaml_path is relative to the folder of this list",
         "conf/tools.yaml:11: nothing describes \"loose\"; write yaml_path: the definition of the tool",
     ];
     assert_eq!(out.lines().collect::<Vec<_>>(), expected);
@@ -270,7 +270,11 @@ fn a_prompt_file_gives_a_tool_its_words() {
     assert_eq!(place.haft(&["trust", "."], "").code, 0);
     assert!(shown("grep").contains("Looks for words."));
     let said = place.haft(&["tools", "glob"], "");
-    assert!(said.out.contains("Finds files") && said.err.contains("the tool keeps its own words"), "{}", said.err);
+    assert!(
+        said.out.contains("Finds files") && said.err.contains("the tool keeps its own description"),
+        "{}",
+        said.err
+    );
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn no_interpreter_is_started_before_the_first_call_of_a_lazy_tool() {
     with_an_interpreter_that_tells(&eager);
     assert_eq!(eager.haft(&["trust", "."], "").code, 0);
     let said = eager.haft(&["tools"], "");
-    assert!(said.err.contains("greet.yaml: haft cannot read the words of its function: "), "{}", said.err);
+    assert!(said.err.contains("greet.yaml: haft cannot read the docstring of its function: "), "{}", said.err);
 }
 
 #[test]

@@ -101,6 +101,7 @@ fn a_prompt_file_gives_its_words_to_the_tool_that_has_its_names() {
 
     let said = place.haft(&["tools", "read_file"], "");
     assert!(!said.out.contains("Our words."), "{}", said.out);
-    let note = "read_file_prompt.xml uses the names of the dialect \"tunacode\"; the tool keeps its own words here";
+    let note =
+        "read_file_prompt.xml uses the names of the dialect \"tunacode\"; the tool keeps its own description here";
     assert!(said.err.contains(note), "{}", said.err);
 }

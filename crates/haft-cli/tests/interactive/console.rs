@@ -107,5 +107,5 @@ fn flags_of_the_terminal_are_refused_before_a_command() {
     let place = place();
     let said = said(place.command(&["--model", "x", "run", "do it"]), "");
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("behind the command"), "{}", said.err);
+    assert!(said.err.contains("after the command"), "{}", said.err);
 }

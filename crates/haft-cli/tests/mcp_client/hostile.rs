@@ -34,7 +34,7 @@ fn noise_wrong_ids_and_a_storm_of_notices_change_no_result() {
     }
     let doctor = place.run(&["mcp", "doctor", "noise"]);
     assert!(
-        doctor.out.contains("lines to its standard output that are no messages") && !doctor.out.contains('\u{1b}'),
+        doctor.out.contains("lines to its standard output that are not messages") && !doctor.out.contains('\u{1b}'),
         "{}",
         doctor.out
     );

@@ -254,7 +254,7 @@ fn garbage_and_many_clients_on_the_socket_disturb_nobody() {
         let _ = client.read_to_string(&mut said);
         said
     };
-    assert!(say(b"\0\xff garbage\n").contains("it is no message of haft"));
+    assert!(say(b"\0\xff garbage\n").contains("it is not a message of haft"));
     assert!(say(b"{\"v\":9,\"say\":{\"list\":{}}}\n").contains("it speaks version 9 of the protocol"));
     assert!(say(b"{\"v\":1,\"say\":{\"explode\":{}}}\n").contains("refused"));
     assert_eq!(say(&[b'x'; 1_000_000]), "", "too long to be read");

@@ -150,13 +150,13 @@ impl FromStr for HostPattern {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim().trim_end_matches('.').to_ascii_lowercase();
-        let no_host = || format!("{text:?} is no host: write api.example.com, *.example.com or db.example.com:5432");
+        let no_host = || format!("{text:?} is not a host: write api.example.com, *.example.com or db.example.com:5432");
         let (name, port) = match text.rsplit_once(':').filter(|_| !text.contains('/')) {
             Some((name, port)) => {
                 let port = port.parse().ok().filter(|port| *port > 0);
                 (
                     name.to_owned(),
-                    Some(port.ok_or_else(|| format!("{text:?} has no port from 1 to 65535 behind the colon"))?),
+                    Some(port.ok_or_else(|| format!("{text:?} has no port from 1 to 65535 after the colon"))?),
                 )
             }
             None => (text.clone(), None),

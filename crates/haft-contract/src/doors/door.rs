@@ -392,7 +392,7 @@ pub struct Page {
     pub form: TextForm,
     /// How the lines end, as far as they were seen.
     pub line_ends: LineEnds,
-    /// Whether bytes that are no text are shown as U+FFFD.
+    /// Whether bytes that are not text are shown as U+FFFD.
     pub lossy: bool,
 }
 

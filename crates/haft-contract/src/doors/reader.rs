@@ -42,7 +42,7 @@ const FOR_PERSONS: [(&str, &str); 47] = [
     ("ask the user, whose rule it is", "change the rule"),
     ("choose a way that the rule permits, or ask the user", "choose a way that the rule permits, or change the rule"),
     ("do what the hook says, or ask the user", "do what the hook says, or change the hook"),
-    ("do it in a way that the hook lets pass, or ask the user", "do it in a way that the hook lets pass"),
+    ("do it in a way that the hook allows, or ask the user", "do it in a way that the hook allows"),
     ("ask the user for the one thing you need", "do it by hand"),
     ("ask the user for ", "choose "),
     ("ask the user whether ", "check whether "),

@@ -182,7 +182,7 @@ impl UserCommand {
     fn read(name: String, file: &str, text: &str) -> Result<Self, String> {
         let (front, prompt) = FrontMatter::split(text)?;
         if prompt.trim().is_empty() {
-            return Err("it has no prompt; write the words for the model below the front matter".to_owned());
+            return Err("it has no prompt; write the prompt below the frontmatter".to_owned());
         }
         let first = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
         let first: String = first.trim_start_matches('#').trim().chars().take(LONGEST_DESCRIPTION).collect();
@@ -280,8 +280,8 @@ mod tests {
         let notes = commands.notes.join("\n");
         insta::assert_snapshot!(notes, @r"
         note: haft skips /c/a b.md: the name of a command has letters, digits, `-` and `_`; rename the file
-        note: haft skips /c/empty.md: it has no prompt; write the words for the model below the front matter
-        note: haft skips /c/open.md: its front matter has no end; add a line `---`
+        note: haft skips /c/empty.md: it has no prompt; write the prompt below the frontmatter
+        note: haft skips /c/open.md: its frontmatter has no end; add a line `---`
         note: haft skips /c/fine.md: /c/fine.md has the name /fine already
         ");
     }

@@ -92,7 +92,7 @@ impl Adding<'_> {
             Ok(definition) => definition,
             // A call of the tool reports it again, with more details.
             Err(why) => {
-                let words = format!("note: {file}: haft cannot read the words of its function: {}", why.what);
+                let words = format!("note: {file}: haft cannot read the docstring of its function: {}", why.what);
                 self.into.notices.note(&words);
                 definition
             }

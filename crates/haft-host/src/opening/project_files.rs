@@ -342,7 +342,7 @@ pub const LOOK_AT_HELPERS: &str = "To see the difference: haft trust --diff; to 
 
 /// What trust means, in words.
 pub const MEANING: &str = "\
-haft loads code (settings, rules, tools, dialects, skills) as it is now, with every file of the workspace that tools and hooks name and every file of a skill. It does not load code that changed until you trust it again. haft copies now what tools, hooks and skills run of the workspace, and they run from the copy. Models read words (AGENTS.md, prompts); haft reports when they change. Commands are words too, and haft loads them only as they were trusted. The rules of a project only make things stricter.";
+haft loads code (settings, rules, tools, dialects, skills) as it is now, with every file of the workspace that tools and hooks name and every file of a skill. It does not load code that changed until you trust it again. haft now copies the code of the workspace that tools, hooks and skills run, and they run from the copy. Models read words (AGENTS.md, prompts); haft reports when they change. Commands are words too, and haft loads them only as they were trusted. The rules of a project only make things stricter.";
 
 /// Says what a kind is called.
 pub fn name_of(kind: ProjectFileKind) -> &'static str {

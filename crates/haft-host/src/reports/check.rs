@@ -184,7 +184,7 @@ fn problems(path: &Path, text: &str) -> Vec<LineProblem> {
         _ => vec![(
             1,
             "haft does not know this kind of file".into(),
-            "name a config.toml, a rules.toml, a tools.yaml, a definition (.yaml), a dialect (.toml), a SKILL.md, the words of a tool (.md, _prompt.xml) or a list of tools (.json)".into(),
+            "name a config.toml, a rules.toml, a tools.yaml, a definition (.yaml), a dialect (.toml), a SKILL.md, the description of a tool (.md, _prompt.xml) or a list of tools (.json)".into(),
         )],
     }
 }
@@ -216,7 +216,7 @@ fn manual_problems(text: &str) -> Vec<LineProblem> {
     if manual.words.is_empty() {
         problems.push((
             1,
-            "there are no words for the model".into(),
+            "there is no description for the model".into(),
             "say what the tool does and when to use it".into(),
         ));
     }

@@ -145,7 +145,7 @@ impl NewToolFolder {
             }
             Self::User(_) => format!("{check}\n  haft {call}"),
             Self::Elsewhere(_) => format!(
-                "{check}\nhaft finds it when a tools.yaml lists it, yours or a project's (yaml_path begins there):\n  - name: {name}\n    yaml_path: {definition}"
+                "{check}\nhaft finds it when a tools.yaml lists it, yours or a project's (yaml_path is relative to its folder):\n  - name: {name}\n    yaml_path: {definition}"
             ),
         }
     }

@@ -176,7 +176,7 @@ fn pinned(
     let summary = inspected.summary(name);
     match &inspected.difference {
         Some(difference) => {
-            console.talk(&format!("The server \"{name}\" describes its tools in another way than you agreed to:"));
+            console.talk(&format!("The server \"{name}\" describes its tools differently from what you agreed to:"));
             difference.lines().for_each(|line| console.talk(line));
             match console.asks("Use the tools as they are now?")? {
                 Some(true) => {}
@@ -253,7 +253,7 @@ pub fn doctor(scope: ServerScope, name: &str, console: &dyn Console) -> io::Resu
             Ok(inspected) => {
                 let changed = inspected.difference.is_some();
                 let tools = if changed {
-                    format!("tools     they are others than you agreed to. Run: haft mcp add {name}")
+                    format!("tools     they differ from those that you agreed to. Run: haft mcp add {name}")
                 } else {
                     format!("tools     {}", inspected.summary(name))
                 };
@@ -305,7 +305,7 @@ pub fn login(scope: ServerScope, name: &str, (way, console): (WayBack, &dyn Cons
     };
     let Some(login) = chosen.login() else {
         let why = format!(
-            "\"{name}\" has no login: haft starts it, or its entry has a header \"Authorization\". Give it what it needs there"
+            "\"{name}\" needs no login: haft starts it, or its entry has a header \"Authorization\". Set what it needs in its entry"
         );
         return failed(console, &why);
     };
@@ -314,7 +314,7 @@ pub fn login(scope: ServerScope, name: &str, (way, console): (WayBack, &dyn Cons
     }
     if !console.is_attended() {
         let why = format!(
-            "A login needs a person and a browser: run \"haft mcp login {name}\" at a terminal; every haft of yours uses it from then \
+            "A login needs a person and a browser: run \"haft mcp login {name}\" at a terminal; every haft process of yours uses it from then \
              on. A program without a person needs a key of the server: headers = {{ Authorization = \"Bearer …\" }} in config.toml"
         );
         return refused(console, &why);
@@ -362,7 +362,7 @@ pub fn prompt(
     for word in arguments {
         match word.split_once('=') {
             Some((argument, value)) => drop(given.insert(argument.to_owned(), value.to_owned())),
-            None => return failed(console, &format!("\"{word}\" is no argument; write it as name=value")),
+            None => return failed(console, &format!("\"{word}\" is not an argument; write it as name=value")),
         }
     }
     match chosen.prompt(prompt, &given) {

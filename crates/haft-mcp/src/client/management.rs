@@ -122,7 +122,7 @@ fn listed(server: &ConfiguredServer, scope: &ServerScope) -> ListedServer {
     let standing = ServerStatus::of((server, scope), &record);
     let manifest = record.manifest.as_ref();
     let error = match (&server.spec, &server.hidden_by) {
-        (_, Some(file)) => Some(format!("the server of this name in {} counts", file.display())),
+        (_, Some(file)) => Some(format!("haft uses the server of this name in {}", file.display())),
         (Err(problem), None) => Some(problem.clone()),
         (Ok(_), None) => record.last_error.clone().or_else(|| left_out(&server.name, manifest?)),
     };

@@ -282,7 +282,7 @@ impl ServerConnection {
                     }
                     // Many servers with resources have no patterns.
                     Err(NoResult::Refused(_)) if which == ListingKind::Templates => None,
-                    Ok(_) => return Err(NoResult::Unsupported("Its answer is no list.".to_owned())),
+                    Ok(_) => return Err(NoResult::Unsupported("Its answer is not a list.".to_owned())),
                     Err(why) => return Err(why),
                 };
                 let count = listing.resources.len() + listing.templates.len() + listing.prompts.len();

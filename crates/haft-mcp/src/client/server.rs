@@ -238,7 +238,7 @@ impl RemoteServer {
         let Some(difference) = self.agreed.difference(now, MOST_LINES) else { return Ok(()) };
         let name = &self.name;
         let what = format!(
-            "The MCP server \"{name}\" describes its tools in another way than the user agreed to; the tool was not called."
+            "The MCP server \"{name}\" describes its tools differently from what the user agreed to; the tool was not called."
         );
         self.place.note_error(Some(&format!("Its tools changed; \"haft mcp add {name}\" shows how.")));
         let next = format!(

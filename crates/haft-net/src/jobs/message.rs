@@ -206,7 +206,7 @@ pub(super) fn from_line<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
         Ok(AnyMessage { v }) => {
             return Err(format!("it speaks version {v} of the protocol, and this haft version {VERSION}"));
         }
-        Err(_) => return Err("it is no message of haft".to_owned()),
+        Err(_) => return Err("it is not a message of haft".to_owned()),
     }
     serde_json::from_slice::<VersionedMessage<T>>(line).map(|message| message.say).map_err(|error| error.to_string())
 }

@@ -120,7 +120,7 @@ fn an_answer_that_is_torn_too_long_or_none_of_ours_is_refused() {
     assert_eq!(answered(b""), Err(NoAnswer::Gone));
     assert_eq!(answered(b"{\"v\":1,\"say\":{\"jobs\":[]}}"), Err(NoAnswer::Gone), "torn");
     assert_eq!(answered(b"{\"v\":1,\"say\":{\"jobs\":[]}}\n"), Ok(JobAnswer::Jobs(Vec::new())));
-    assert_eq!(answered(b"hello\n"), Err(NoAnswer::Odd("it is no message of haft".into())));
+    assert_eq!(answered(b"hello\n"), Err(NoAnswer::Odd("it is not a message of haft".into())));
     let newer = "it speaks version 2 of the protocol, and this haft version 1";
     assert_eq!(answered(b"{\"v\":2,\"say\":0,\"more\":1}\n"), Err(NoAnswer::Odd(newer.into())));
     let endless: &'static [u8] = vec![b'x'; 3 * 1024 * 1024].leak();

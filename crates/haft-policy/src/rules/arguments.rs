@@ -48,7 +48,7 @@ impl ArgumentPattern {
             return Err((format!("\"{name}\" is not the name of an argument"), fix));
         }
         if patterns.is_empty() || patterns.iter().any(String::is_empty) {
-            let fix = "write the text that is meant, with * for any text".to_owned();
+            let fix = "write the text to match, with * for any text".to_owned();
             return Err((format!("the pattern of the argument \"{name}\" is empty"), fix));
         }
         let reads = if decision == Some(Decision::Allow) { MatchBreadth::Narrowly } else { MatchBreadth::Widely };

@@ -206,7 +206,7 @@ impl RuleDraft {
             }),
             hosts: each("host", &self.host, problems, host),
             texts: each("pattern", &self.pattern, problems, |text| {
-                let problem = || RuleProblem::of("pattern", "the pattern is blank", "write the text that is meant");
+                let problem = || RuleProblem::of("pattern", "the pattern is blank", "write the text to match");
                 Some(text.to_owned()).filter(|text| !text.trim().is_empty()).ok_or_else(problem)
             }),
             arguments: self.arguments(problems),
@@ -253,7 +253,7 @@ impl RuleDraft {
             add("flags", "flags without a program say too little".into(), "add program = \"…\"");
         }
         if !about.paths.is_empty() && !about.hosts.is_empty() {
-            add("host", "nothing touches both a path and a host".into(), "make two rules of it");
+            add("host", "nothing touches both a path and a host".into(), "write two rules");
         }
         for sort in about.effects.iter().copied() {
             let name = sort.name();

@@ -16,7 +16,7 @@ pub(super) async fn parallel(bench: &ConformanceBench<'_>, good: &Good) -> Findi
     let alone = alone(bench, good).await;
     let calls: Vec<&(Value, ToolResult)> = alone.iter().cycle().take(AT_ONCE).collect();
     let at_once = bench.call_at_once(calls.iter().map(|(arguments, _)| arguments)).await;
-    let fix = "keep nothing that calls share, or write disable_parallel: true";
+    let fix = "share no state between calls, or write disable_parallel: true";
     let is_steady = good.is_steady == Some(true);
     for ((arguments, alone), result) in calls.iter().zip(&at_once) {
         // The same was read a moment ago; a model is told so instead of being told the same again.
@@ -29,16 +29,20 @@ pub(super) async fn parallel(bench: &ConformanceBench<'_>, good: &Good) -> Findi
             return Finding::failed(Check::Parallel, what, fix);
         }
         if is_steady && !is_same(alone, result) {
-            let what = format!("{AT_ONCE} parallel calls: {arguments} gets another answer than alone");
+            let what = format!("{AT_ONCE} parallel calls: {arguments} returns another result than alone");
             return Finding::failed(Check::Parallel, what, fix);
         }
     }
     let what = match (is_steady, alone.len()) {
         (false, _) => {
-            format!("{AT_ONCE} parallel calls worked; its answers differ from call to call, so they were not compared")
+            format!(
+                "{AT_ONCE} parallel calls worked; the results differ from call to call, so haft did not compare them"
+            )
         }
-        (true, 1) => format!("{AT_ONCE} parallel calls got the same answer as one alone"),
-        (true, many) => format!("{AT_ONCE} parallel calls, {many} of them different, got the same answers as alone"),
+        (true, 1) => format!("{AT_ONCE} parallel calls returned the same result as a single call"),
+        (true, many) => {
+            format!("{AT_ONCE} parallel calls, {many} of them different, returned the same results as single calls")
+        }
     };
     Finding::passed(Check::Parallel, what)
 }
@@ -86,12 +90,12 @@ pub(super) fn next_call(good: &Good, after: &[(&str, ToolResult)]) -> Finding {
             let said = result
                 .error
                 .as_ref()
-                .map_or_else(|| "another answer than before".to_owned(), |error| error.what.clone());
+                .map_or_else(|| "another result than before".to_owned(), |error| error.what.clone());
             let what = format!("the call after {which}: {said}");
             return Finding::failed(
                 Check::NextCall,
                 what,
-                "keep nothing from one call to the next, and clean up where a call fails",
+                "keep no state from one call to the next, and clean up when a call fails",
             );
         }
     }

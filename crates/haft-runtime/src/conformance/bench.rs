@@ -60,10 +60,10 @@ impl<'a> ConformanceBench<'a> {
         }
         let finding = match (problems.into_iter().next(), examples.len()) {
             (Some((what, fix)), _) => Finding::failed(Check::Examples, what, fix),
-            (None, 0) => Finding::skipped(Check::Examples, "it has none")
+            (None, 0) => Finding::skipped(Check::Examples, "the tool has none")
                 .with_fix("write examples: [{arguments: {…}, contains: \"…\"}], which models read too"),
-            (None, 1) => Finding::passed(Check::Examples, "the one it has works"),
-            (None, many) => Finding::passed(Check::Examples, format!("all {many} work")),
+            (None, 1) => Finding::passed(Check::Examples, "the example works"),
+            (None, many) => Finding::passed(Check::Examples, format!("all {many} examples work")),
         };
         let good = match works {
             Some(works) => Ok(works),
@@ -82,15 +82,17 @@ impl<'a> ConformanceBench<'a> {
     /// Makes a call from the schema, for a tool that has no example.
     async fn made_up(&self) -> Result<(Value, ToolResult), String> {
         if let Some(host) = self.subject.connects {
-            return Err(format!("it has no example, and it connects to {host}"));
+            return Err(format!("the tool has no example, and it connects to {host}"));
         }
         let arguments = minimal_example(&self.schema());
         let result = self.call(&arguments).await;
         match &result.error {
             None => Ok((arguments, result)),
-            Some(error) => {
-                Err(format!("it has no example, and the call {} does not work: {}", shown(&arguments), error.what))
-            }
+            Some(error) => Err(format!(
+                "the tool has no example, and the call {} does not work: {}",
+                shown(&arguments),
+                error.what
+            )),
         }
     }
 
@@ -176,7 +178,7 @@ fn broken(example: &Example, result: &ToolResult) -> Option<(String, String)> {
     match (&result.error, &example.contains) {
         (Some(error), _) => Some((format!("the example {arguments} fails: {}", error.what), error.next.to_string())),
         (None, Some(text)) if !result.text().contains(text.as_str()) => {
-            Some((format!("the answer of the example {arguments} has no {text:?} in it"), MEND.to_owned()))
+            Some((format!("the result of the example {arguments} does not contain {text:?}"), MEND.to_owned()))
         }
         (None, _) => None,
     }

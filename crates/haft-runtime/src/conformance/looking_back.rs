@@ -38,28 +38,28 @@ fn long_answer(bench: &ConformanceBench<'_>, answered: &[Arc<ConformanceCall>]) 
     match answered.iter().filter(is_example).find(|one| one.result.spilled.is_some()) {
         Some(long) => {
             let what = format!(
-                "the answer of {} is longer than the {most} characters that a model reads",
+                "the result of {} is longer than the {most} characters that a model reads",
                 shown(&long.arguments)
             );
-            Finding::failed(check, what, "answer with less: a page, a count, or the name of a file that has the rest")
+            Finding::failed(check, what, "return less: a page, a count, or the name of a file that has the rest")
         }
-        None => Finding::passed(check, format!("no answer is longer than the {most} characters that a model reads")),
+        None => Finding::passed(check, format!("no result is longer than the {most} characters that a model reads")),
     }
 }
 
 fn effects(bench: &ConformanceBench<'_>, answered: &[Arc<ConformanceCall>]) -> Finding {
     let check = Check::Effects;
     if !bench.subject.declares {
-        let what = "it does not declare what it touches, so haft asks about every call of it";
+        let what = "the tool does not declare what it touches, so haft asks about each call";
         return Finding::skipped(check, what).with_fix("write effects: […], or effects: [] if it only computes");
     }
     match answered.iter().find(|one| !one.result.undeclared.is_empty()) {
         Some(one) => {
             let (changed, arguments) = (one.result.undeclared.join(", "), shown(&one.arguments));
             let what = format!("{arguments} changes {changed}, which \"effects\" does not declare; haft discarded it");
-            Finding::failed(check, what, "write it into \"effects\" as change: …, or do not change it")
+            Finding::failed(check, what, "declare it in \"effects\" as change: …, or do not change it")
         }
-        None => Finding::passed(check, "nothing was changed that it does not declare"),
+        None => Finding::passed(check, "the tool changed only what it declares"),
     }
 }
 
@@ -71,18 +71,18 @@ fn left_running(answered: &[Arc<ConformanceCall>]) -> Finding {
         Some(one) => {
             let (left, arguments) = (GroupedNumber(one.result.left_behind as u64), shown(&one.arguments));
             let what = format!("{arguments} leaves {} running, which haft ended", left.of("process"));
-            Finding::failed(check, what, "wait for what it starts")
+            Finding::failed(check, what, "wait for the processes that the tool starts")
         }
-        None => Finding::passed(check, "no call left anything running"),
+        None => Finding::passed(check, "no call left a process running"),
     }
 }
 
 fn output_schema(bench: &ConformanceBench<'_>, answered: &[Arc<ConformanceCall>]) -> Finding {
     let check = Check::OutputSchema;
-    let Some(promise) = bench.subject.promise else { return Finding::skipped(check, "it promises none") };
+    let Some(promise) = bench.subject.promise else { return Finding::skipped(check, "the tool has none") };
     let checker = match Checker::new(promise) {
         Ok(checker) => checker,
-        Err(why) => return Finding::failed(check, format!("it cannot be used: {why}"), "fix \"output_schema\""),
+        Err(why) => return Finding::failed(check, format!("haft cannot use it: {why}"), "fix \"output_schema\""),
     };
     let answers: Vec<&Arc<ConformanceCall>> = answered.iter().filter(|one| one.result.status == Status::Ok).collect();
     for one in &answers {
@@ -91,11 +91,11 @@ fn output_schema(bench: &ConformanceBench<'_>, answered: &[Arc<ConformanceCall>]
                 .first()
                 .map(|fault| format!(" ({}: wanted is {})", fault.path, fault.expected))
                 .unwrap_or_default();
-            let what = format!("the answer of {} does not match the schema{fault}", shown(&one.arguments));
+            let what = format!("the result of {} does not match the schema{fault}", shown(&one.arguments));
             return Finding::failed(check, what, "fix the tool or \"output_schema\"");
         }
     }
-    Finding::passed(check, format!("{} answers match the schema", answers.len()))
+    Finding::passed(check, format!("{} results match the schema", answers.len()))
 }
 
 fn secrets(answered: &[Arc<ConformanceCall>]) -> Finding {
@@ -106,22 +106,22 @@ fn secrets(answered: &[Arc<ConformanceCall>]) -> Finding {
     };
     match answered.iter().find(holds) {
         Some(one) => {
-            let what = format!("the answer of {} has a secret in it, which haft hid", shown(&one.arguments));
-            Finding::failed(Check::Secrets, what, "leave keys and tokens out of what it answers, also of its errors")
+            let what = format!("the result of {} contains a secret, which haft hid", shown(&one.arguments));
+            Finding::failed(Check::Secrets, what, "leave keys and tokens out of results and errors")
         }
-        None => Finding::passed(Check::Secrets, "no secret was in an answer"),
+        None => Finding::passed(Check::Secrets, "no result contains a secret"),
     }
 }
 
 fn cache(bench: &ConformanceBench<'_>, good: &Good) -> Finding {
     let check = Check::Cache;
     match (bench.subject.is_cached, good.is_steady) {
-        (false, _) => Finding::skipped(check, "its answers are not kept"),
-        (true, None) => Finding::skipped(check, "it was called only once"),
-        (true, Some(true)) => Finding::passed(check, "the same call has the same answer"),
+        (false, _) => Finding::skipped(check, "haft does not cache its results"),
+        (true, None) => Finding::skipped(check, "haft called the tool only once"),
+        (true, Some(true)) => Finding::passed(check, "the same call returned the same result"),
         (true, Some(false)) => {
-            let what = format!("the call {} has another answer the second time", shown(&good.arguments));
-            Finding::failed(check, what, "write use_cache: false, or let the answer depend on the arguments alone")
+            let what = format!("the call {} returned another result the second time", shown(&good.arguments));
+            Finding::failed(check, what, "write use_cache: false, or let the result depend on the arguments alone")
         }
     }
 }

@@ -22,7 +22,7 @@ const DEEP: usize = 60;
 pub(super) async fn check(bench: &ConformanceBench<'_>, good: &Good) -> (Finding, Option<ToolResult>) {
     let schema = bench.schema();
     let Ok(checker) = Checker::new(&schema) else {
-        return (Finding::skipped(CHECK, "its schema cannot be used"), None);
+        return (Finding::skipped(CHECK, "haft cannot use its schema"), None);
     };
     let right = good.arguments.as_object().cloned().unwrap_or_default();
     let odd: Vec<Value> = odd(&schema, &right).into_iter().filter(|value| checker.accepts(value)).collect();
@@ -37,8 +37,8 @@ pub(super) async fn check(bench: &ConformanceBench<'_>, good: &Good) -> (Finding
         }
     }
     let finding = match odd.len() {
-        0 => Finding::skipped(CHECK, "its schema leaves no room for them"),
-        many => Finding::passed(CHECK, format!("{many} calls were answered or refused in words")),
+        0 => Finding::skipped(CHECK, "its schema allows no odd values"),
+        many => Finding::passed(CHECK, format!("the tool handled {many} calls, or refused them with a message")),
     };
     (finding, after_failure)
 }
@@ -48,7 +48,7 @@ fn not_answered(result: &ToolResult) -> Option<(String, &'static str)> {
     let error = result.error.as_ref()?;
     match error.kind {
         ErrorKind::TimedOut | ErrorKind::Cancelled => {
-            let why = format!("does not come to an end within {:.0} s", result.took.as_secs_f64());
+            let why = format!("does not end within {:.0} s", result.took.as_secs_f64());
             Some((why, "let the tool end by itself, or refuse such a value"))
         }
         _ => {
@@ -57,7 +57,7 @@ fn not_answered(result: &ToolResult) -> Option<(String, &'static str)> {
             (is_defect || gives_up).then(|| {
                 (
                     format!("breaks it: {}", error.what),
-                    "refuse such a value in words: raise ValueError(\"…\"), or print {\"error\": \"…\"}",
+                    "refuse such a value with a message: raise ValueError(\"…\"), or print {\"error\": \"…\"}",
                 )
             })
         }

@@ -51,31 +51,31 @@ async fn unless_always(trial: impl AsyncFn() -> Finding) -> Finding {
 async fn try_time_limit(bench: &ConformanceBench<'_>, good: &Good) -> Finding {
     let limit = (good.took / 2).max(SHORTEST);
     let Some(hurried) = (bench.subject.hurried)(limit).await else {
-        return Finding::skipped(Check::TimeLimit, "it is one of haft's own, which is not given a limit");
+        return Finding::skipped(Check::TimeLimit, "it is a built-in tool, for which haft sets no limit here");
     };
     let session = bench.session();
     let began = Instant::now();
     let call = bench.prepared(&hurried, &good.arguments);
     let result = bench.subject.runtime.call(&session, call).await;
     let (took, limit_ms) = (began.elapsed(), limit.as_secs_f64() * 1_000.0);
-    let fix = "let nothing keep it from being ended";
+    let fix = "do not ignore the signals that end the tool";
     match result.status {
         Status::TimedOut if took > limit + good.took + GRACE + SLACK => {
-            let what = format!("with {limit_ms:.1} ms it was ended only after {} ms", took.as_millis());
+            let what = format!("with a limit of {limit_ms:.1} ms it ended only after {} ms", took.as_millis());
             Finding::failed(Check::TimeLimit, what, fix)
         }
         Status::TimedOut => {
-            let what = format!("with {limit_ms:.1} ms it was ended, and everything that it had started");
+            let what = format!("with a limit of {limit_ms:.1} ms haft ended it and everything that it had started");
             Finding::passed(Check::TimeLimit, what)
         }
         Status::Ok if took > limit + good.took + GRACE + SLACK => {
-            let what = format!("with {limit_ms:.1} ms it went on for {} ms", took.as_millis());
+            let what = format!("with a limit of {limit_ms:.1} ms it ran for {} ms", took.as_millis());
             Finding::failed(Check::TimeLimit, what, fix)
         }
-        Status::Ok => Finding::passed(Check::TimeLimit, format!("it was done within {limit_ms:.1} ms")),
+        Status::Ok => Finding::passed(Check::TimeLimit, format!("it finished within {limit_ms:.1} ms")),
         Status::Failed | Status::Refused | Status::Cancelled => Finding::failed(
             Check::TimeLimit,
-            format!("with {limit_ms:.1} ms it fails in another way: {}", told(&result)),
+            format!("with a limit of {limit_ms:.1} ms it fails in another way: {}", told(&result)),
             fix,
         ),
     }
@@ -101,18 +101,22 @@ async fn try_cancel(bench: &ConformanceBench<'_>, good: &Good) -> Finding {
     match (result.status, took) {
         (Status::Cancelled, Some(took)) if took >= GRACE => {
             let what = format!(
-                "it did not stop within {} ms; it was given up after {} ms",
+                "it did not stop within {} ms; haft gave it up after {} ms",
                 GRACE.as_millis(),
                 took.as_millis()
             );
-            Finding::failed(Check::Cancel, what, "let the tool listen to the signal, and work in short steps")
+            Finding::failed(Check::Cancel, what, "end when the signal arrives, and work in short steps")
         }
         (Status::Cancelled, Some(took)) => Finding::passed(
             Check::Cancel,
-            format!("it was stopped in the middle, within {} ms", took.as_millis().max(1)),
+            format!("it stopped in the middle of a call, within {} ms", took.as_millis().max(1)),
         ),
-        (Status::Ok, _) => Finding::passed(Check::Cancel, "it was done before it could be stopped"),
-        _ => Finding::failed(Check::Cancel, format!("when stopped, it says: {}", told(&result)), "fix the tool"),
+        (Status::Ok, _) => Finding::passed(Check::Cancel, "it finished before haft could stop it"),
+        _ => Finding::failed(
+            Check::Cancel,
+            format!("when haft stops it, it fails in another way: {}", told(&result)),
+            "fix the tool",
+        ),
     }
 }
 

@@ -14,13 +14,13 @@ const CHECK: Check = Check::WrongArguments;
 pub(super) async fn check(bench: &ConformanceBench<'_>, good: Option<&Good>) -> Finding {
     let schema = bench.schema();
     let Ok(checker) = Checker::new(&schema) else {
-        return Finding::failed(CHECK, "its schema cannot be used", "fix \"input_schema\"");
+        return Finding::failed(CHECK, "haft cannot use its schema", "fix \"input_schema\"");
     };
     let right = good.map_or_else(|| minimal_example(&schema), |good| good.arguments.clone());
     let right = right.as_object().cloned().unwrap_or_default();
     let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     if let Some(name) = properties.iter().find(|(_, property)| takes_anything(property)).map(|(name, _)| name) {
-        let what = format!("\"{name}\" may be anything, so nothing wrong is ever refused");
+        let what = format!("\"{name}\" may be anything, so haft cannot refuse wrong values");
         return Finding::failed(CHECK, what, format!("write the type of \"{name}\" into \"input_schema\""));
     }
     let wrong: Vec<Value> = wrong(&schema, &right).into_iter().filter(|value| !checker.accepts(value)).collect();
@@ -28,12 +28,12 @@ pub(super) async fn check(bench: &ConformanceBench<'_>, good: Option<&Good>) -> 
         let result = bench.call(arguments).await;
         if let Some(why) = not_refused(&result) {
             let what = format!("{} {why}", shown(arguments));
-            return Finding::failed(CHECK, what, "write into \"input_schema\" what the tool needs");
+            return Finding::failed(CHECK, what, "say in \"input_schema\" what the tool needs");
         }
     }
     match wrong.len() {
-        0 => Finding::skipped(CHECK, "its schema takes every object"),
-        many => Finding::passed(CHECK, format!("{many} kinds were refused before the tool saw them")),
+        0 => Finding::skipped(CHECK, "its schema accepts every object"),
+        many => Finding::passed(CHECK, format!("haft refused {many} kinds before the tool saw them")),
     }
 }
 
@@ -78,7 +78,7 @@ fn not_refused(result: &ToolResult) -> Option<String> {
     match &result.error {
         // Arguments that haft repaired without loss were no mistake.
         None if !result.repairs.is_empty() || !result.warnings.is_empty() => None,
-        None => Some("does not fit the schema and is called all the same".to_owned()),
+        None => Some("does not fit the schema, but haft calls the tool with it".to_owned()),
         Some(error) if error.kind != ErrorKind::BadArguments => {
             Some(format!("does not fit the schema, but fails in another way: {}", error.what))
         }

@@ -462,11 +462,11 @@ fn lost() -> ToolError {
 }
 
 fn has_ended(job: &JobFacts) -> ToolError {
-    let what = format!("{} has ended: all that it changed is committed then.", capital(&job.title()));
+    let what = format!("{} has ended; haft commits all changes of a job when it ends.", capital(&job.title()));
     ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments("list the jobs: jobs(action=\"list\")".into()))
 }
 
 fn not_kept(how: HowEnded, error: &ToolError) -> JobEnd {
-    let notes = vec![format!("its changes did not come into the workspace: {}", error.what)];
+    let notes = vec![format!("haft could not commit its changes: {}", error.what)];
     JobEnd { how, change_set: None, changes: String::new(), notes }
 }

@@ -98,7 +98,7 @@ async fn an_answer_that_was_not_offered_is_no_yes() {
     let everything =
         GrantScope::Command { command: haft_contract::effect::CommandLine("rm -rf /".into()), folder: "".into() };
     let scene = Scene::new().approver(ScriptedApprover::of([Verdict::AllowFor(everything)])).tool(PutTool);
-    assert!(put(&scene).await.contains("none of those offered"));
+    assert!(put(&scene).await.contains("not one of those offered"));
     assert!(scene.session().grants().is_empty());
     scene.assert_untouched();
 }

@@ -115,7 +115,7 @@ const SIGNS: [Sign; 20] = [
 /// Said to a command that names the home and does not fail without it.
 const WITHHELD_HOME: &str = "The home of this command was empty and not that of the session: the command runs without a \
     question, so settings that an earlier command may have left there must not change what its programs do. Look at the \
-    home with a command of its own, such as ls or cat.";
+    home with a separate command, such as ls or cat.";
 
 /// Explains denials, a sentence each; nothing when nothing fits.
 pub(crate) fn explain(scene: &ExplanationContext<'_>, finish: &Finish) -> Vec<String> {
@@ -184,14 +184,14 @@ impl ExplanationContext<'_> {
                     .into(),
             ),
             Means::NoSetId => Some(
-                "If that mode has the set-uid bit: commands cannot give a program the rights of its owner, and as root \
-                 not those of its group either. No setting permits it."
+                "If that mode has the set-uid bit: no command can set it, and as root none can set the set-gid bit \
+                 either. No setting permits it."
                     .into(),
             ),
             Means::SystemCall => Some(REFUSED_CALLS.into()),
             Means::ForeignOwner => self.is_layered().then(|| {
-                "A file or folder that belongs to another owner or group cannot be changed by a command, because its \
-                 copy could not belong to them. The file tools can change it, or the user can run chown."
+                "A command cannot change a file or folder of another owner or group, because its copy could not belong \
+                 to them. The file tools can change it, or the user can run chown."
                     .into()
             }),
             Means::OtherDevice => self.is_layered().then(|| {
@@ -206,7 +206,7 @@ impl ExplanationContext<'_> {
                 let most = self.settings.processes;
                 Some(format!(
                     "A command may have at most {most} processes and threads: processes = {most} under [sandbox] in \
-                     config.toml. Start fewer at a time, or the user raises it."
+                     config.toml. Start fewer at a time; the user can raise the limit."
                 ))
             }
             Means::Mounted => self.mounted(line),
@@ -219,8 +219,8 @@ impl ExplanationContext<'_> {
             Network::On => return None,
             Network::Off => {
                 "This command had no network, because nothing in its words says that it uses one. Name the connection \
-                 in the command itself, such as curl or git fetch with the address: haft then asks the user. Or the \
-                 user allows it for all commands, with network = true under [sandbox] in config.toml."
+                 in the command itself, such as curl or git fetch with the address: haft then asks the user. The \
+                 user can also allow it for all commands, with network = true under [sandbox] in config.toml."
             }
             Network::Supervised => {
                 "Over the network commands reach hosts only by name and over TCP, and only those that the user allows; \
@@ -228,7 +228,7 @@ impl ExplanationContext<'_> {
             }
             Network::Proxied => {
                 "This command reaches the network only through haft's proxy, by name, and only hosts that the user allows: \
-                 HTTP_PROXY and HTTPS_PROXY say where it is. Use a program that asks a proxy, such as curl, git over https, \
+                 HTTP_PROXY and HTTPS_PROXY say where it is. Use a program that uses a proxy, such as curl, git over https, \
                  pip, npm or cargo; SOCKS 5 works at the same address."
             }
         };
@@ -239,7 +239,8 @@ impl ExplanationContext<'_> {
         let (path, place) = named_place(self, line)?;
         match place {
             PlaceRole::Protected => Some(format!(
-                "{path} is protected: commands cannot change it. A person can, or say yes to a file tool."
+                "{path} is protected: commands cannot change it. A person can change it, or allow a file tool to change \
+                 it."
             )),
             PlaceRole::System => Some(format!(
                 "{path} belongs to the system, which commands cannot change. Write in the workspace; the user \
@@ -255,8 +256,8 @@ impl ExplanationContext<'_> {
             )),
             // In the workspace only what is protected answers so: a link must have led there.
             PlaceRole::Root if line.to_lowercase().contains("read-only file system") => Some(format!(
-                "{path} leads to something that is protected: commands cannot change it. A person can, or say yes to a \
-                 file tool."
+                "{path} leads to something that is protected: commands cannot change it. A person can change it, or allow a \
+                 file tool to change it."
             )),
             PlaceRole::Root => None,
         }
@@ -354,9 +355,9 @@ fn covered(path: &DisplayPath) -> String {
 
 fn clean_home(path: &DisplayPath) -> String {
     format!(
-        "{path} is in the home of the session, which this command has not: it runs without a question, so settings that \
-         an earlier command may have left there must not change what its programs do. Read or write it with a command \
-         of its own, such as cat, cp or touch."
+        "{path} is in the home of the session, which this command does not have: it runs without a question, so settings \
+         that an earlier command may have left there must not change what its programs do. Read or write it with a \
+         separate command, such as cat, cp or touch."
     )
 }
 

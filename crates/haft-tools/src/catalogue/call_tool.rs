@@ -40,7 +40,7 @@ impl Tool for CallTool {
     }
 
     async fn plan(&self, _args: &Args, _cx: &PlanContext<'_>) -> Result<(Plan, ()), ToolError> {
-        let next = Next::FixArguments("name the tool that shall do the work".to_owned());
+        let next = Next::FixArguments("name the tool to call".to_owned());
         Err(ToolError::new(ErrorKind::BadArguments, "call_tool cannot call itself.", next))
     }
 

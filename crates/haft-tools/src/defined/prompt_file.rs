@@ -96,7 +96,7 @@ impl PromptFile {
 }
 
 /// Returns a tool in the words of a prompt file, and everything that is wrong with the file. Where that is more than
-/// warnings, the tool keeps its own words.
+/// warnings, the tool keeps its own description.
 pub fn worded(spec: &Spec, text: &str) -> (Spec, Vec<DefinitionProblem>) {
     let CheckedPrompt { prompt, mut problems } = check(text);
     match prompt.map(|prompt| prompt.apply(spec)) {

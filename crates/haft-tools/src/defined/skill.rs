@@ -207,7 +207,7 @@ impl Tool for Skill {
             return Err(bad("A script belongs to a skill, and \"name\" names none.", "add \"name\"".to_owned()));
         };
         if args.file.is_some() {
-            return Err(bad("A call reads a file or runs a script, not both.", "make two calls of it".to_owned()));
+            return Err(bad("A call reads a file or runs a script, not both.", "make two calls".to_owned()));
         }
         let skill = self.find(name)?;
         skill.files.check()?;

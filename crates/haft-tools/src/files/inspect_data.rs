@@ -40,7 +40,7 @@ pub struct InspectData;
 pub struct Args {
     /// The file.
     path: RawPath,
-    /// Most tokens of the answer. Default 1500.
+    /// Max tokens of the result. Default 1500.
     #[schemars(range(min = 100, max = 8_000))]
     tokens: Option<usize>,
     /// Reads it as this format. Default: found by its content.
@@ -76,13 +76,13 @@ impl Tool for InspectData {
         let path = target.to_string();
         let (name, wanted) = (path.clone(), args.format.map(FormatArgument::format));
         let looking = tokio::task::spawn_blocking(move || look(file, &name, wanted));
-        let broke = |error| ToolError::of(ErrorKind::Bug, format!("The look at {path} broke: {error}"));
+        let broke = |error| ToolError::of(ErrorKind::Bug, format!("Reading {path} failed: {error}"));
         let survey = looking.await.map_err(broke)??;
         let room = args.tokens.unwrap_or(USUAL_TOKENS).saturating_mul(CHARACTERS).min(cx.limits().result_whole);
         let hide = |text: &str| cx.hide(text).into_owned();
         let text = report::written(&survey, &path, (room, &hide));
         let text = match survey.format {
-            Format::Binary => text + "it is no data that can be read here; for an image use read_file\n",
+            Format::Binary => text + "haft cannot read this kind of data; for an image use read_file\n",
             _ => text,
         };
         Ok(ToolOutput::text(text).with_data(report::data(&survey, &hide)))

@@ -283,7 +283,7 @@ fn overwrite(why: &str) -> CallFix {
 fn unreadable(target: &Target, now: &FileCopy) -> ToolError {
     let size = GroupedNumber(now.bytes.len() as u64).of("byte");
     let what = format!("{target} is not text and cannot be read first ({size}). It was not touched.");
-    let next = Next::AnyOf(vec![overwrite(" to replace it all the same"), CallFix::new("write to another path")]);
+    let next = Next::AnyOf(vec![overwrite(" to replace it anyway"), CallFix::new("write to another path")]);
     ToolError::new(ErrorKind::Binary, what, next).about_file(target.to_string(), FailedOperation::Write)
 }
 

@@ -365,7 +365,7 @@ fn signal(args: &Args, cx: &RunContext<'_>) -> Result<ToolOutput, ToolError> {
     let job = chosen(args.job.as_deref(), cx.jobs())?;
     let given = args.signal.as_deref().unwrap_or("TERM");
     let Some(number) = signal_number(given) else {
-        let what = format!("\"{}\" is no signal. Nothing was sent.", one_line(given));
+        let what = format!("\"{}\" is not a signal. Nothing was sent.", one_line(given));
         let next = "name one such as \"INT\", \"HUP\", \"USR1\" or \"TERM\"";
         return Err(ToolError::new(ErrorKind::BadArguments, what, Next::FixArguments(next.into())));
     };

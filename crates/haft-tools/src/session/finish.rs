@@ -66,7 +66,7 @@ impl Tool for Finish {
         let data = json!({ "summary": summary, "result": args.result });
         let text = match cx.agent_state().finish(FinishReport { summary, result: args.result }).await? {
             FinishScope::OfRun => "The task is finished.",
-            FinishScope::NoRun => "The task is marked as finished. This call ends no run of haft.",
+            FinishScope::NoRun => "The task is marked as finished. It did not end a run of haft.",
         };
         Ok(ToolOutput::text(text).with_data(data))
     }

@@ -32,7 +32,7 @@ pub struct Remember;
 pub struct Args {
     /// The fact in one sentence, at most 500 characters.
     fact: String,
-    /// Another file. Default {memory_file}, which alone is shown to later sessions.
+    /// Another file. Default {memory_file}, the only one that later sessions read.
     file: Option<RawPath>,
 }
 

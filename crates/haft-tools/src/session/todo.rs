@@ -26,7 +26,7 @@ pub struct Todo;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The whole new list, at most 100 items; [] clears it. Left out, the list stays and is shown.
+    /// The whole new list, at most 100 items; [] clears it. Without it, the call shows the list.
     items: Option<Vec<TodoItem>>,
 }
 

@@ -101,7 +101,7 @@ fn not_set_up() -> ToolError {
     let (last, others) = keys.split_last().expect("there are providers");
     let what = "No service that searches the web is set up.";
     let next = format!(
-        "ask the user to set one of {} (keys of search services) or {last} (the address of an own SearXNG) in the environment \
+        "ask the user to set one of {} (keys of search services) or {last} (the address of a SearXNG server) in the environment \
          or in keys.toml; an address that you know can be read with \"fetch\"",
         others.join(", ")
     );
@@ -117,7 +117,7 @@ fn refused(provider: &SearchProvider, status: u16) -> ToolError {
             ask(format!("ask the user to check {key}")),
         ),
         402 | 429 => ToolError::failed(
-            format!("{name} answered {status}: there were too many searches, or the plan has no more."),
+            format!("{name} answered {status}: too many searches, or the limit of the plan is reached."),
             ask("try again later, or tell the user".to_owned()),
         ),
         _ => {

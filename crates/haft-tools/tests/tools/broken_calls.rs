@@ -154,7 +154,7 @@ async fn a_name_that_is_none_of_a_job_is_answered_before_anything_runs() {
     let scene = Scene::new();
     for name in ["12", "a/b", "two\nlines", &"x".repeat(41)] {
         let told = scene.told("bash", json!({ "command": "npm test", "background": true, "name": name })).await;
-        assert!(told.contains("\"name\" is no name for a job") && told.contains("Nothing was run"), "{told}");
+        assert!(told.contains("\"name\" is not a name for a job") && told.contains("Nothing was run"), "{told}");
     }
     scene.assert_untouched();
 }

@@ -70,7 +70,7 @@ async fn no_write_mode_is_advised_to_those_who_have_none() {
     assert_eq!(advice(&scene("ally"), "write", write).await, "write to another path");
     let native = json!({ "path": "bin", "content": "x" });
     let told = advice(&scene("haft"), "write_file", native).await;
-    assert_eq!(told, r#"give "write_mode": "overwrite" to replace it all the same, or write to another path"#);
+    assert_eq!(told, r#"give "write_mode": "overwrite" to replace it anyway, or write to another path"#);
 }
 
 #[tokio::test]

@@ -197,7 +197,7 @@ fn an_address_may_stand_in_a_prompt_unless_there_is_an_url() {
     );
     let tool = foreign_tool("nexau", "web_fetch").expect("the dialect has it");
     let none = json!({ "prompt": "the guide" }).as_object().cloned().expect("an object");
-    let error = tool.inward(none).expect_err("there is no address").to_string();
+    let error = tool.inward(none).expect_err("there is not an address").to_string();
     assert!(error.contains("\"prompt\" has no address"), "{error}");
 }
 

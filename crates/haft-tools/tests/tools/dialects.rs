@@ -151,8 +151,8 @@ async fn an_empty_old_text_of_nexau_makes_a_new_file() {
     ");
     let edits = json!([{ "old_string": "", "new_string": "new\n" }, { "old_string": "new", "new_string": "newer" }]);
     snapshot!(told(&scene, "nexau", "multiedit_tool", json!({ "file_path": "c.txt", "edits": edits })).await, @r#"
-    A first edit with an empty "old_string" makes a new file, and more edits follow it. Nothing was done.
-    Next: make the file with one edit that has all of its text as "new_string"
+    A first edit with an empty "old_string" creates a file, and more edits follow it. Nothing was done.
+    Next: create the file with one edit that has its whole text as "new_string"
     "#);
 }
 

@@ -123,7 +123,7 @@ async fn documents_are_told_by_what_they_are() {
     assert!(text.ends_with("]\n{\"b\":[1,2],\"a\":null}\n[end: 1 line]\n"), "{text}");
     let text = told(json!({ "url": "https://a.example/p" })).await.text();
     assert!(
-        text.starts_with("[https://a.example/p: application/pdf, 10 bytes; It is no text, so it is not shown"),
+        text.starts_with("[https://a.example/p: application/pdf, 10 bytes; It is not text, so it is not shown"),
         "{text}"
     );
     let text = told(json!({ "url": "https://a.example/h", "raw": true })).await.text();

@@ -40,7 +40,7 @@ async fn json_lines_have_one_shape_and_broken_lines_are_counted() {
     snapshot!(told("log.jsonl", lines).await, @r#"
     ok: log.jsonl: JSON Lines, 104 bytes
     3 values
-    [1 line is no JSON; what is before the break is counted]
+    [1 line is not JSON; haft counts what is before the error]
     [line 3: a text is not closed]
     object with 3 fields
       id: number 1 to 3 or null in 1 of 4

@@ -186,12 +186,12 @@ async fn what_can_never_be_read_is_told_with_the_way_to_replace_it() {
     let scene = scene().file("bin", b"a\0b").file("utf32", b"\xff\xfe\0\0a\0\0\0");
     snapshot!(scene.told("write_file", json!({ "path": "bin", "content": "x" })).await, @r#"
     failed at execute (binary): bin is not text and cannot be read first (3 bytes). It was not touched.
-    next: give "write_mode": "overwrite" to replace it all the same, or write to another path
+    next: give "write_mode": "overwrite" to replace it anyway, or write to another path
     did: nothing
     "#);
     snapshot!(scene.told("write_file", json!({ "path": "utf32", "content": "x" })).await, @r#"
     failed at execute (binary): utf32 is not text and cannot be read first (8 bytes). It was not touched.
-    next: give "write_mode": "overwrite" to replace it all the same, or write to another path
+    next: give "write_mode": "overwrite" to replace it anyway, or write to another path
     did: nothing
     "#);
     scene.assert_untouched();

@@ -86,7 +86,7 @@ impl WorkspaceHistory {
         let sets = Sets::of(self.journal.read_chosen(trail)?);
         let contents = Contents::new(&sets, &self.root, &self.journal);
         let no_lines = |why| HistoryError::NoLines { path: path.display().to_string(), why };
-        let now = contents.now(path).ok_or_else(|| no_lines("is no file, or is too large"))?;
+        let now = contents.now(path).ok_or_else(|| no_lines("is not a file, or is too large"))?;
         let now = decode(&now).map_err(|_| no_lines("is not text"))?.text.into_owned();
         let mut walk = VersionTracker::new(&contents, trail);
         for (intent, inline) in &sets.reading.intents {

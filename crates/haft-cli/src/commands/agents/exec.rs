@@ -34,6 +34,7 @@ use client::{Client, ClientEnd, NoteVisibility};
 pub(in crate::commands) const BUILD: &str = env!("HAFT_VERSION");
 
 #[derive(Args)]
+#[command(override_usage = "haft exec [OPTIONS] -- <PROGRAM>...\n       haft exec [OPTIONS] -c <LINE>")]
 #[command(after_help = "Examples:
   haft exec -- make test
   haft exec -c 'sort data.txt | uniq -c > counts.txt'
@@ -130,7 +131,7 @@ fn outcome(common: &Common, exec: &Exec) -> anyhow::Result<ClientEnd> {
 impl Exec {
     fn given_line(&self) -> anyhow::Result<Option<String>> {
         let text = |line: &OsString| Some(line.to_str()?.to_owned());
-        self.line.as_ref().map(|line| text(line).ok_or_else(|| anyhow!("the line is no text in UTF-8"))).transpose()
+        self.line.as_ref().map(|line| text(line).ok_or_else(|| anyhow!("the line is not text in UTF-8"))).transpose()
     }
 }
 

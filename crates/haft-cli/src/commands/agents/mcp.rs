@@ -23,26 +23,39 @@ enum McpCommand {
     List,
     /// Use the tools of a server: haft shows its command line and its tools, and asks
     Add(Add),
-    /// Stop using a server; removes it from your own config.toml
-    Remove { name: String },
-    /// List the prompts of a server, or show the text of one; its arguments are name=value
-    Prompt { name: String, words: Vec<String> },
-    /// Log in to a server with an address, through your browser
+    /// Stop using a server, and remove it from your own config.toml
+    Remove(McpServerName),
+    /// List the prompts of a server, or show the text of one
+    Prompt {
+        #[command(flatten)]
+        named: McpServerName,
+        /// The prompt, then its arguments as name=value
+        words: Vec<String>,
+    },
+    /// Log in to a server that has a URL, through your browser
     Login {
-        name: String,
-        #[arg(long, help = "Paste the address at which the browser ended, because it runs on another machine")]
+        #[command(flatten)]
+        named: McpServerName,
+        #[arg(long, help = "Ask you to paste the last address of the browser, because it runs on another machine")]
         paste: bool,
     },
     /// Forget the login to a server
-    Logout { name: String },
+    Logout(McpServerName),
     /// Start a server, show each step with its time, and end it
-    Doctor { name: String },
+    Doctor(McpServerName),
 }
 
 #[derive(Args)]
+struct McpServerName {
+    /// The server, as "haft mcp list" names it
+    name: String,
+}
+
+#[derive(Args)]
+#[command(override_usage = "haft mcp add [OPTIONS] <NAME> [-- <COMMAND>...]")]
 #[command(after_help = "Example: haft mcp add git --host registries -- uvx mcp-server-git")]
 struct Add {
-    /// The server
+    /// The name of the server
     name: String,
     /// Give the server a variable; repeatable
     #[arg(long = "env", value_name = "NAME=VALUE")]
@@ -50,7 +63,7 @@ struct Add {
     /// Let the server reach a host, or the hosts of a group: registries, github, docs; repeatable
     #[arg(long = "host", value_name = "HOST")]
     hosts: Vec<String>,
-    /// The program and its arguments, or the address of a server; without them, a server that a file names already
+    /// The program and its arguments, or the URL of a server; without them, NAME is a server that "haft mcp list" shows
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -67,11 +80,11 @@ struct Serve {
     /// Use the client's root as the workspace if it has exactly one; without this flag, haft ignores its roots
     #[arg(long, conflicts_with = "http")]
     roots: bool,
-    /// Serve many clients over HTTP at this address, such as 127.0.0.1:8700; port 0 takes a free one. Clients must send
-    /// the secret in the variable HAFT_MCP_TOKEN if it is set; an address that other machines reach needs one
+    /// Serve many clients over HTTP at this address, such as 127.0.0.1:8700; port 0 takes a free one. If the variable
+    /// HAFT_MCP_TOKEN is set, clients must send its value; haft requires it where other machines reach the address
     #[arg(long, value_name = "ADDR")]
     http: Option<String>,
-    /// Also serve the tools of these MCP servers, which "haft mcp list" names: with haft's rules, questions, limits and log
+    /// Also serve the tools of these MCP servers (see "haft mcp list"), with haft's rules, questions, limits and log
     #[arg(long, value_name = "NAME", num_args = 1..)]
     with: Vec<String>,
     /// Also serve the tools that the official conformance suite calls
@@ -89,11 +102,11 @@ pub(crate) fn run(common: &Common, arguments: &McpArguments) -> anyhow::Result<E
             let (name, variables, hosts) = (name.clone(), variables.clone(), hosts.clone());
             commands::add(scope()?, &Addition { name, command: command.clone(), variables, hosts }, common)?
         }
-        McpCommand::Remove { name } => commands::remove(scope()?, name, common)?,
-        McpCommand::Login { name, paste } => commands::login(scope()?, name, (WayBack::from(*paste), common))?,
-        McpCommand::Prompt { name, words } => commands::prompt(scope()?, name, (words, common))?,
-        McpCommand::Logout { name } => commands::logout(scope()?, name, common)?,
-        McpCommand::Doctor { name } => commands::doctor(scope()?, name, common)?,
+        McpCommand::Remove(McpServerName { name }) => commands::remove(scope()?, name, common)?,
+        McpCommand::Login { named, paste } => commands::login(scope()?, &named.name, (WayBack::from(*paste), common))?,
+        McpCommand::Prompt { named, words } => commands::prompt(scope()?, &named.name, (words, common))?,
+        McpCommand::Logout(McpServerName { name }) => commands::logout(scope()?, name, common)?,
+        McpCommand::Doctor(McpServerName { name }) => commands::doctor(scope()?, name, common)?,
     };
     Ok(match ending {
         McpCommandOutcome::Done => Exit::Ok,

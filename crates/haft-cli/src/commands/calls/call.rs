@@ -104,7 +104,7 @@ fn show(common: &Common, result: &ToolResult) -> anyhow::Result<()> {
     }
     let mut facts = Vec::new();
     if let Some(level) = result.sandbox {
-        facts.push(result.exit_code.map_or("no exit code".to_owned(), |status| format!("exit code {status}")));
+        facts.extend(result.exit_code.map(|status| format!("exit code {status}")));
         facts.push(format!("sandbox: {level}"));
         facts.push(format!("{:.1} s", result.took.as_secs_f64()));
     }

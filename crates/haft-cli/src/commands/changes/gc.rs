@@ -39,7 +39,7 @@ pub(crate) struct Gc {
     /// Choose all workspaces
     #[arg(long)]
     pub(crate) all: bool,
-    /// Choose workspaces that no longer exist; frees everything that haft keeps for them unless you choose a kind
+    /// Choose workspaces that no longer exist; free everything that haft keeps for them, unless you choose a kind
     #[arg(long)]
     pub(crate) gone: bool,
     /// Free the journal; you can no longer undo the changes in it

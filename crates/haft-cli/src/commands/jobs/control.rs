@@ -53,7 +53,7 @@ pub(super) struct OfJob {
 
 pub(super) async fn wait(common: &Common, arguments: &JobsWaitArguments) -> anyhow::Result<Exit> {
     let Ok(most) = Duration::try_from_secs_f64(arguments.timeout) else {
-        bail!("--timeout {} is no time in seconds", arguments.timeout);
+        bail!("--timeout {} is not a time in seconds", arguments.timeout);
     };
     let found = FoundSessions::find(&common.options()).await?;
     let job = found.job(&arguments.job)?;
@@ -83,7 +83,7 @@ pub(super) async fn wait(common: &Common, arguments: &JobsWaitArguments) -> anyh
 
 pub(super) async fn signal(common: &Common, arguments: &Signal) -> anyhow::Result<Exit> {
     let Some(signal) = signal_number(&arguments.signal) else {
-        bail!("\"{}\" is no signal; name one such as INT, HUP, USR1 or TERM", one_line(&arguments.signal));
+        bail!("\"{}\" is not a signal; name one such as INT, HUP, USR1 or TERM", one_line(&arguments.signal));
     };
     let found = FoundSessions::find(&common.options()).await?;
     let job = found.job(&arguments.job)?;

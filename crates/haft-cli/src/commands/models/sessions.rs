@@ -20,10 +20,8 @@ const LONGEST_WORDS: usize = 60;
 
 /// Arguments of `haft sessions`.
 #[derive(Args)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    after_help = "haft keeps the 500 sessions of a workspace that were used last. To continue one: haft resume ID"
-)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = "haft keeps 500 sessions per workspace: those used last. To continue one: haft resume ID")]
 pub(crate) struct Sessions {
     #[command(subcommand)]
     command: Option<SessionsCommand>,

@@ -138,7 +138,7 @@ impl Asker {
         if let Some(setting) = &request.setting_to_paste {
             match self.0.lists.allow(&setting.names) {
                 Ok(_) => self.note(format!("Your config.toml now has {}.", setting.line)),
-                Err(error) => self.note(format!("Allowed only now: {error:#}")),
+                Err(error) => self.note(format!("Allowed only this time: {error:#}")),
             }
         }
         request.yes_to_hosts()

@@ -297,7 +297,7 @@ impl ChatReporter<'_> {
 pub(super) fn retold(left: &ResumedSession, id: &str, redactor: &Redactor) -> Vec<String> {
     let mut lines = vec![paint(Ink::Faint, &format!("Continuing session {id}, {} messages", left.past.messages.len()))];
     if left.unread > 0 || left.past.lost > 0 {
-        lines.push(paint(Ink::Bad, "A part of this session cannot be read and is lost; the model is told."));
+        lines.push(paint(Ink::Bad, "A part of this session cannot be read and is lost; haft tells the model."));
     }
     for call in &left.open {
         let words = format!("The last run ended during a call of {}: it may have taken effect; check it.", call.name);

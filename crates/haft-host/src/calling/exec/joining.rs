@@ -71,7 +71,7 @@ impl<'a> JoinedSession<'a> {
                 Ok(Attempt::NotServed) => {}
                 Ok(Attempt::OtherVersion) => {
                     meanwhile(&format!(
-                        "another version of haft holds the session {id}; it ends as soon as nothing of it runs"
+                        "another version of haft holds the session {id}; it ends as soon as nothing in it runs"
                     ));
                     wait_for_end(held, id)?;
                 }
@@ -82,7 +82,7 @@ impl<'a> JoinedSession<'a> {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(io::Error::other(format!("the session {id} ends each time that a command comes; try again")).into())
+        Err(io::Error::other(format!("the session {id} ended each time that a command arrived; try again")).into())
     }
 }
 
@@ -112,7 +112,7 @@ fn holder_words(options: &Options, id: &str) -> Vec<OsString> {
     words
 }
 
-/// Waits until a holder of another version has ended, which it does as soon as nothing of it runs.
+/// Waits until a holder of another version has ended, which it does as soon as nothing in it runs.
 fn wait_for_end(held: &LiveSessions, id: &str) -> anyhow::Result<()> {
     let began = Instant::now();
     while held.find(id).is_some() {

@@ -26,7 +26,7 @@ impl FrontMatter {
             }
             front.note(line.trim_end(), &mut key);
         }
-        Err("its front matter has no end; add a line `---`".to_owned())
+        Err("its frontmatter has no end; add a line `---`".to_owned())
     }
 
     fn note(&mut self, line: &str, key: &mut String) {

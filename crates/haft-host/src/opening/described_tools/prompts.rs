@@ -54,12 +54,11 @@ pub fn worded(list: Box<dyn Toolset>, specs: &[Spec], prompts: &[Prompt], notice
         let (in_words, problems) = prompt_file::worded(spec, text);
         let serious: Vec<DefinitionProblem> = problems.into_iter().filter(|problem| !problem.is_warning).collect();
         match (!serious.is_empty()).then(|| names_of(spec, text)).flatten() {
-            Some(names) => {
-                notices.note(&format!("note: {file} uses the names of {names}; the tool keeps its own words here"))
-            }
+            Some(names) => notices
+                .note(&format!("note: {file} uses the names of {names}; the tool keeps its own description here")),
             None => serious.iter().for_each(|DefinitionProblem { line, what, fix, .. }| {
                 let line = line.unwrap_or(1);
-                notices.note(&format!("note: {file}:{line}: {what}; {fix}; the tool keeps its own words"));
+                notices.note(&format!("note: {file}:{line}: {what}; {fix}; the tool keeps its own description"));
             }),
         }
         if in_words != *spec {

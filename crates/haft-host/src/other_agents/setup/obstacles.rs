@@ -55,7 +55,7 @@ pub(super) fn of_claude_code(hook_file: &Path, project: &Path) -> Vec<String> {
 /// Returns the first place in the hooks that is not as the agent's schema wants it.
 fn misfit(settings: &Value) -> Option<String> {
     let hooks = match settings.as_object() {
-        None => return Some("the file is no object".to_owned()),
+        None => return Some("the file is not a JSON object".to_owned()),
         Some(settings) => settings.get("hooks")?,
     };
     let Some(events) = hooks.as_object() else { return Some("hooks".to_owned()) };

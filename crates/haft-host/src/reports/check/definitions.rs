@@ -73,7 +73,7 @@ impl Checking {
             Ok(Some(text)) => text,
             Ok(None) => {
                 let what = format!("there is no file {}", named.display());
-                return self.tell(list, [problem(what, "yaml_path begins at the folder of this list")]);
+                return self.tell(list, [problem(what, "yaml_path is relative to the folder of this list")]);
             }
             Err(error) => {
                 let what = format!("{} cannot be read: {error}", named.display());

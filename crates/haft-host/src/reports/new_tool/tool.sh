@@ -1,10 +1,10 @@
 #!/bin/sh
-# What the tool "{name}" does. The arguments come as one JSON object on the input; what is printed is the result,
+# What the tool "{name}" does. The arguments come as one JSON object on the input. The output is the result,
 # text or one JSON value. Errors (>&2) go to the log. To fail: print {"error": "what is wrong"}, or exit 1.
 set -eu
 input=$(tr '\n' ' ')
 
-# Prints a text of the input: argument NAME. It knows quotes, line ends and tabs; for lists and numbers use jq or Python.
+# Prints the argument NAME, a text. It understands quotes, line ends and tabs; for lists and numbers use jq or Python.
 argument() {
     raw=$(printf '%s' "$input" | sed -n 's/.*"'"$1"'" *: *"\([^"\\]*\(\\.[^"\\]*\)*\)".*/\1/p' | sed 's/\\"/"/g')
     printf '%b' "$raw"

@@ -229,7 +229,7 @@ async fn ends(
     let taken = process.take_pipes();
     let (input, output) = taken.ok_or_else(|| FailedAttempt::finally("Its pipes are in use.".to_owned()))?;
     let opened = Outbox::open(input, ended.clone());
-    let no_files = |error| FailedAttempt::finally(format!("The system has no more files: {error}."));
+    let no_files = |error| FailedAttempt::finally(format!("The system allows no more open files: {error}."));
     let (outbox, _) = opened.map_err(no_files)?;
     Ok((Life::Process(process), (Lines::at_most(output, LONGEST_MESSAGE), Sink::Pipe(outbox))))
 }
@@ -288,7 +288,7 @@ async fn list(running: &RunningService<RoleClient, Handler>) -> Result<Vec<Tool>
         let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
         let page = match running.peer().send_request(request).await {
             Ok(ServerResult::ListToolsResult(page)) => page,
-            Ok(_) => return Err("Its answer is no list of tools.".to_owned()),
+            Ok(_) => return Err("Its answer is not a list of tools.".to_owned()),
             Err(ServiceError::McpError(error)) => {
                 return Err(format!("It refuses to list its tools: {}.", error.message));
             }

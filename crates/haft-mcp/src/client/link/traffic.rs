@@ -116,7 +116,7 @@ impl ServerTraffic {
         let (noise, strays) = (self.noise.load(Ordering::Relaxed), self.strays.load(Ordering::Relaxed));
         let sample = self.sample.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
         let of_noise = (noise > 0).then(|| {
-            format!("It printed {noise} lines to its standard output that are no messages; haft skipped them. The first: {sample}")
+            format!("It printed {noise} lines to its standard output that are not messages; haft skipped them. The first: {sample}")
         });
         let of_strays =
             (strays > 0).then(|| format!("It sent {strays} answers that fit no open request; haft dropped them."));

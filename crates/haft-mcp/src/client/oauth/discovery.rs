@@ -129,7 +129,7 @@ fn resource_addresses(server: &Address) -> Vec<Address> {
 /// Reads what an authorization server says of itself. It must be the one that was asked for, and know the proof that a login
 /// needs.
 pub(super) async fn issuer_of(named: &str, client: &GuidedClient) -> Result<Issuer, String> {
-    let address = Address::parse(named).map_err(|_| format!("\"{}\" is no address", visible(named)))?;
+    let address = Address::parse(named).map_err(|_| format!("\"{}\" is not an address", visible(named)))?;
     for place in issuer_addresses(&address) {
         let Some(issuer) = read::<Issuer>(client, &place).await? else { continue };
         check(&issuer, (named, &address), client)?;

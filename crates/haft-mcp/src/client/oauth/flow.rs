@@ -166,7 +166,7 @@ fn scopes_of(
 
 fn read_pasted(text: &str) -> Result<CallbackParameters, String> {
     let address = haft_net::Address::parse(text.trim());
-    address.map(|address| address.query()).map_err(|_| "This is no address; nothing was done.".to_owned())
+    address.map(|address| address.query()).map_err(|_| "This is not an address; nothing was done.".to_owned())
 }
 
 fn sentence(text: &str) -> String {

@@ -89,7 +89,10 @@ fn proof(issuer: &Issuer, has_secret: bool) -> Result<ClientProof, String> {
         false => Ok(ClientProof::None),
         true if takes("client_secret_basic") => Ok(ClientProof::ClientSecretBasic),
         true if takes("client_secret_post") => Ok(ClientProof::ClientSecretPost),
-        true => Err(format!("{} takes no secret of a client in a way that haft knows", visible(&issuer.issuer))),
+        true => Err(format!(
+            "{} accepts the secret of a client only in ways that haft does not know",
+            visible(&issuer.issuer)
+        )),
     }
 }
 
@@ -115,11 +118,11 @@ async fn register(
         return Err(format!("{place} does not register haft: HTTP status {}", answer.status));
     }
     let registered: RegistrationResponse = serde_json::from_slice(&answer.body)
-        .map_err(|_| format!("{place} answered the registration with something that is no client"))?;
+        .map_err(|_| format!("{place} answered the registration with something that is not a client"))?;
     let RegistrationResponse { client_id, client_secret: secret, token_endpoint_auth_method } = registered;
     if client_id.is_empty() || client_id.len() > LONGEST || secret.as_ref().is_some_and(|secret| secret.len() > LONGEST)
     {
-        return Err(format!("{place} answered the registration with something that is no client"));
+        return Err(format!("{place} answered the registration with something that is not a client"));
     }
     // A server that does not say how it registered haft did it as haft asked.
     let asked = match (method, secret.is_some()) {

@@ -79,7 +79,7 @@ impl TokenRequest<'_> {
             return Err(refusal(&address, (answer.status, &answer.body)));
         }
         let given: TokenResponse = serde_json::from_slice(&answer.body)
-            .map_err(|_| failed(format!("{} answered with something that is no key", address.place())))?;
+            .map_err(|_| failed(format!("{} answered with something that is not a key", address.place())))?;
         self.grant(given).map_err(|why| failed(format!("{} {why}", address.place())))
     }
 

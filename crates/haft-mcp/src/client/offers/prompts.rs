@@ -81,7 +81,7 @@ impl ChosenServer {
             let connection = ServerConnection::open(start?).await.map_err(|why| told(&name, &why))?;
             let done = work(&connection).await;
             connection.close().await;
-            done.map_err(|why| vec![format!("The MCP server \"{name}\" gives no prompt: {why}.")])
+            done.map_err(|why| vec![format!("The MCP server \"{name}\" returned no prompt: {why}.")])
         });
         done.map_err(|error| vec![error.to_string()])?
     }
@@ -155,7 +155,7 @@ async fn text_of(
     let asked = connection.ask(request, patience(), (nobody(), CancellationToken::new())).await;
     let messages = match asked {
         Ok(ServerResult::GetPromptResult(result)) => result.messages,
-        Ok(_) => return Err("its answer is no prompt".to_owned()),
+        Ok(_) => return Err("its answer is not a prompt".to_owned()),
         Err(why) => return Err(NoResult::words(&why)),
     };
     let has_several = messages.len() > 1;

@@ -167,7 +167,7 @@ impl<'a> InputResponder<'a> {
         let prompt = shown_prompt(&instructions, &turns);
         let most_tokens = params.max_tokens.min(MOST_TOKENS);
         let question = format!(
-            "It wants your model to answer this, in at most {most_tokens} tokens:\n{prompt}\nAsk your model? (yes number {})",
+            "It wants your model to answer this, in at most {most_tokens} tokens:\n{prompt}\nAsk your model? (question {} of this session)",
             self.budget.used()
         );
         self.agreed(question, cx).await?;

@@ -77,7 +77,7 @@ impl ElicitationForm {
     pub(crate) fn questions(&self, server: &str, message: &str) -> Vec<UserQuestion> {
         let asker = Asker::Server(server.to_owned());
         let mut questions: Vec<UserQuestion> = self.fields.iter().map(|field| field.question(&asker)).collect();
-        let last = "Send these answers to the server? It is a program of others: send it no password and no key.";
+        let last = "Send these answers to the server? Other people wrote it: never send it a password or a key.";
         questions.push(UserQuestion { asker, text: last.to_owned(), header: None, form: AnswerForm::YesOrNo });
         if let Some(first) = questions.first_mut() {
             first.text = format!("{}\n{}", cut(message), first.text);

@@ -80,7 +80,7 @@ pub(super) fn verdict(request: &ApprovalRequest, answer: &ElicitResult) -> Verdi
             let number = chosen.and_then(|chosen| chosen.strip_prefix("yes-")?.parse::<usize>().ok());
             match number.and_then(|number| request.offers.get(number.checked_sub(1)?)) {
                 Some(offer) => Verdict::AllowFor(offer.scope.clone()),
-                None => refuse(Some("the answer was none of those offered")),
+                None => refuse(Some("the answer was not one of those offered")),
             }
         }
     }

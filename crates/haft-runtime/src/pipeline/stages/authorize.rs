@@ -220,7 +220,7 @@ fn with_question(mut ruling: Ruling, question: &HookQuestion) -> Ruling {
             class: Class::Ordinary,
             rule: question.rule.clone(),
             reason: question.why.clone(),
-            instead: "do it in a way that the hook lets pass, or ask the user".to_owned(),
+            instead: "do it in a way that the hook allows, or ask the user".to_owned(),
         },
         Decision::Ask => {
             ruling.reason = format!("{} Also: {}", ruling.reason, question.why);
@@ -273,7 +273,7 @@ async fn ask(bench: &AuthorizationContext<'_>, planned: LinedUpCall) -> Result<A
         Verdict::AllowFor(scope) if request.offers.iter().any(|offer| offer.scope == scope) => {
             scope.parts().iter().cloned().for_each(|scope| cx.session.grant(scope));
         }
-        Verdict::AllowFor(_) => return Err(declined(Some("the answer was none of those offered"), &request.ruling)),
+        Verdict::AllowFor(_) => return Err(declined(Some("the answer was not one of those offered"), &request.ruling)),
         Verdict::Refuse { note } => {
             let mut error = declined(note.as_deref(), &request.ruling);
             error.about.note = note;

@@ -62,7 +62,7 @@ impl ConnectingCall<'_> {
                 self.ask(&open, &mut said).await;
             }
             for question in open {
-                let refused = || Decision::Refuse { why: "It was not decided about.".to_owned() };
+                let refused = || Decision::Refuse { why: "haft did not decide about it.".to_owned() };
                 let asked = (&question.wanted, question.is_granted);
                 let decision = self.at_once(asked, &said).unwrap_or_else(refused);
                 question.answer(decision);
@@ -227,7 +227,7 @@ impl ConnectingCall<'_> {
                 scope.parts().iter().cloned().for_each(|scope| cx.session.grant(scope));
                 Ok(())
             }
-            Verdict::AllowFor(_) => Err("The answer was none of those offered.".to_owned()),
+            Verdict::AllowFor(_) => Err("The answer was not one of those offered.".to_owned()),
             Verdict::Refuse { note: Some(note) } => Err(format!("The user said no: {note}")),
             Verdict::Refuse { note: None } => Err("The user said no.".to_owned()),
             Verdict::StopTurn => {

@@ -217,7 +217,7 @@ fn check_words(definition: &Definition, node: &DefinitionNode, problems: &mut Pr
     match &definition.binding {
         Some(Binding::Command(_) | Binding::Http(_)) => problems.error(node.line, what, fix),
         Some(Binding::Builtin(_) | Binding::Python { .. }) => {}
-        None => problems.warn(node.line, what, format!("{fix}; else the words of a Python function are taken")),
+        None => problems.warn(node.line, what, format!("{fix}; else haft uses the docstring of the Python function")),
     }
 }
 

@@ -202,7 +202,8 @@ fn the_spec_has_words_title_examples_and_version() {
 
 #[test]
 fn without_words_those_of_a_function_are_taken_and_that_is_told() {
-    let words = "write description: what it does, and when to use it; else the words of a Python function are taken";
+    let words =
+        "write description: what it does, and when to use it; else haft uses the docstring of the Python function";
     assert_eq!(told("name: t"), format!("line 1: warning: nothing tells the model what the tool does; {words}\n"));
     assert_eq!(read("name: t").description, None);
 }

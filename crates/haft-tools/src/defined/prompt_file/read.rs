@@ -80,7 +80,7 @@ impl PromptFileReader {
         let description = self.words(root, "the tool");
         if description.is_none() {
             let fix = "write <description>…</description>, or leave the file out";
-            self.warn(root.line, "there are no words for the tool, so it keeps its own", fix);
+            self.warn(root.line, "there is no description, so the tool keeps its own", fix);
         }
         let mut parameters: Vec<PromptParameter> = Vec::new();
         for list in root.children().filter(|child| child.name == "parameters") {

@@ -200,7 +200,7 @@ impl TextSurveyor<'_> {
             Ok(form) => (form, None),
             Err(NoText::Binary) => return Ok(Survey::of(Format::Binary, size, SurveyContent::Nothing)),
             Err(NoText::BadEncoding { at, .. }) => {
-                let note = format!("byte {at} fits no encoding; bytes that are no text are shown as U+FFFD");
+                let note = format!("byte {at} fits no encoding; bytes that are not text are shown as U+FFFD");
                 (TextForm::utf8(), Some(note))
             }
         };

@@ -88,7 +88,7 @@ pub(super) async fn cells(target: &Target, cx: &RunContext<'_>) -> Result<Option
         let notebook = serde_json::from_slice::<Notebook>(&bytes[..read]).ok();
         Ok::<_, ToolError>(notebook.filter(|notebook| notebook.nbformat >= 4))
     });
-    let broke = |error| ToolError::of(ErrorKind::Bug, format!("Reading the notebook broke: {error}"));
+    let broke = |error| ToolError::of(ErrorKind::Bug, format!("Reading the notebook failed: {error}"));
     let Some(notebook) = reading.await.map_err(broke)?? else { return Ok(None) };
     Ok(Some(NotebookRenderer { cx, text: String::new(), images: Vec::new(), left_out: 0 }.notebook(&notebook)))
 }

@@ -34,8 +34,9 @@ pub(super) fn check_name(name: Option<&str>) -> Result<(), ToolError> {
     if !name.is_empty() && name.chars().count() <= LONGEST_NAME && name.chars().all(is_usual) && !is_number(name) {
         return Ok(());
     }
-    let what =
-        format!("\"name\" is no name for a job: it has at most {LONGEST_NAME} letters, digits, \"-\", \"_\" or \".\".");
+    let what = format!(
+        "\"name\" is not a name for a job: a name has at most {LONGEST_NAME} letters, digits, \"-\", \"_\" or \".\"."
+    );
     let next = "choose a short word, such as \"server\"";
     Err(ToolError::new(ErrorKind::BadArguments, what + " Nothing was run.", Next::FixArguments(next.into())))
 }

@@ -95,7 +95,7 @@ impl DocumentText {
         }
         // A cut document may end within a character.
         if is_damaged && !fetched.is_cut {
-            notes.push("Some bytes are no text; U+FFFD stands for them.".to_owned());
+            notes.push("Some bytes are not text; U+FFFD stands for them.".to_owned());
         }
         let size = GroupedNumber(fetched.body.len() as u64).of("byte");
         let name = if media.is_empty() { name(kind).to_owned() } else { media };
@@ -125,7 +125,7 @@ impl DocumentText {
             (true, None) => format!("more than {}", GroupedNumber(fetched.body.len() as u64).of("byte")),
             (false, _) => GroupedNumber(fetched.body.len() as u64).of("byte").to_string(),
         };
-        let note = "It is no text, so it is not shown; download it with a command if you need it.".to_owned();
+        let note = "It is not text, so it is not shown; download it with a command if you need it.".to_owned();
         Self { kind: format!("{known}, {size}"), text: String::new(), notes: vec![note] }
     }
 }

@@ -79,7 +79,7 @@ impl SearchProvider {
     }
 
     fn bad_key(&self) -> ToolError {
-        let what = format!("{} is no address of a service.", self.key);
+        let what = format!("{} is not the address of a service.", self.key);
         let next = format!("ask the user to set {} to an address such as https://search.example.com", self.key);
         ToolError::new(ErrorKind::Unavailable, what, Next::AskUser(next))
     }

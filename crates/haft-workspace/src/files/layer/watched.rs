@@ -321,7 +321,7 @@ fn lost_words(lost: &[LostPath]) -> Option<String> {
 fn not_rewound(error: io::Error) -> ToolError {
     let what = format!(
         "The command ran, and haft could not record what it changed: {error}. Some of its changes may be missing from \
-         the workspace until haft is started the next time and tries again."
+         the workspace until haft starts the next time and tries again."
     );
     let next = "look at the reason, then run \"haft log\", which tries again and says what became of the changes";
     let next = haft_contract::outcome::error::Next::DoNotRetry(next.into());

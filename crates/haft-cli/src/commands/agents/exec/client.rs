@@ -198,7 +198,7 @@ impl Talking<'_> {
             ToClient::Note(_) | ToClient::OtherBuild(_) if self.notes == NoteVisibility::LeftOut => {}
             ToClient::Note(text) => screen::talk(&text),
             ToClient::OtherBuild(build) => screen::talk(&format!(
-                "haft: version {} of haft holds this session; it ends as soon as nothing of it runs",
+                "haft: version {} of haft holds this session; it ends as soon as nothing in it runs",
                 screen::safe(&build)
             )),
             ToClient::Taken | ToClient::Ended(_) | ToClient::OtherVersion(_) => {}

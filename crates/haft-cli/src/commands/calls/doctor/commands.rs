@@ -20,7 +20,7 @@ pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
     fact("sandbox", &format!("{reached} (the settings require \"{required}\")"))?;
     fact("", level(reached))?;
     if confinement.untried.is_some() {
-        fact("", "could not be tested just now, so no command runs")?;
+        fact("", "haft could not test it, so no command runs")?;
     }
     // Below the full level the layers say all of it, and what each costs.
     let most = if reached == ConfinementLevel::Full { usize::MAX } else { 1 };
@@ -30,12 +30,12 @@ pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
     layers()?;
     let network = match (host.settings.surroundings.network, confinement.supervised, reached) {
         (true, ..) => "on for commands (by the settings)",
-        (false, true, ConfinementLevel::Full) => "hosts by name, each decided about when a command connects",
+        (false, true, ConfinementLevel::Full) => "hosts by name; haft judges each connection when a command makes it",
         (false, true, _) => {
-            "hosts by name through a proxy, each decided about; weaker: only programs that ask the proxy"
+            "hosts by name through a proxy; haft judges each connection; weaker: only programs that use the proxy"
         }
         (false, false, ConfinementLevel::None) => "not confined",
-        (false, false, _) => "off for commands; one that you agree to with a network has all of it",
+        (false, false, _) => "off for commands; a command with network access that you agree to reaches every host",
     };
     fact("network", network)?;
     let shell = processes.find_program(&["bash", "sh"]).map(|path| path.display().to_string());

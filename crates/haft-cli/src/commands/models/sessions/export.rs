@@ -35,7 +35,7 @@ pub(crate) struct Export {
 /// Arguments of `haft sessions name`.
 #[derive(Args)]
 pub(crate) struct SessionsNameArguments {
-    /// The session, by its ID or its present name
+    /// The session, by its ID or its current name
     #[arg(value_name = "ID")]
     session: String,
     /// The new name, one word; haft joins several with dashes

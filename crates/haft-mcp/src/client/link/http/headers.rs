@@ -100,7 +100,7 @@ fn mirrored(schema: &Value) -> Result<Vec<MirroredArgument>, String> {
     match found.iter().find(|one| !names.insert(one.header.to_ascii_lowercase())) {
         Some(twice) => Err(format!("two of its arguments are to be the header \"{}\"", twice.header)),
         None if found.len() < annotations(schema) => {
-            Err("it wants a header of a value that is no argument by itself".to_owned())
+            Err("it wants a header for a value that is not an argument by itself".to_owned())
         }
         None => Ok(found),
     }
@@ -129,9 +129,9 @@ fn checked(header: &Value, property: &Value) -> Result<String, String> {
     let is_plain = matches!(property.get("type").and_then(Value::as_str), Some("string" | "integer" | "boolean"));
     match is_plain {
         true => Ok(header.to_owned()),
-        false => {
-            Err(format!("it wants the header \"{header}\" of an argument that is no text, whole number or yes or no"))
-        }
+        false => Err(format!(
+            "it wants the header \"{header}\" for an argument that is not a string, an integer or a boolean"
+        )),
     }
 }
 

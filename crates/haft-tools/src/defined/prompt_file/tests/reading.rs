@@ -173,7 +173,7 @@ line 8: warning: the value "x" of "a" occurs twice; leave one out"#
     );
     assert_eq!(
         warned("<tool_prompt/>"),
-        "line 1: warning: there are no words for the tool, so it keeps its own; write <description>…</description>, \
+        "line 1: warning: there is no description, so the tool keeps its own; write <description>…</description>, \
          or leave the file out"
     );
 }

@@ -13,7 +13,7 @@ impl Writer<'_> {
             body += &format!("{}\n", GroupedNumber(scan.values).of("value"));
         }
         if scan.broken_lines > 0 {
-            body += &format!("[{} no JSON; what is before the break is counted]\n", lines_are(scan.broken_lines));
+            body += &format!("[{} not JSON; haft counts what is before the error]\n", lines_are(scan.broken_lines));
         }
         body.extend(scan.problems.iter().map(|problem| format!("[{}]\n", (self.hide)(problem))));
         body + &self.outline(&scan.shape)
@@ -118,7 +118,7 @@ impl Outline<'_> {
             self.add("any other field", other, (level + 1, 0));
         }
         if holder.has_more_below {
-            self.lines.push(format!("{below}[what is below is not told apart]"));
+            self.lines.push(format!("{below}[deeper levels are not distinguished]"));
         }
     }
 

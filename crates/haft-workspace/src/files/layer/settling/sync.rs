@@ -103,7 +103,7 @@ impl LayerSync {
     ) -> Result<CommitReport, ToolError> {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if own.is_over {
-            let what = "The job has just ended: all that it changed is committed.";
+            let what = "The job has just ended, and haft has committed all its changes.";
             return Err(ToolError::of(ErrorKind::Unavailable, what));
         }
         let mut leaves_out = false;
