@@ -1,31 +1,46 @@
 //! Finds the row of a program in the files of the table.
 //!
-//! The files have thousands of lines, and one command uses few programs. So haft first notes only names and positions, in
-//! one pass. It parses a row when it first meets the program, and keeps the result.
+//! The files have thousands of lines, and one command uses few programs. So only names and positions are noted, when haft is
+//! built (`index`). haft parses a row when it first meets the program, and keeps the result.
 //!
 //! Not here: the contents of a row (`row`), and its use (`reading`).
 
 pub mod examples;
+mod files;
+#[cfg(test)]
+mod index;
 pub(crate) mod parse;
 pub(crate) mod role;
 pub(crate) mod row;
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{LazyLock, OnceLock};
 
+use crate::programs::table::files::{FILES, RowPlace};
 use crate::programs::table::row::ProgramRow;
+
+/// The index of the files that haft comes with.
+mod shipped {
+    use super::RowPlace;
+
+    include!(concat!(env!("OUT_DIR"), "/table_index.rs"));
+}
 
 /// The rows of all files by the names of their programs.
 pub(crate) struct ProgramTable {
-    names: HashMap<&'static str, usize>,
-    /// The programs whose subcommands have rows.
-    parents: HashSet<&'static str>,
-    places: Vec<RowSource>,
+    files: Cow<'static, [(&'static str, &'static str)]>,
+    /// The number of the row of each name, sorted by names.
+    names: Cow<'static, [(&'static str, usize)]>,
+    /// The programs whose subcommands have rows, sorted.
+    parents: Cow<'static, [&'static str]>,
+    places: Cow<'static, [RowPlace]>,
+    /// The rows that were needed so far.
+    rows: Vec<OnceLock<Box<Result<ProgramRow, TableFault>>>>,
     doubled: Vec<TableFault>,
 }
 
-/// Where a row stands.
+/// The text of a row, and where it stands.
 pub(crate) struct RowSource {
     /// The file.
     pub(crate) file: &'static str,
@@ -33,7 +48,6 @@ pub(crate) struct RowSource {
     pub(crate) line: usize,
     /// Its lines, the one with the names first.
     pub(crate) text: &'static str,
-    row: OnceLock<Result<ProgramRow, TableFault>>,
 }
 
 /// What is wrong with a line of the table.
@@ -47,22 +61,14 @@ pub(crate) struct TableFault {
     pub(crate) what: String,
 }
 
-const FILES: &[(&str, &str)] = &[
-    ("files.txt", include_str!("table/files.txt")),
-    ("text.txt", include_str!("table/text.txt")),
-    ("system.txt", include_str!("table/system.txt")),
-    ("network.txt", include_str!("table/network.txt")),
-    ("archives.txt", include_str!("table/archives.txt")),
-    ("wrappers.txt", include_str!("table/wrappers.txt")),
-    ("interpreters.txt", include_str!("table/interpreters.txt")),
-    ("git.txt", include_str!("table/git.txt")),
-    ("build.txt", include_str!("table/build.txt")),
-    ("packages.txt", include_str!("table/packages.txt")),
-    ("containers.txt", include_str!("table/containers.txt")),
-    ("services.txt", include_str!("table/services.txt")),
-];
-
-static TABLE: LazyLock<ProgramTable> = LazyLock::new(|| ProgramTable::new(FILES));
+static TABLE: LazyLock<ProgramTable> = LazyLock::new(|| ProgramTable {
+    files: FILES.into(),
+    names: shipped::NAMES.into(),
+    parents: shipped::PARENTS.into(),
+    places: shipped::PLACES.into(),
+    rows: shipped::PLACES.iter().map(|_| OnceLock::new()).collect(),
+    doubled: Vec::new(),
+});
 
 impl ProgramTable {
     /// Returns the table that haft comes with.
@@ -71,72 +77,61 @@ impl ProgramTable {
     }
 
     /// Notes where the rows of some files stand.
+    #[cfg(test)]
     pub(crate) fn new(files: &[(&'static str, &'static str)]) -> Self {
-        // Rows have short lines and few names each; growing step by step would cost more than the rest.
-        let size = files.iter().map(|(_, text)| text.len()).sum::<usize>() / 64;
-        let (names, parents) = (HashMap::with_capacity(size), HashSet::new());
-        let mut table = Self { names, parents, places: Vec::new(), doubled: Vec::new() };
-        for (file, text) in files {
-            table.note(file, text);
+        let index::TableIndex { names, parents, places, doubled } = index::TableIndex::of(files);
+        let fault = |(place, name): (RowPlace, &str)| {
+            let what = format!("\"{name}\" has a row already");
+            TableFault { file: files[place.file].0, line: place.line, what }
+        };
+        Self {
+            files: files.to_vec().into(),
+            names: names.into_iter().collect(),
+            parents: parents.into_iter().collect(),
+            rows: places.iter().map(|_| OnceLock::new()).collect(),
+            places: places.into(),
+            doubled: doubled.into_iter().map(fault).collect(),
         }
-        table
-    }
-
-    fn note(&mut self, file: &'static str, text: &'static str) {
-        let mut begun: Option<(usize, usize)> = None;
-        let mut start = 0;
-        for (number, line) in text.split_inclusive('\n').enumerate() {
-            let is_head = line.starts_with(|first: char| !first.is_whitespace() && first != '#');
-            if is_head && let Some((line, from)) = begun.replace((number + 1, start)) {
-                self.add(file, line, &text[from..start]);
-            }
-            start += line.len();
-        }
-        if let Some((line, from)) = begun {
-            self.add(file, line, &text[from..]);
-        }
-    }
-
-    fn add(&mut self, file: &'static str, line: usize, text: &'static str) {
-        let at = self.places.len();
-        for name in text.lines().next().unwrap_or_default().split_whitespace() {
-            self.parents.extend(name.rsplit_once('+').map(|(parent, _)| parent));
-            if *self.names.entry(name).or_insert(at) != at {
-                self.doubled.push(TableFault { file, line, what: format!("\"{name}\" has a row already") });
-            }
-        }
-        self.places.push(RowSource { file, line, text, row: OnceLock::new() });
     }
 
     /// Returns the row of a program; none when there is none.
     pub(crate) fn row(&self, name: &str) -> Option<Result<&ProgramRow, &TableFault>> {
-        self.names.get(name).map(|&at| self.places[at].row())
+        self.place_of(name).map(|at| self.parsed(at))
     }
 
     /// Returns whether there is a row.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.names.contains_key(name)
+        self.place_of(name).is_some()
     }
 
     /// Returns whether a program, or a subcommand, has rows of its own for its subcommands.
     pub(crate) fn has_subcommands(&self, name: &str) -> bool {
-        self.parents.contains(name)
+        self.parents.binary_search(&name).is_ok()
     }
 
     /// Returns the names of all programs, without subcommands.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &'static str> {
-        self.names.keys().copied().filter(|name| !name.contains('+') || name.starts_with('+'))
+        self.names.iter().map(|(name, _)| *name).filter(|name| !name.contains('+') || name.starts_with('+'))
     }
 
     /// Returns all rows in the order of the files.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Result<&ProgramRow, &TableFault>> {
-        self.doubled.iter().map(Err).chain(self.places.iter().map(RowSource::row))
+        self.doubled.iter().map(Err).chain((0..self.places.len()).map(|at| self.parsed(at)))
     }
-}
 
-impl RowSource {
-    fn row(&self) -> Result<&ProgramRow, &TableFault> {
-        self.row.get_or_init(|| ProgramRow::parse(self)).as_ref()
+    fn place_of(&self, name: &str) -> Option<usize> {
+        let found = self.names.binary_search_by_key(&name, |(known, _)| *known).ok()?;
+        Some(self.names[found].1)
+    }
+
+    fn parsed(&self, at: usize) -> Result<&ProgramRow, &TableFault> {
+        let parse = || {
+            let RowPlace { file, line, text: (from, to) } = self.places[at];
+            let (file, text) = self.files[file];
+            Box::new(ProgramRow::parse(&RowSource { file, line, text: &text[from..to] }))
+        };
+        let row: &Result<_, _> = self.rows[at].get_or_init(parse);
+        row.as_ref()
     }
 }
 
