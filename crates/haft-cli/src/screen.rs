@@ -12,6 +12,7 @@ use std::os::fd::AsFd;
 use anstyle::{AnsiColor, Style};
 use haft_contract::text::visible::{is_deceptive, visible};
 
+use haft_host::reports::explain::shown::Tone;
 use haft_host::texts::wrapped::wrapped;
 
 /// The columns of an answer that no terminal shows.
@@ -132,6 +133,18 @@ pub(crate) enum StyledText<'a> {
     Faint(&'a str),
     Good(&'a str),
     Bad(&'a str),
+}
+
+impl<'a> From<(Tone, &'a str)> for StyledText<'a> {
+    fn from((tone, words): (Tone, &'a str)) -> Self {
+        match tone {
+            Tone::Plain => StyledText::Plain(words),
+            Tone::Faint => StyledText::Faint(words),
+            Tone::Strong => StyledText::Strong(words),
+            Tone::Good => StyledText::Good(words),
+            Tone::Bad => StyledText::Bad(words),
+        }
+    }
 }
 
 impl StyledText<'_> {
