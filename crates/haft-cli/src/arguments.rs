@@ -105,6 +105,9 @@ pub(crate) struct Common {
     /// Run every call, even if haft has kept the result of an identical one
     #[arg(long = "no-cache", global = true)]
     pub(crate) no_cache: bool,
+    /// Print long answers without a pager
+    #[arg(long = "no-pager", global = true)]
+    pub(crate) no_pager: bool,
     /// Print JSON for programs instead of text for people
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -170,6 +173,14 @@ pub(crate) enum CliCommand {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+impl CliCommand {
+    /// Returns whether it may print more than a screen holds, for a person to read.
+    pub(crate) fn can_be_long(&self) -> bool {
+        use CliCommand::{Blame, Diff, Doctor, Log, Redo, Rules, Sessions, Tools, Undo};
+        matches!(self, Tools(_) | Rules(_) | Doctor(_) | Log(_) | Diff(_) | Blame(_) | Undo(_) | Redo | Sessions(_))
+    }
 }
 
 #[derive(Args)]

@@ -85,6 +85,13 @@ fn exit_of(error: &anyhow::Error) -> ExitCode {
 
 /// Runs a subcommand.
 fn run(arguments: &CliArguments) -> anyhow::Result<Exit> {
+    match &arguments.command {
+        Some(command) if command.can_be_long() => screen::pager::with_pager(&arguments.common, || dispatch(arguments)),
+        Some(_) | None => dispatch(arguments),
+    }
+}
+
+fn dispatch(arguments: &CliArguments) -> anyhow::Result<Exit> {
     match arguments.command {
         None => terminal::run(&arguments.common, &arguments.terminal),
         Some(CliCommand::Call(ref call)) => commands::calls::call::run(&arguments.common, call),

@@ -1,7 +1,7 @@
 //! What `--help` of every command looks like: found by following the lists of commands, so that none is left out.
 
 /// The options that every command has.
-const GLOBAL: [&str; 11] = [
+const GLOBAL: [&str; 12] = [
     "-C",
     "--add-dir",
     "--profile",
@@ -12,6 +12,7 @@ const GLOBAL: [&str; 11] = [
     "--try",
     "--trust",
     "--no-cache",
+    "--no-pager",
     "--json",
 ];
 /// The widest help, whatever the terminal.
