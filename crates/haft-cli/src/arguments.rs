@@ -24,6 +24,7 @@ use crate::commands::calls::new_tool::NewCommandArguments;
 use crate::commands::changes::blame::BlameArguments;
 use crate::commands::changes::gc::Gc;
 use crate::commands::jobs::JobsArguments;
+use crate::commands::man::ManArguments;
 use crate::commands::models::replay::Replay;
 use crate::commands::models::resume::Resume;
 use crate::commands::models::run::Run;
@@ -168,6 +169,8 @@ pub(crate) enum CliCommand {
     Models(DeferredArguments<ModelFlags>),
     /// Show real calls in a scratch folder, in five seconds
     Tour,
+    /// Print the manual page of a command, or write all of them to a folder
+    Man(DeferredArguments<ManArguments>),
     /// Print a completion script for a shell
     Completions {
         /// The shell

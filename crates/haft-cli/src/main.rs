@@ -119,6 +119,7 @@ fn dispatch(arguments: &CliArguments) -> anyhow::Result<Exit> {
         Some(CliCommand::Jobs(ref jobs)) => commands::jobs::run(&arguments.common, jobs),
         Some(CliCommand::Models(ref flags)) => commands::models::list::run(&arguments.common, flags),
         Some(CliCommand::Tour) => commands::tour::run(&arguments.common),
+        Some(CliCommand::Man(ref man)) => commands::man::run(man),
         Some(CliCommand::Completions { shell }) => commands::completions::run(shell),
         Some(CliCommand::Exec(_)) => anyhow::bail!("this command needs streams of its own"),
     }

@@ -36,8 +36,8 @@ const ODD: [&str; 12] = [
 ];
 
 /// The help of one command.
-struct Help {
-    command: String,
+pub(super) struct Help {
+    pub(super) command: String,
     text: String,
 }
 
@@ -51,7 +51,7 @@ impl Help {
     }
 
     /// Returns the help of every command, beginning with that of `haft` itself.
-    fn of_all(columns: usize) -> Vec<Self> {
+    pub(super) fn of_all(columns: usize) -> Vec<Self> {
         let mut all = vec![Self::of("haft", columns)];
         let mut next = 0;
         while let Some(help) = all.get(next) {
