@@ -24,6 +24,7 @@ use crate::commands::calls::new_tool::NewCommandArguments;
 use crate::commands::changes::blame::BlameArguments;
 use crate::commands::changes::gc::Gc;
 use crate::commands::jobs::JobsArguments;
+use crate::commands::man::ManArguments;
 use crate::commands::models::replay::Replay;
 use crate::commands::models::resume::Resume;
 use crate::commands::models::run::Run;
@@ -104,6 +105,9 @@ pub(crate) struct Common {
     /// Run every call, even if haft has kept the result of an identical one
     #[arg(long = "no-cache", global = true)]
     pub(crate) no_cache: bool,
+    /// Print long answers without a pager
+    #[arg(long = "no-pager", global = true)]
+    pub(crate) no_pager: bool,
     /// Print JSON for programs instead of text for people
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -164,11 +168,21 @@ pub(crate) enum CliCommand {
     Models(DeferredArguments<ModelFlags>),
     /// Show real calls in a scratch folder, in five seconds
     Tour,
+    /// Print the manual page of a command, or write all of them to a folder
+    Man(DeferredArguments<ManArguments>),
     /// Print a completion script for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+impl CliCommand {
+    /// Returns whether it may print more than a screen holds, for a person to read.
+    pub(crate) fn can_be_long(&self) -> bool {
+        use CliCommand::{Blame, Diff, Doctor, Log, Redo, Rules, Sessions, Tools, Undo};
+        matches!(self, Tools(_) | Rules(_) | Doctor(_) | Log(_) | Diff(_) | Blame(_) | Undo(_) | Redo | Sessions(_))
+    }
 }
 
 #[derive(Args)]

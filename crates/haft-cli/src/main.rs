@@ -85,6 +85,13 @@ fn exit_of(error: &anyhow::Error) -> ExitCode {
 
 /// Runs a subcommand.
 fn run(arguments: &CliArguments) -> anyhow::Result<Exit> {
+    match &arguments.command {
+        Some(command) if command.can_be_long() => screen::pager::with_pager(&arguments.common, || dispatch(arguments)),
+        Some(_) | None => dispatch(arguments),
+    }
+}
+
+fn dispatch(arguments: &CliArguments) -> anyhow::Result<Exit> {
     match arguments.command {
         None => terminal::run(&arguments.common, &arguments.terminal),
         Some(CliCommand::Call(ref call)) => commands::calls::call::run(&arguments.common, call),
@@ -112,6 +119,7 @@ fn run(arguments: &CliArguments) -> anyhow::Result<Exit> {
         Some(CliCommand::Jobs(ref jobs)) => commands::jobs::run(&arguments.common, jobs),
         Some(CliCommand::Models(ref flags)) => commands::models::list::run(&arguments.common, flags),
         Some(CliCommand::Tour) => commands::tour::run(&arguments.common),
+        Some(CliCommand::Man(ref man)) => commands::man::run(man),
         Some(CliCommand::Completions { shell }) => commands::completions::run(shell),
         Some(CliCommand::Exec(_)) => anyhow::bail!("this command needs its own streams"),
     }

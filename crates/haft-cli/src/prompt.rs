@@ -33,6 +33,8 @@ pub(crate) fn somebody_is_there() -> bool {
 
 /// Discards input that was typed before a question was shown: the person cannot mean it as the answer.
 pub(crate) fn forget_what_was_typed() {
+    // What was said before the question belongs above it.
+    let _ = crate::screen::pager::end();
     if io::stdin().is_terminal() {
         // Where that does not work, there is no terminal any more, and reading says so.
         let _ = tcflush(io::stdin(), QueueSelector::IFlush);

@@ -4,6 +4,8 @@
 //! changes direction and invisible characters visible. In a pipe, the answer of a tool is exact; haft's own lines are
 //! the same as on a terminal, and so are records for programs.
 
+pub(crate) mod pager;
+
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
@@ -12,6 +14,7 @@ use std::os::fd::AsFd;
 use anstyle::{AnsiColor, Style};
 use haft_contract::text::visible::{is_deceptive, visible};
 
+use haft_host::reports::explain::shown::Tone;
 use haft_host::texts::wrapped::wrapped;
 
 /// The columns of an answer that no terminal shows.
@@ -50,12 +53,9 @@ pub(crate) fn talk(text: &str) {
     if capture(&safe(text)) {
         return;
     }
-    let mut stderr = anstream::stderr().lock();
     let text = safe(text);
     let rows = |columns| text.lines().flat_map(|line| wrapped(line, columns, 0)).collect::<Vec<_>>().join("\n");
-    let shown = columns_on(io::stderr()).map_or_else(|| text.to_string(), rows);
-    // If stderr cannot be written, there is no other place to report that.
-    let _ = writeln!(stderr, "{shown}");
+    say(&columns_on(io::stderr()).map_or_else(|| text.to_string(), rows));
 }
 
 /// A line that is not the answer, with its colour: to stderr.
@@ -63,8 +63,15 @@ pub(crate) fn talk_part(part: &StyledText<'_>) {
     if capture(&part.rendered()) {
         return;
     }
-    let mut stderr = anstream::stderr().lock();
-    let _ = writeln!(stderr, "{}", part.rendered());
+    say(&part.rendered());
+}
+
+fn say(shown: &str) {
+    if io::stderr().is_terminal() && pager::paged(shown).is_some() {
+        return;
+    }
+    // If stderr cannot be written, there is no other place to report that.
+    let _ = writeln!(anstream::stderr().lock(), "{shown}");
 }
 
 /// The answer itself: to stdout, exact in a pipe, made safe on a terminal.
@@ -72,7 +79,8 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
     if capture(&safe(text)) {
         return Ok(());
     }
-    written(&if io::stdout().is_terminal() { safe(text) } else { Cow::Borrowed(text) })
+    let shown = if io::stdout().is_terminal() { safe(text) } else { Cow::Borrowed(text) };
+    pager::paged(&shown).unwrap_or_else(|| written(&shown))
 }
 
 /// An answer that is JSON: to stdout. It is made safe as JSON does it, so that it says the same to every program.
@@ -101,8 +109,7 @@ pub(crate) fn line(parts: &[StyledText<'_>]) -> io::Result<()> {
     if capture(&text) {
         return Ok(());
     }
-    let mut stdout = anstream::stdout().lock();
-    writeln!(stdout, "{text}").map_err(unwritten)
+    pager::paged(&text).unwrap_or_else(|| writeln!(anstream::stdout().lock(), "{text}").map_err(unwritten))
 }
 
 /// Returns how many columns the answer has; the usual number where it goes into a pipe.
@@ -132,6 +139,18 @@ pub(crate) enum StyledText<'a> {
     Faint(&'a str),
     Good(&'a str),
     Bad(&'a str),
+}
+
+impl<'a> From<(Tone, &'a str)> for StyledText<'a> {
+    fn from((tone, words): (Tone, &'a str)) -> Self {
+        match tone {
+            Tone::Plain => StyledText::Plain(words),
+            Tone::Faint => StyledText::Faint(words),
+            Tone::Strong => StyledText::Strong(words),
+            Tone::Good => StyledText::Good(words),
+            Tone::Bad => StyledText::Bad(words),
+        }
+    }
 }
 
 impl StyledText<'_> {

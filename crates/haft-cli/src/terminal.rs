@@ -36,7 +36,7 @@ use crate::arguments::{Common, TerminalFlags};
 use crate::exit::Exit;
 use crate::screen;
 use app::App;
-use drawing::region::{Colours, Reflow, Region};
+use drawing::region::{Colours, Reflow, Region, TerminalSize};
 use input::keys::KeyDecoder;
 use notices::ScreenNotices;
 use protocol::{Order, WorkerReport, Yes};
@@ -49,8 +49,13 @@ const KEY_REST: Duration = Duration::from_millis(40);
 const BUSY: Duration = Duration::from_millis(100);
 /// How often reports are drawn at most.
 const FRAME: Duration = Duration::from_millis(16);
-/// How long after the last key haft records the unsent input.
+/// How long haft waits after a key before it records the unsent input.
 const DRAFT: Duration = Duration::from_secs(1);
+/// How long Ctrl-Z waits until the unsent input is recorded.
+const RECORDING: Duration = Duration::from_millis(500);
+/// How long haft draws nothing after the size has changed. During several changes, tmux reports an old size for a quarter
+/// of a second, and a frame for an old size would erase finished lines or leave rows behind.
+const SETTLING: Duration = Duration::from_millis(300);
 /// How long the work may take to end.
 const LEAVING: Duration = Duration::from_secs(5);
 /// Most reports that are handled before the next frame.
@@ -89,7 +94,9 @@ pub(crate) fn run(common: &Common, flags: &TerminalFlags) -> anyhow::Result<Exit
         columns,
         orders,
         decoder: KeyDecoder::default(),
+        size: None,
         written_draft: String::new(),
+        recording: Arc::new(()),
     };
     let ended = block_on(terminal.attend(&mut app, input, heard))?;
     let session = app.session();
@@ -159,7 +166,11 @@ struct Terminal {
     columns: Arc<AtomicUsize>,
     orders: UnboundedSender<Order>,
     decoder: KeyDecoder,
+    /// The size that the system reported last.
+    size: Option<TerminalSize>,
     written_draft: String,
+    /// Shared with each order to record the draft that is not done yet.
+    recording: Arc<()>,
 }
 
 /// Signals and events of the system for a terminal.
@@ -175,6 +186,8 @@ struct Due {
     draw: Option<Instant>,
     draft: Option<Instant>,
     last_frame: Instant,
+    /// Nothing is drawn before.
+    settled: Instant,
 }
 
 impl Terminal {
@@ -191,7 +204,8 @@ impl Terminal {
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
         };
-        let mut due = Due { draw: Some(Instant::now()), draft: None, last_frame: Instant::now() };
+        let now = Instant::now();
+        let mut due = Due { draw: Some(now), draft: None, last_frame: now, settled: now };
         loop {
             let wake = self.wake_at(app, &due);
             tokio::select! {
@@ -203,7 +217,7 @@ impl Terminal {
                     let inputs = self.decoder.feed(&bytes);
                     inputs.into_iter().for_each(|input| app.take(input, Instant::now()));
                     due.draw = Some(Instant::now());
-                    due.draft = Some(Instant::now() + DRAFT);
+                    due.draft = due.draft.or(Some(Instant::now() + DRAFT));
                 }
                 _ = signals.terminate.recv() => return Ok(self.leave(app)),
                 _ = signals.hang_up.recv() => return Ok(self.leave(app)),
@@ -227,8 +241,13 @@ impl Terminal {
                     due.draw = Some(Instant::now());
                 }
             }
-            if self.step(app, &mut due)? {
-                return Ok(self.leave(app));
+            match self.step(app, &mut due) {
+                Ok(false) => {}
+                // A terminal that is gone takes nothing; the session has everything all the same.
+                left => {
+                    let exit = self.leave(app);
+                    return left.map(|_| exit);
+                }
             }
         }
     }
@@ -239,7 +258,8 @@ impl Terminal {
         let never = now + Duration::from_secs(24 * 3600);
         let rest = self.decoder.waits().then(|| now + KEY_REST);
         let busy = app.is_busy().then(|| due.last_frame + BUSY);
-        [rest, busy, due.draw, due.draft, app.due()].into_iter().flatten().min().unwrap_or(never)
+        let shown = [busy, due.draw, app.due()].into_iter().flatten().min().map(|at| at.max(due.settled));
+        [rest, shown, due.draft].into_iter().flatten().min().unwrap_or(never)
     }
 
     /// Executes orders and draws what is due; returns whether the person leaves.
@@ -258,14 +278,19 @@ impl Terminal {
             self.write_draft(app);
         }
         if due.draw.is_some_and(|at| at <= now) {
-            self.draw(app)?;
-            (due.draw, due.last_frame) = (None, now);
+            let size = raw_mode::size();
+            if self.size.replace(size).is_some_and(|before| before != size) {
+                due.settled = now + SETTLING;
+            }
+            if due.settled <= now {
+                self.draw(app, size)?;
+                (due.draw, due.last_frame) = (None, now);
+            }
         }
         Ok(leaves)
     }
 
-    fn draw(&mut self, app: &mut App) -> io::Result<()> {
-        let size = raw_mode::size();
+    fn draw(&mut self, app: &mut App, size: TerminalSize) -> io::Result<()> {
         self.columns.store(size.columns, Ordering::Relaxed);
         app.resized(size.columns);
         let frame = app.frame(size, Instant::now());
@@ -278,7 +303,7 @@ impl Terminal {
         let draft = app.draft();
         if draft != self.written_draft {
             self.written_draft.clone_from(&draft);
-            let _is_over = self.orders.send(Order::Draft(draft));
+            let _is_over = self.orders.send(Order::Draft(draft, self.recording.clone()));
         }
     }
 
@@ -286,6 +311,11 @@ impl Terminal {
     fn suspend(&mut self, app: &mut App) -> io::Result<()> {
         self.write_draft(app);
         write(&self.region.clear(raw_mode::size()))?;
+        let began = Instant::now();
+        // A process that is stopped records nothing, and may be killed.
+        while Arc::strong_count(&self.recording) > 1 && began.elapsed() < RECORDING {
+            std::thread::park_timeout(Duration::from_millis(1));
+        }
         self.raw.suspend();
         Ok(())
     }

@@ -45,6 +45,8 @@ mod http;
 mod kept_results;
 #[path = "cli/lazy.rs"]
 mod lazy;
+#[path = "cli/man.rs"]
+mod man;
 #[path = "cli/named_code.rs"]
 mod named_code;
 #[path = "cli/network.rs"]

@@ -19,3 +19,26 @@ pub fn ignore_file_size_signal() {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }
+
+/// Keeps Ctrl-C and Ctrl-\ from ending this program while another one has the terminal.
+pub(crate) struct IgnoredInterrupts([(libc::c_int, libc::sighandler_t); 2]);
+
+impl IgnoredInterrupts {
+    pub(crate) fn begin() -> Self {
+        // SAFETY: no handler is installed, so no code runs when the signal comes.
+        #[allow(unsafe_code)]
+        Self([libc::SIGINT, libc::SIGQUIT].map(|number| (number, unsafe { libc::signal(number, libc::SIG_IGN) })))
+    }
+}
+
+impl Drop for IgnoredInterrupts {
+    fn drop(&mut self) {
+        for (number, handler) in self.0 {
+            // SAFETY: it is the handler that the system had for this signal.
+            #[allow(unsafe_code)]
+            unsafe {
+                libc::signal(number, handler);
+            }
+        }
+    }
+}

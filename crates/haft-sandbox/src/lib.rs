@@ -38,4 +38,4 @@ pub use sandbox::Sandbox;
 pub use session::ahead::launcher_ahead;
 pub use session::caches::ToolCache;
 pub use settings::{Network, Requirement, SandboxSettings, usual_memory};
-pub use unconfined::{run_in_place, try_hook};
+pub use unconfined::{RunningPager, run_in_place, try_hook};

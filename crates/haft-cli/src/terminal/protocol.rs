@@ -58,8 +58,8 @@ pub(super) enum Order {
     Export(Option<String>),
     /// A call of a tool by haft's own name, with these arguments.
     NativeCall(&'static str, Value),
-    /// Keeps what is typed and not sent.
-    Draft(String),
+    /// Keeps what is typed and not sent. The second value exists until that is done.
+    Draft(String, Arc<()>),
     /// Gives the terminal back to the shell until the shell resumes haft.
     Suspend,
     Quit,

@@ -1,7 +1,7 @@
 //! What `--help` of every command looks like: found by following the lists of commands, so that none is left out.
 
 /// The options that every command has.
-const GLOBAL: [&str; 11] = [
+const GLOBAL: [&str; 12] = [
     "-C",
     "--add-dir",
     "--profile",
@@ -12,6 +12,7 @@ const GLOBAL: [&str; 11] = [
     "--try",
     "--trust",
     "--no-cache",
+    "--no-pager",
     "--json",
 ];
 /// The widest help, whatever the terminal.
@@ -35,8 +36,8 @@ const ODD: [&str; 12] = [
 ];
 
 /// The help of one command.
-struct Help {
-    command: String,
+pub(super) struct Help {
+    pub(super) command: String,
     text: String,
 }
 
@@ -50,7 +51,7 @@ impl Help {
     }
 
     /// Returns the help of every command, beginning with that of `haft` itself.
-    fn of_all(columns: usize) -> Vec<Self> {
+    pub(super) fn of_all(columns: usize) -> Vec<Self> {
         let mut all = vec![Self::of("haft", columns)];
         let mut next = 0;
         while let Some(help) = all.get(next) {

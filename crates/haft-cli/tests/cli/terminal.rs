@@ -1,5 +1,8 @@
 //! The command at a real terminal: what a person sees, in which colours, and what the answers do.
 
+#[path = "terminal/pager.rs"]
+mod pager;
+
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
 use std::process::Child;

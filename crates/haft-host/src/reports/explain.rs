@@ -2,3 +2,4 @@
 
 pub mod judged;
 pub mod record;
+pub mod shown;

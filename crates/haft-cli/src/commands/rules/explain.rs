@@ -4,20 +4,17 @@
 //! session and trial of the sandbox, because other programs call it often. So it names the required sandbox, not the
 //! available one (`haft doctor` does).
 
-mod shown;
-#[cfg(test)]
-mod tests;
-
 use std::io;
 
 use clap::Args;
 
 use crate::arguments::Common;
 use crate::exit::Exit;
-use crate::screen;
+use crate::screen::{self, StyledText};
 use haft_host::calling::call_lines::{CallInputLine, read_line};
 use haft_host::reports::explain::judged::CommandJudge;
 use haft_host::reports::explain::record;
+use haft_host::reports::explain::shown::lines;
 
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -42,8 +39,8 @@ pub(super) fn run(common: &Common, explain: &Explain) -> anyhow::Result<Exit> {
     if common.json {
         screen::record(&record::of(&explained).to_string())?;
     } else {
-        for line in shown::lines(&explained, screen::width()) {
-            screen::line(&line.parts())?;
+        for line in lines(&explained, screen::width()) {
+            screen::line(&line.pieces().map(StyledText::from).collect::<Vec<_>>())?;
         }
     }
     Ok(Exit::Ok)

@@ -119,7 +119,7 @@ impl OrderQueue {
             }
             Order::Queue(queued) => self.queue(queued),
             Order::Unqueue(id) => self.unqueue(id),
-            Order::Draft(text) => {
+            Order::Draft(text, _until_done) => {
                 // A failure to keep the unsent input does no harm: it is still on the screen.
                 let _is_lost = self.recorder.as_ref().map(|recorder| recorder.draft(&text));
             }

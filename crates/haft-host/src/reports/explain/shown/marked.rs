@@ -1,10 +1,10 @@
 //! The command itself, with the deciding parts marked beneath it, so the marks are visible without colours.
 
+use haft_contract::text::visible::visible;
 use haft_policy::decision::Decision;
 
 use super::{CommandExplanation, INDENT, ShownLine, Tone, tone_of};
-use crate::screen::safe;
-use haft_host::texts::bounded_text::columns_in as columns_of;
+use crate::texts::bounded_text::columns_in as columns_of;
 
 /// Most rows of a command.
 const MOST_ROWS: usize = 40;
@@ -54,7 +54,7 @@ fn rows(explained: &CommandExplanation, width: usize) -> Vec<Vec<ExplainedCharac
         let shown = match c {
             '\n' => String::new(),
             '\t' => "    ".to_owned(),
-            c => safe(c.encode_utf8(&mut [0; 4])).into_owned(),
+            c => visible(c.encode_utf8(&mut [0; 4])).into_owned(),
         };
         if c == '\n' || (columns > 0 && columns + columns_of(&shown) > width) {
             rows.push(Vec::new());

@@ -7,8 +7,8 @@ use haft_contract::effect::Danger;
 use haft_policy::decision::{Class, Decision, Ruling};
 use haft_policy::effect_kind::EffectKind;
 
-use super::shown;
-use haft_host::reports::explain::judged::{CommandConfinement, CommandExplanation, JudgedPart};
+use super::{ShownLine, lines};
+use crate::reports::explain::judged::{CommandConfinement, CommandExplanation, JudgedPart};
 
 fn ruling(decision: Decision, rule: &str, reason: &str) -> Ruling {
     let (rule, reason) = (rule.to_owned(), reason.to_owned());
@@ -32,7 +32,7 @@ fn explained(command: &str, parts: &[(&str, &str, Decision, &str)]) -> CommandEx
 }
 
 fn shown(explained: &CommandExplanation, width: usize) -> String {
-    let lines: Vec<String> = shown::lines(explained, width).iter().map(shown::ShownLine::text).collect();
+    let lines: Vec<String> = lines(explained, width).iter().map(ShownLine::text).collect();
     lines.join("\n")
 }
 

@@ -4,19 +4,21 @@
 //! first, then the reason, the alternatives, and how the command would run.
 
 mod marked;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashSet;
 
 use haft_contract::doors::process::ConfinementLevel;
 use haft_contract::doors::reader::Audience;
 use haft_contract::files::path::one_line;
+use haft_contract::text::visible::visible;
 use haft_policy::decision::Decision;
 use haft_policy::effect_kind::EffectKind;
 
-use crate::screen::{StyledText, safe};
-use haft_host::reports::explain::judged::{CommandConfinement, CommandExplanation, JudgedPart};
-use haft_host::texts::bounded_text::{columns_in as columns_of, cut};
-use haft_host::texts::wrapped::wrapped;
+use crate::reports::explain::judged::{CommandConfinement, CommandExplanation, JudgedPart};
+use crate::texts::bounded_text::{columns_in as columns_of, cut};
+use crate::texts::wrapped::wrapped;
 
 /// Narrower than this no screen is taken to be.
 const NARROWEST_SCREEN: usize = 20;
@@ -33,30 +35,23 @@ const WIDEST_PART: usize = 26;
 
 /// One line for the screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ShownLine {
+pub struct ShownLine {
     pieces: Vec<(Tone, String)>,
 }
 
 /// How words look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tone {
+pub enum Tone {
+    /// As usual.
     Plain,
+    /// Less important.
     Faint,
+    /// Important.
     Strong,
+    /// Allowed or added.
     Good,
+    /// Denied or removed.
     Bad,
-}
-
-impl Tone {
-    fn part(self, words: &str) -> StyledText<'_> {
-        match self {
-            Tone::Plain => StyledText::Plain(words),
-            Tone::Faint => StyledText::Faint(words),
-            Tone::Strong => StyledText::Strong(words),
-            Tone::Good => StyledText::Good(words),
-            Tone::Bad => StyledText::Bad(words),
-        }
-    }
 }
 
 impl ShownLine {
@@ -69,20 +64,20 @@ impl ShownLine {
         Self::default().with(Tone::Plain, " ".repeat(by))
     }
 
-    /// Returns it as the screen takes it.
-    pub(super) fn parts(&self) -> Vec<StyledText<'_>> {
-        self.pieces.iter().map(|(tone, words)| tone.part(words)).collect()
+    /// Returns its pieces, each with how it looks.
+    pub fn pieces(&self) -> impl Iterator<Item = (Tone, &str)> {
+        self.pieces.iter().map(|(tone, words)| (*tone, words.as_str()))
     }
 
     /// Returns its words alone.
     #[cfg(test)]
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         self.pieces.iter().map(|(_, words)| words.as_str()).collect::<String>().trim_end().to_owned()
     }
 }
 
 /// Returns the lines for a screen of so many columns.
-pub(super) fn lines(explained: &CommandExplanation, width: usize) -> Vec<ShownLine> {
+pub fn lines(explained: &CommandExplanation, width: usize) -> Vec<ShownLine> {
     let width = width.max(NARROWEST_SCREEN);
     let mut lines = marked::command(explained, width);
     lines.extend(parts(explained, width));
@@ -153,10 +148,10 @@ impl ExplanationRow {
         let text = command.get(part.part.clone()).unwrap_or_default().trim();
         let text = text.char_indices().nth(LONGEST_PART).map_or(text, |(end, _)| &text[..end]);
         Self {
-            part: safe(&one_line(text)).into_owned(),
-            does: format!("would {}", safe(&one_line(&part.does))),
+            part: visible(&one_line(text)).into_owned(),
+            does: format!("would {}", visible(&one_line(&part.does))),
             decision: part.ruling.decision,
-            rule: format!("\"{}\"", safe(&one_line(&part.ruling.rule))),
+            rule: format!("\"{}\"", visible(&one_line(&part.ruling.rule))),
         }
     }
 
@@ -203,7 +198,7 @@ impl ExplanationColumns {
 
 /// A word and what follows it, in lines that fit.
 fn said(word: &str, text: &str, width: usize) -> Vec<ShownLine> {
-    let text = format!("{word}{}", safe(&one_line(text)));
+    let text = format!("{word}{}", visible(&one_line(text)));
     let mut lines = Vec::new();
     for (number, text) in wrapped(&text, width, 0).into_iter().enumerate() {
         lines.push(match (number, text.strip_prefix(word)) {
