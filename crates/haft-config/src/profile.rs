@@ -159,11 +159,19 @@ impl SomeLimits {
             usual_excludes: self.usual_excludes.unwrap_or(limits.usual_excludes),
             write_mode: self.write_mode.map_or(limits.write_mode, WriteMode::from),
             edit_count: self.edit_count.map_or(limits.edit_count, EditCount::from),
-            edit_needs: self.edit_needs_read.map_or(limits.edit_needs, edit_needs),
+            edit_needs: match self.edit_needs_read {
+                None => limits.edit_needs,
+                Some(true) => EditNeeds::Read,
+                Some(false) => EditNeeds::Nothing,
+            },
             unknown_keys: self.unknown_keys.map_or(limits.unknown_keys, UnknownKeys::from),
             glob_paths: number(self.glob_paths, limits.glob_paths),
             grep_matches: number(self.grep_matches, limits.grep_matches),
-            argument_words: self.arguments_need_words.map_or(limits.argument_words, argument_words),
+            argument_words: match self.arguments_need_words {
+                None => limits.argument_words,
+                Some(true) => ArgumentWords::Required,
+                Some(false) => ArgumentWords::Advised,
+            },
             call_time: self.call_time.map_or(limits.call_time, |Seconds(time)| time),
             command_time: self.command_time.map_or(limits.command_time, |Seconds(time)| time),
             command_time_most: self.command_time_most.map_or(limits.command_time_most, |Seconds(time)| time),
@@ -225,14 +233,6 @@ impl From<SetEditCount> for EditCount {
             SetEditCount::First => EditCount::First,
         }
     }
-}
-
-fn argument_words(needed: bool) -> ArgumentWords {
-    if needed { ArgumentWords::Required } else { ArgumentWords::Advised }
-}
-
-fn edit_needs(read: bool) -> EditNeeds {
-    if read { EditNeeds::Read } else { EditNeeds::Nothing }
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]

@@ -121,14 +121,9 @@ pub struct RunContext<'a> {
 
 impl<'a> RunContext<'a> {
     /// Gives a tool its hands.
-    pub fn new(
-        permit: &'a Permit,
-        doors: &'a Doors,
-        progress: &'a dyn ProgressSink,
-        (session, limits): (&'a SessionName, &'a Limits),
-    ) -> Self {
+    pub fn new(permit: &'a Permit, doors: &'a Doors, session: &'a SessionName, limits: &'a Limits) -> Self {
         let (settle, storage, agent_state, jobs) = (Disposition::Commit, &NoState, &NoState, &NoJobs);
-        let (commit_turn, streams, user) = (&AtOnce, None, &NoUser);
+        let (progress, commit_turn, streams, user) = (&Unheard, &AtOnce, None, &NoUser);
         Self {
             permit,
             doors,
@@ -143,6 +138,12 @@ impl<'a> RunContext<'a> {
             streams,
             user,
         }
+    }
+
+    /// Reports the tool's progress.
+    pub fn reporting(mut self, progress: &'a dyn ProgressSink) -> Self {
+        self.progress = progress;
+        self
     }
 
     /// Lets the tool ask the user.

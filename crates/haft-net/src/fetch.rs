@@ -91,7 +91,10 @@ impl Fetcher {
         let mut seen = vec![url.clone()];
         loop {
             let named = self.check_name(&url)?;
-            self.may_reach(permit, &url, seen.len() > 1).await?;
+            match seen.len() {
+                1 => permit.admit(&Effect::Connect(url.planned_host()))?,
+                _ => self.may_be_led_to(permit, &url).await?,
+            }
             let began = tokio::time::Instant::now();
             let hop = self.hop(permit, (&url, named), fetch);
             let answer = tokio::select! {
@@ -133,11 +136,10 @@ impl Fetcher {
         Ok(next)
     }
 
-    /// Lets a hop pass whose host was planned; any other host is judged, and perhaps asked about, now.
-    async fn may_reach(&self, permit: &Permit, url: &WebUrl, is_redirect: bool) -> Result<(), ToolError> {
-        let planned = permit.admit(&Effect::Connect(url.planned_host()));
-        if planned.is_ok() || !is_redirect {
-            return planned;
+    /// Lets a redirect pass to a host that was planned; any other host is judged, and perhaps asked about, now.
+    async fn may_be_led_to(&self, permit: &Permit, url: &WebUrl) -> Result<(), ToolError> {
+        if permit.admit(&Effect::Connect(url.planned_host())).is_ok() {
+            return Ok(());
         }
         permit.go_on()?;
         let speaks = match url.scheme {
@@ -148,7 +150,7 @@ impl Fetcher {
         let granted = self.granted(&wanted).await;
         let decision = match (granted, permit.desk()) {
             (Some(Decision::Refuse { why }), _) => Decision::Refuse { why },
-            (granted, Some(desk)) => match desk.decide(wanted, granted.is_some()).await {
+            (granted, Some(desk)) => match desk.decide(wanted, granted.as_ref()).await {
                 Some(decision) => decision,
                 None => return Err(ToolError::of(ErrorKind::Cancelled, "The fetch was stopped.")),
             },
@@ -191,7 +193,8 @@ impl Fetcher {
             return Ok(kept.answer());
         }
         let traffic = exchange::ByteCounters::default();
-        let answered = self.ask(url, named, (fetch, kept.as_ref(), &traffic)).await;
+        let exchange = Exchange { url, most: fetch.most, idle: fetch.idle, traffic: &traffic };
+        let answered = self.ask(exchange, named, kept.as_ref()).await;
         permit.receipts().note_reached(&[reached(url, &traffic, answered.as_ref().err())]);
         let (answer, headers) = answered?;
         let mut cache = self.kept();
@@ -210,18 +213,18 @@ impl Fetcher {
 
     async fn ask(
         &self,
-        url: &WebUrl,
+        exchange: Exchange<'_>,
         named: PrivateAccess,
-        (fetch, kept, traffic): (&Fetch, Option<&CachedAnswer>, &exchange::ByteCounters),
+        kept: Option<&CachedAnswer>,
     ) -> Result<(FetchAnswer, hyper::HeaderMap), FetchError> {
-        let rules = self.rules.as_ref();
+        let (url, rules) = (exchange.url, self.rules.as_ref());
         // An address of the link or of a provider's own service needs its own name in the settings.
         let granted = |address: IpAddr| rules.is_some_and(|rules| rules.names(&address.to_string(), url.port));
         let destination =
             DialTarget { host: &url.host, port: url.port, private: named == PrivateAccess::Yes, granted: &granted };
         let stream = destination.reach(&self.dialler).await.map_err(FetchError::NotReached)?;
         let stream = self.security.around(stream, url).await?;
-        Exchange { url, most: fetch.most, idle: fetch.idle, traffic }.run(stream, kept).await
+        exchange.run(stream, kept).await
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, AnswerCache> {

@@ -247,7 +247,7 @@ impl Desks {
             let Some((number, desk)) = desk else {
                 return granted.unwrap_or_else(|| Decision::Refuse { why: NO_CALL.into() });
             };
-            match desk.decide(wanted.clone(), granted.is_some()).await {
+            match desk.decide(wanted.clone(), granted.as_ref()).await {
                 // What the settings say of the host holds beside the decision.
                 Some(Decision::Allow { raw, private }) => {
                     let by_settings = matches!(granted, Some(Decision::Allow { raw: true, .. }));

@@ -150,7 +150,7 @@ impl ScriptedCommand {
         for (host, port) in &self.connects {
             let wanted = connection::ConnectionRequest { host: host.clone(), port: *port, speaks: Speaks::Tls };
             let Some(desk) = permit.desk() else { continue };
-            let (outcome, bytes) = match desk.decide(wanted, false).await {
+            let (outcome, bytes) = match desk.decide(wanted, None).await {
                 Some(Decision::Allow { .. }) => (HostOutcome::Reached, 7),
                 Some(Decision::Refuse { why }) => (HostOutcome::Refused(why), 0),
                 None => continue,

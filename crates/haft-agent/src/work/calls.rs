@@ -2,11 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use haft_contract::call::ToolCall;
 use haft_contract::outcome::result::{Status, ToolResult};
 use haft_model::conversation::{ModelToolCall, Reply, StopReason, ToolAnswer};
 
-use haft_runtime::runtime::Runtime;
 use haft_runtime::state::session::Session;
 use tokio_util::sync::CancellationToken;
 
@@ -54,7 +52,8 @@ impl AgentLoop<'_> {
         let room = Mutex::new(Room::beside(self.images_kept));
         let answering = ReplyCalls { calls, answers, guard, room, record: self.record, told: run.told };
         let lent = self.state.lend(&mut self.messages);
-        run_until_stopped((self.runtime, self.session), to_run, &|result| answering.end(result), run.stop).await;
+        let ended = |result: &ToolResult| answering.end(result);
+        run_until_stopped(self.runtime.call_all_telling(self.session, to_run, &ended), self.session, run.stop).await;
         drop(lent);
         let answers = answering.into_answers();
         self.images_kept +=
@@ -98,13 +97,7 @@ fn cut(why: Option<&str>) -> String {
 }
 
 /// Runs calls together. When told to stop they are, and what they say of that is their result.
-async fn run_until_stopped(
-    (runtime, session): (&Runtime, &Session),
-    calls: Vec<ToolCall>,
-    ended: &(dyn Fn(&ToolResult) + Send + Sync),
-    stop: &CancellationToken,
-) {
-    let running = runtime.call_all_telling(session, calls, ended);
+async fn run_until_stopped<T>(running: impl Future<Output = T>, session: &Session, stop: &CancellationToken) {
     tokio::pin!(running);
     tokio::select! {
         biased;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use haft_contract::context::{RunContext, Unheard};
+use haft_contract::context::RunContext;
 use haft_contract::doors::door::{Doors, Permit, SessionName};
 use haft_contract::doors::process::{
     CommandEnd, CommandSpec, CommitReport, ConfinementLevel, Disposition, Keeps, SettledCommand, Staging, StagingMode,
@@ -129,7 +129,7 @@ impl Workshop {
         let doors = self.doors.clone().with_processes(self.house.another_sandbox(self.level));
         let command = CommandSpec { keeps, ..self.command_of(script) };
         let (session, limits, permit) = (SessionName::new("s"), Limits::default(), permit());
-        let cx = RunContext::new(&permit, &doors, &Unheard, (&session, &limits));
+        let cx = RunContext::new(&permit, &doors, &session, &limits);
         cx.run(&command, &|_, _| {}).await
     }
 

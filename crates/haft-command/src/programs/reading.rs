@@ -54,9 +54,9 @@ fn read_row_below(
         draft.reading.suspected.extend_from_slice(words);
     }
     given.doubts.iter().for_each(|doubt| draft.act(RawEffect::Unknown(doubt.clone())));
-    if let (true, Some((subcommand, rest))) = (row.traits.subcommands, given.operands.split_first()) {
+    if row.traits.subcommands && !given.operands.is_empty() {
         let above: Vec<&ProgramRow> = parents.iter().copied().chain([row]).collect();
-        let part = read_subcommand(table, (&above, named), (subcommand, rest));
+        let part = read_subcommand(table, &above, named, &given.operands);
         for flag in part.of_parents {
             if row.flags.contains_key(flag.0.as_str()) { &mut given.flags } else { &mut given.of_parents }.push(flag);
         }
@@ -94,9 +94,11 @@ fn add_small_doubts(draft: &mut ReadingDraft, parents: &[&ProgramRow], given: &G
 
 fn read_subcommand(
     table: &ProgramTable,
-    (above, named): (&[&ProgramRow], NamedRow<'_>),
-    (subcommand, rest): (&ShellValue, &[ShellValue]),
+    above: &[&ProgramRow],
+    named: NamedRow<'_>,
+    words: &[ShellValue],
 ) -> ProgramPart {
+    let Some((subcommand, rest)) = words.split_first() else { return ProgramPart::default() };
     let row = named.row;
     let only = |reading: ProgramReading| ProgramPart { reading, of_parents: Vec::new() };
     let unknown = |why: String| ProgramReading { acts: vec![RawEffect::Unknown(why)], ..ProgramReading::default() };

@@ -79,9 +79,10 @@ impl ConnectionDesk {
         (Self { questions }, asked)
     }
 
-    /// Waits for the decision. Returns nothing when the call is over.
-    pub async fn decide(&self, wanted: ConnectionRequest, is_granted: bool) -> Option<Decision> {
+    /// Waits for the decision beside that of the user's settings. Returns nothing when the call is over.
+    pub async fn decide(&self, wanted: ConnectionRequest, by_settings: Option<&Decision>) -> Option<Decision> {
         let (answer, decision) = oneshot::channel();
+        let is_granted = by_settings.is_some();
         self.questions.send(ConnectionQuestion { wanted, is_granted, answer }).await.ok()?;
         decision.await.ok()
     }

@@ -202,7 +202,7 @@ impl ChangeSummary {
     /// Sums up what was done to these paths.
     pub fn of(paths: &[ChangedPath]) -> Self {
         let mut summary = Self::default();
-        let mut generated: BTreeMap<(String, bool), Vec<&ChangedPath>> = BTreeMap::new();
+        let mut generated: BTreeMap<GeneratedTree, Vec<&ChangedPath>> = BTreeMap::new();
         let mut others: Vec<&ChangedPath> = Vec::new();
         for path in paths {
             summary.counts.add(path);
@@ -212,9 +212,7 @@ impl ChangeSummary {
                 None => others.push(path),
             }
         }
-        for ((name, is_scattered), paths) in generated {
-            summary.entries.push(tree_entry(&name, is_scattered, &paths));
-        }
+        summary.entries.extend(generated.iter().map(|(tree, paths)| tree.entry(paths)));
         others.sort_by(|one, other| Path::new(&one.path).cmp(Path::new(&other.path)));
         summary.add_sources(&others);
         summary.join_removed_git();
@@ -383,42 +381,52 @@ pub fn only_writes_generated(paths: &[ChangedPath]) -> bool {
     !paths.is_empty() && paths.iter().all(is_written)
 }
 
-/// Returns the outermost generated tree that a path belongs to, and whether there are many of its name.
-fn generated_tree(path: &ChangedPath) -> Option<(String, bool)> {
+/// A tree that programs generate.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct GeneratedTree {
+    name: String,
+    /// Whether there are many of its name.
+    is_scattered: bool,
+}
+
+/// Returns the outermost generated tree that a path belongs to.
+fn generated_tree(path: &ChangedPath) -> Option<GeneratedTree> {
     let parts: Vec<&str> = path.path.split('/').collect();
     let at = parts.iter().position(|part| GENERATED_FOLDERS.contains(part))?;
     // A file of that name is no tree, and what was moved is told by both its names.
     if path.from.is_some() || at + 1 == parts.len() && !path.is_folder && path.inside.is_none() {
         return None;
     }
-    match SCATTERED_FOLDERS.contains(&parts[at]) {
-        true => Some((parts[at].to_owned(), true)),
-        false => Some((parts[..=at].join("/"), false)),
-    }
+    let is_scattered = SCATTERED_FOLDERS.contains(&parts[at]);
+    let name = if is_scattered { parts[at].to_owned() } else { parts[..=at].join("/") };
+    Some(GeneratedTree { name, is_scattered })
 }
 
-/// Makes one entry of a generated tree.
-fn tree_entry(name: &str, is_scattered: bool, paths: &[&ChangedPath]) -> SummaryEntry {
-    let is_root = |path: &&&ChangedPath| path.path.ends_with(name) && (path.is_folder || path.inside.is_some());
-    let mut counts = KindCounts::default();
-    paths.iter().filter(|path| !path.is_folder || path.inside.is_some()).for_each(|path| counts.add(path));
-    let mut roots = paths.iter().filter(is_root).map(|root| kind(root));
-    // Several folders of one name are one thing only where the same was done to all of them.
-    let of_root = match roots.next() {
-        Some(first) if roots.all(|root| root == first) => first,
-        _ => EntryKind::Changed,
-    };
-    let (kind, inside) = counts.told_of(of_root);
-    let is_cache = counts.removed == 0 && CACHE_FOLDERS.iter().any(|cache| name.rsplit('/').next() == Some(*cache));
-    let folders: std::collections::BTreeSet<&str> =
-        paths.iter().filter_map(|path| Some(&path.path[..path.path.find(name)?])).collect();
-    let place =
-        if is_scattered && folders.len() > 1 { format!(" in {} folders", folders.len()) } else { String::new() };
-    let name = match folders.first() {
-        Some(folder) if is_scattered && folders.len() == 1 => format!("{}{name}/", one_line(folder)),
-        _ => format!("{}/{place}", one_line(name)),
-    };
-    SummaryEntry { kind, name, inside, is_generated: true, is_cache }
+impl GeneratedTree {
+    /// Makes one entry of the tree.
+    fn entry(&self, paths: &[&ChangedPath]) -> SummaryEntry {
+        let Self { name, is_scattered } = self;
+        let is_root = |path: &&&ChangedPath| path.path.ends_with(name) && (path.is_folder || path.inside.is_some());
+        let mut counts = KindCounts::default();
+        paths.iter().filter(|path| !path.is_folder || path.inside.is_some()).for_each(|path| counts.add(path));
+        let mut roots = paths.iter().filter(is_root).map(|root| kind(root));
+        // Several folders of one name are one thing only where the same was done to all of them.
+        let of_root = match roots.next() {
+            Some(first) if roots.all(|root| root == first) => first,
+            _ => EntryKind::Changed,
+        };
+        let (kind, inside) = counts.told_of(of_root);
+        let is_cache = counts.removed == 0 && CACHE_FOLDERS.iter().any(|cache| name.rsplit('/').next() == Some(*cache));
+        let folders: std::collections::BTreeSet<&str> =
+            paths.iter().filter_map(|path| Some(&path.path[..path.path.find(name)?])).collect();
+        let place =
+            if *is_scattered && folders.len() > 1 { format!(" in {} folders", folders.len()) } else { String::new() };
+        let name = match folders.first() {
+            Some(folder) if *is_scattered && folders.len() == 1 => format!("{}{name}/", one_line(folder)),
+            _ => format!("{}/{place}", one_line(name)),
+        };
+        SummaryEntry { kind, name, inside, is_generated: true, is_cache }
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use haft_contract::BoxFuture;
 use haft_contract::call::{CallId, CallOrigin};
-use haft_contract::context::{PlanContext, ReadHistory, RunContext, Unheard};
+use haft_contract::context::{PlanContext, ReadHistory, RunContext};
 use haft_contract::doors::door::{
     Doors, FileCopy, FileFacts, FileKind, FileOp, FileOpResult, Files, Look, Page, PageLine, PageRequest, Permit,
     PermitIssuer, Provenance, ReadVersion, SessionName, Spill, Spilling, Store,
@@ -65,7 +65,7 @@ async fn follow(tool: impl Tool, args: Value, lines: &mut Vec<String>) -> Result
         old_changes: haft_contract::doors::door::OldChanges::Stay,
     };
     let permit = Permit::issue(&PermitIssuer::of_the_runtime(), errand, plan.effects, CancellationToken::new());
-    let output = bound.run(&RunContext::new(&permit, &doors, &Unheard, (&session, &limits))).await?;
+    let output = bound.run(&RunContext::new(&permit, &doors, &session, &limits)).await?;
     lines.extend(output.for_model.iter().filter_map(|content| content.text().map(str::to_owned)));
     lines.extend(output.data.map(|data| format!("data {data}")));
     Ok(())

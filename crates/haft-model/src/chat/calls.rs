@@ -142,7 +142,8 @@ impl Calls {
         let ended_early = !matches!(stop, StopReason::Calls | StopReason::Finished);
         let calls = self.calls.into_iter().map(|building| {
             let is_cut = ended_early && !building.is_whole();
-            building.end(ids, names, is_cut)
+            let (call, native) = building.end(ids, names);
+            (ModelToolCall { is_cut, ..call }, native)
         });
         calls.collect()
     }
@@ -180,12 +181,12 @@ impl PartialCall {
         self.braces.are_closed() && Object::read(&self.arguments).is_some()
     }
 
-    fn end(self, ids: &mut Ids, names: &OfferedNames, is_cut: bool) -> (ModelToolCall, Value) {
+    fn end(self, ids: &mut Ids, names: &OfferedNames) -> (ModelToolCall, Value) {
         let call = ModelToolCall {
             id: ids.take(&self.id),
             name: names.native(&self.name).to_owned(),
             arguments: self.arguments,
-            is_cut,
+            is_cut: false,
         };
         let mut native = native(&call, &self.name);
         for (name, raw) in self.more {

@@ -173,21 +173,18 @@ async fn answer(ask: Ask, jobs: Weak<dyn Jobs>) -> JobAnswer {
             }
             output(&*jobs, job, (from, most))
         }
-        Ask::Line { job, text } => {
-            let came = timeout(LONGEST_WAIT, until_line(&*jobs, job, &text)).await.unwrap_or(false);
-            state(&*jobs, job, came)
-        }
-        Ask::End { job } => {
-            let came = timeout(LONGEST_WAIT, until_end(&*jobs, job)).await.is_ok();
-            state(&*jobs, job, came)
-        }
+        Ask::Line { job, text } => state_after(&*jobs, job, until_line(&*jobs, job, &text)).await,
+        Ask::End { job } => state_after(&*jobs, job, until_end(&*jobs, job)).await,
         Ask::Signal { job, signal } => {
             let is_sent = (1..=31).contains(&signal) && jobs.signal(job, signal);
-            state(&*jobs, job, is_sent)
+            state_after(&*jobs, job, std::future::ready(is_sent)).await
         }
         Ask::Stop { job } => {
-            let came = timeout(LONGEST_WAIT, jobs.stop(job)).await.is_ok();
-            state(&*jobs, job, came)
+            let stopped = async {
+                jobs.stop(job).await;
+                true
+            };
+            state_after(&*jobs, job, stopped).await
         }
         Ask::Sync { job } => match jobs.sync(job).await {
             Ok(sync) => JobAnswer::Synced {
@@ -220,7 +217,9 @@ fn facts(jobs: &dyn Jobs, job: u64) -> Option<JobFacts> {
     jobs.all().into_iter().find(|facts| facts.number == job)
 }
 
-fn state(jobs: &dyn Jobs, job: u64, came: bool) -> JobAnswer {
+/// Waits for a job, and says how it stands then.
+async fn state_after(jobs: &dyn Jobs, job: u64, waits: impl Future<Output = bool>) -> JobAnswer {
+    let came = timeout(LONGEST_WAIT, waits).await.unwrap_or(false);
     facts(jobs, job).map_or(JobAnswer::NoJob, |facts| JobAnswer::Job { came, job: JobRecord::from(&facts) })
 }
 
@@ -246,8 +245,9 @@ async fn until_line(jobs: &dyn Jobs, job: u64, text: &str) -> bool {
     false
 }
 
-async fn until_end(jobs: &dyn Jobs, job: u64) {
+async fn until_end(jobs: &dyn Jobs, job: u64) -> bool {
     while let Some(facts) = facts(jobs, job).filter(|facts| facts.end.is_none()) {
         jobs.news(job, facts.printed).await;
     }
+    true
 }

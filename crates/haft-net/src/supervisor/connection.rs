@@ -119,7 +119,9 @@ impl SupervisedConnection {
             }
             (Decision::Allow { private, .. }, _) => private,
         };
-        let mut host = self.dial(session, private).await?;
+        let granted = |address| session.judge.grants_address(address, self.port);
+        let target = DialTarget { host: &self.host, port: self.port, private, granted: &granted };
+        let mut host = target.reach(&session.dialler).await.map_err(|error| not_reached(&self.host, &error))?;
         self.account.note(ConnectionOutcome::Reached);
         let _ = host.set_nodelay(true);
         let first_bytes = std::mem::take(&mut self.first_bytes);
@@ -224,19 +226,6 @@ impl SupervisedConnection {
         }
     }
 
-    async fn dial(&self, session: &Session, private: bool) -> Result<TcpStream, ConnectionFailure> {
-        let granted = |address| session.judge.grants_address(address, self.port);
-        let destination = DialTarget { host: &self.host, port: self.port, private, granted: &granted };
-        destination.reach(&session.dialler).await.map_err(|error| {
-            let why = format!("{} was not reached: {error}.", self.host);
-            if matches!(error, DialError::AddressRefused(_)) {
-                ConnectionFailure::Refused(why)
-            } else {
-                ConnectionFailure::Failed(why)
-            }
-        })
-    }
-
     /// Notes why the connection ends, and tells the client in its own protocol as far as possible.
     async fn turn_away(&mut self, end: ConnectionFailure) {
         let (outcome, why, status, alert) = match end {
@@ -278,6 +267,14 @@ impl SupervisedConnection {
             std::io::Result::Ok(())
         })
         .await;
+    }
+}
+
+fn not_reached(host: &str, error: &DialError) -> ConnectionFailure {
+    let why = format!("{host} was not reached: {error}.");
+    match error {
+        DialError::AddressRefused(_) => ConnectionFailure::Refused(why),
+        _ => ConnectionFailure::Failed(why),
     }
 }
 

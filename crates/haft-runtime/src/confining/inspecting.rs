@@ -63,8 +63,8 @@ impl Runtime {
         let _slot = cx.at(Gate, cx.waiting(self.gate().enter(&effects, Commands::SideBySide))).await?;
         let permit = cx.issue_for_inspection(inspection.tool(), effects);
         let ground = &cx.session.ground;
-        let run_context = RunContext::new(&permit, &ground.doors, cx, (&cx.session.name, &ground.limits));
-        let run_context = run_context.settling(Mode::Try.settling());
+        let run_context = RunContext::new(&permit, &ground.doors, &cx.session.name, &ground.limits);
+        let run_context = run_context.reporting(cx).settling(Mode::Try.settling());
         cx.at(Execute, inspection.run(&run_context)).await
     }
 }

@@ -171,10 +171,11 @@ impl CommandHook {
         }
         command.input = match self.other_names(&call.tool) {
             Some(names) => {
-                let (name, input) = (names.outward)(&call.tool, &call.arguments, &workspace)?;
-                event((call, name, &input), output, (cx, &workspace))
+                let (name, arguments) = (names.outward)(&call.tool, &call.arguments, &workspace)?;
+                let outward = HookedCall { call: call.call.clone(), tool: name.to_owned(), arguments };
+                event(&outward, output, cx, &workspace)
             }
-            None => event((call, &call.tool, &call.arguments), output, (cx, &workspace)),
+            None => event(call, output, cx, &workspace),
         };
         let printed = HookOutput::default();
         let ran = cx.run(&command, self.reach, &|stream, piece| printed.take(stream, piece)).await;

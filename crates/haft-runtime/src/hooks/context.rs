@@ -101,7 +101,7 @@ impl<'a> HookContext<'a> {
         let stop = self.cx.place.stop.child_token();
         let permit = permits::issue(errand, effects.into(), stop);
         let ground = &session.ground;
-        let run = RunContext::new(&permit, &ground.doors, self.cx, (&session.name, &ground.limits));
+        let run = RunContext::new(&permit, &ground.doors, &session.name, &ground.limits).reporting(self.cx);
         run.settling(Disposition::Discard).run(command, heard).await
     }
 }

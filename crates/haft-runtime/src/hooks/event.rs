@@ -14,11 +14,7 @@ use super::{HookContext, HookedCall};
 const LONGEST_RESPONSE: usize = 1024 * 1024;
 
 /// Writes the event: a call with its name and arguments as the hook knows them, and behind it the response.
-pub(super) fn event(
-    (call, name, input): (&HookedCall, &str, &Value),
-    output: Option<&ToolOutput>,
-    (cx, workspace): (&HookContext<'_>, &Path),
-) -> Bytes {
+pub(super) fn event(call: &HookedCall, output: Option<&ToolOutput>, cx: &HookContext<'_>, workspace: &Path) -> Bytes {
     let when = if output.is_some() { HookPoint::PostToolUse } else { HookPoint::PreToolUse };
     let mut event = json!({
         "session_id": cx.session(),
@@ -26,8 +22,8 @@ pub(super) fn event(
         "cwd": workspace.to_string_lossy(),
         "permission_mode": permission_mode(cx.mode()),
         "hook_event_name": when.name(),
-        "tool_name": name,
-        "tool_input": input,
+        "tool_name": call.tool,
+        "tool_input": call.arguments,
         "tool_use_id": call.call.to_string(),
     });
     if let Some(output) = output {

@@ -229,7 +229,8 @@ impl Jobs for SessionJobs {
             let given_up = stop.drop_guard();
             let (refuse, refused) = oneshot::channel();
             let command = CommandSpec { time: Duration::MAX, stays: true, ..command };
-            tokio::spawn(keep_running(Arc::clone(&job), Arc::clone(&self.ground), (command, requests), refuse));
+            let running = keep_running(Arc::clone(&job), Arc::clone(&self.ground), command, requests);
+            tokio::spawn(async { running.await.map_err(|error| refuse.send(error)) });
             tokio::select! {
                 biased;
                 () = permit.stop().cancelled() => {
@@ -402,13 +403,14 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Runs a job to its end, and brings what it changed into the workspace.
+/// Runs a job to its end, and brings what it changed into the workspace. Fails where nothing was run, or where it is unknown
+/// how the command ended.
 async fn keep_running(
     job: Arc<BackgroundJob>,
     ground: Arc<RuntimeCore>,
-    (command, mut requests): (CommandSpec, mpsc::UnboundedReceiver<SyncRequest>),
-    refuse: oneshot::Sender<ToolError>,
-) {
+    command: CommandSpec,
+    mut requests: mpsc::UnboundedReceiver<SyncRequest>,
+) -> Result<(), ToolError> {
     let heard = |stream, piece: &[u8]| {
         job.state().log.take(stream, piece);
         job.news.notify_waiters();
@@ -417,23 +419,19 @@ async fn keep_running(
     let run = CommandRun { permit, doors: &ground.doors, settle: Disposition::Commit, commit_turn: &AtOnce };
     let outcome = run.ended_with_syncs(&command, &heard, &mut requests).await;
     job.state().log.finish();
-    let end = match outcome {
+    let (end, result) = match outcome {
         Ok((ended, on)) => {
             let how = ended.how;
             // Its end is no reason to lose what it changed.
             let to_finish = permit.to_finish();
             let kept = CommandRun { permit: &to_finish, ..run }.kept(ended, on).await;
-            kept.map_or_else(|error| not_kept(how, &error), |ran| end_of(&ran, permit))
+            (kept.map_or_else(|error| not_kept(how, &error), |ran| end_of(&ran, permit)), Ok(()))
         }
-        // Nothing was run, or it is unknown how the command ended.
-        Err(error) => {
-            let end = not_kept(HowEnded::Killed(SIGKILL), &error);
-            let _ = refuse.send(error);
-            end
-        }
+        Err(error) => (not_kept(HowEnded::Killed(SIGKILL), &error), Err(error)),
     };
     job.state().end = Some((end, job.began.elapsed()));
     job.news.notify_waiters();
+    result
 }
 
 fn end_of(ran: &SettledCommand, permit: &Permit) -> JobEnd {

@@ -241,7 +241,7 @@ impl Attendance {
         }
         for (source, is_ready) in self.sources.iter_mut().zip(ready.sources) {
             if is_ready || source.holds_piece() || self.gone.is_some() {
-                source.pass_on(&self.pieces, wake, self.gone.is_some());
+                source.pass_on(&self.pieces, wake, self.gone);
             }
         }
         if self.gone.is_none() && self.started.is_gone() {

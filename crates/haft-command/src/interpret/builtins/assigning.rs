@@ -161,7 +161,7 @@ impl Interpreter<'_> {
             |word: &ShellValue| !word.prefix().starts_with('-') || matches!(word.known(), Some("-v" | "-n" | "--"));
         let functions = words.first().is_some_and(|word| word.known() == Some("-f"));
         match functions {
-            true => words.iter().filter_map(ShellValue::known).for_each(|name| self.shell.forget_function(name, true)),
+            true => words.iter().filter_map(ShellValue::known).for_each(|name| self.shell.forget_function(name)),
             false if words.iter().all(is_usual) => self.unset_variables(words),
             false => self.perhaps(|interpreter| interpreter.unset_variables(words)),
         }
@@ -182,7 +182,7 @@ impl Interpreter<'_> {
                 None => {
                     self.shell.forget(name);
                     if !spares_functions {
-                        self.shell.forget_function(name, false);
+                        self.shell.perhaps_forget_function(name);
                     }
                 }
             }

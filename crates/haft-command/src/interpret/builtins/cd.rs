@@ -31,19 +31,22 @@ impl Interpreter<'_> {
             return;
         }
         let folders = self.folders_of(words);
-        let is_sure = self.surely_moves(words);
-        self.move_shell(folders, is_sure);
+        if self.surely_moves(words) { self.move_shell(folders) } else { self.perhaps_move_shell(folders) }
     }
 
     /// Moves to other folders, unless that fails.
-    fn move_shell(&mut self, folders: Vec<Folder>, is_sure: bool) {
-        let is_sure = is_sure && folders.iter().all(|folder| self.may_be_entered(folder));
+    fn move_shell(&mut self, folders: Vec<Folder>) {
+        if !folders.iter().all(|folder| self.may_be_entered(folder)) {
+            return self.perhaps_move_shell(folders);
+        }
+        self.shell.move_to(folders.clone());
+        self.control.moved = Some(ListEnd { worked: folders, failed: Vec::new() });
+    }
+
+    /// Moves to other folders, or stays.
+    fn perhaps_move_shell(&mut self, folders: Vec<Folder>) {
         let (from, before) = (self.shell.folders.now.clone(), self.shell.folders.before.clone());
         self.shell.move_to(folders.clone());
-        if is_sure {
-            self.control.moved = Some(ListEnd { worked: folders, failed: Vec::new() });
-            return;
-        }
         add_folders(&mut self.shell.folders.now, from.clone());
         add_folders(&mut self.shell.folders.before, before);
         self.control.moved = Some(ListEnd { worked: folders, failed: from });
@@ -95,11 +98,15 @@ impl Interpreter<'_> {
         for path in paths.iter().filter_map(|path| path.known()) {
             let place =
                 places::normal(&if path.starts_with('/') { path.to_owned() } else { format!("{folder}/{path}") });
-            self.note_made_at(&place, makes_parents);
+            let missing = self.missing_folders(&place);
+            if missing.len() <= 1 || makes_parents {
+                self.shell.folders.made.extend(missing);
+            }
         }
     }
 
-    fn note_made_at(&mut self, place: &str, makes_parents: bool) {
+    /// Returns a folder and those above it that are not certainly there; nothing where something else may be in the way.
+    fn missing_folders(&self, place: &str) -> Vec<String> {
         let mut missing = Vec::new();
         let above = Path::new(place).ancestors().map(|path| path.to_string_lossy().into_owned());
         for path in above {
@@ -107,13 +114,11 @@ impl Interpreter<'_> {
                 break;
             }
             if self.locate.locate(&path).kind.is_some() && !self.may_be_gone(&path) {
-                return;
+                return Vec::new();
             }
             missing.push(path);
         }
-        if missing.len() <= 1 || makes_parents {
-            self.shell.folders.made.extend(missing);
-        }
+        missing
     }
 
     /// Notes what a change may take away.
@@ -191,7 +196,7 @@ impl Interpreter<'_> {
                 let stack = self.shell.folders.stack.clone();
                 if let Some(folders) = self.shell.folders.stack.pop() {
                     self.shell.folders.stack.push(self.shell.folders.now.clone());
-                    self.move_shell(folders, true);
+                    self.move_shell(folders);
                     self.keep_stack_of_failure(&stack);
                 }
             }
@@ -207,7 +212,7 @@ impl Interpreter<'_> {
         }
         let stack = self.shell.folders.stack.clone();
         if let Some(folders) = self.shell.folders.stack.pop() {
-            self.move_shell(folders, true);
+            self.move_shell(folders);
             self.keep_stack_of_failure(&stack);
         }
     }

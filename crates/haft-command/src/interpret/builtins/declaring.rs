@@ -100,8 +100,7 @@ impl Interpreter<'_> {
             let is_associative = has_flag('A') && before.is_none();
             self.declare_kind(&name, VariableKind { is_associative, ..declared_kind });
             if let Some(value) = &value {
-                let is_array = has_flag('a') || has_flag('A') || self.shell.is_array(&name);
-                self.look_at_array_text(&name, value, is_array);
+                self.look_at_array_text(&name, value, has_flag);
             }
             match (value, refers) {
                 (Some(value), true) => self.refer(&name, &value),
@@ -127,7 +126,7 @@ impl Interpreter<'_> {
                 }
                 (None, _) => {}
             }
-            self.keep_readonly(&name, builtin == "readonly" || has_flag('r'));
+            self.keep_readonly(&name, builtin, has_flag);
             if exports && has_flag('f') {
                 self.shell.export_function(&name);
             } else if exports {
@@ -150,15 +149,16 @@ impl Interpreter<'_> {
         }
     }
 
-    fn keep_readonly(&mut self, name: &str, is_readonly: bool) {
-        if is_readonly {
+    fn keep_readonly(&mut self, name: &str, builtin: &str, has_flag: impl Fn(char) -> bool) {
+        if builtin == "readonly" || has_flag('r') {
             self.shell.declare(name, |kind| kind.is_readonly = true);
         }
     }
 
     /// Looks at the text of an array: bash expands a text in parentheses that comes out of quotes or a variable, and
     /// computes with the indexes in it.
-    fn look_at_array_text(&mut self, name: &str, value: &ShellValue, is_array: bool) {
+    fn look_at_array_text(&mut self, name: &str, value: &ShellValue, has_flag: impl Fn(char) -> bool) {
+        let is_array = has_flag('a') || has_flag('A') || self.shell.is_array(name);
         let begins_array = value.prefix().starts_with('(');
         if begins_array && !self.shell.is_associative(name) {
             keys_in(value).iter().for_each(|key| self.compute(key));

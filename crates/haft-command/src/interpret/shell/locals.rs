@@ -72,14 +72,15 @@ impl Shell {
         }
     }
 
-    /// Takes a function away, or perhaps: `unset` without a flag prefers the variable of that name.
-    pub(in crate::interpret) fn forget_function(&mut self, name: &str, is_sure: bool) {
-        let functions = Arc::make_mut(&mut self.functions);
-        match functions.get_mut(name) {
-            Some(function) if !is_sure => function.may_be_missing = true,
-            _ => {
-                functions.remove(name);
-            }
+    /// Takes a function away.
+    pub(in crate::interpret) fn forget_function(&mut self, name: &str) {
+        Arc::make_mut(&mut self.functions).remove(name);
+    }
+
+    /// Takes a function away, or not: `unset` without a flag prefers the variable of that name.
+    pub(in crate::interpret) fn perhaps_forget_function(&mut self, name: &str) {
+        if let Some(function) = Arc::make_mut(&mut self.functions).get_mut(name) {
+            function.may_be_missing = true;
         }
     }
 }

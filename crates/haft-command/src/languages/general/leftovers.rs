@@ -135,7 +135,7 @@ pub(crate) fn study(reader: &mut CallReader<'_>) {
         if let Some(host) = host_of_url(text) {
             reader.findings.connect(host);
         } else if looks_like_path(text)
-            && !(deed == PathEffect::Read && is_route(text) && is_only_a_name(program, *at, given[*at]))
+            && !(deed == PathEffect::Read && is_route(text) && (given[*at] || is_compared(program, *at)))
         {
             reader.findings.path(deed, text);
         }
@@ -220,15 +220,14 @@ fn only_prints(reader: &CallReader<'_>) -> bool {
     !has_tick && calls.into_iter().all(|name| HARMLESS.contains(&name))
 }
 
-/// Returns whether a string that no call has opened is handed to a call or compared, as the routes of a server are. One that
-/// is put into a variable may be opened by way of it.
-fn is_only_a_name(program: &TokenizedProgram, at: usize, is_given: bool) -> bool {
+/// Returns whether a string is compared. One that no call has opened is only a name where it is compared or handed to a call,
+/// as the routes of a server are; one that is put into a variable may be opened by way of it.
+fn is_compared(program: &TokenizedProgram, at: usize) -> bool {
     let is_sign = |at: Option<usize>, sign| at.is_some_and(|at| program.is_sign(at, sign));
     let before = |steps| at.checked_sub(steps);
-    let is_compared = is_sign(before(1), '=') && (is_sign(before(2), '=') || is_sign(before(2), '!'))
+    is_sign(before(1), '=') && (is_sign(before(2), '=') || is_sign(before(2), '!'))
         || program.is_sign(at + 1, '=') && program.is_sign(at + 2, '=')
-        || before(1).and_then(|at| program.word(at)) == Some("case");
-    is_given || is_compared
+        || before(1).and_then(|at| program.word(at)) == Some("case")
 }
 
 fn looks_like_path(text: &str) -> bool {

@@ -197,8 +197,7 @@ impl<'a> Find<'a> {
 
     fn part(&mut self, word: &ShellValue) {
         match word.known() {
-            Some("-exec" | "-ok") => self.run(false),
-            Some("-execdir" | "-okdir") => self.run(true),
+            Some(action @ ("-exec" | "-ok" | "-execdir" | "-okdir")) => self.run(action),
             Some("-delete") => {
                 let removed = self.found.iter().map(|path| RawEffect::Path(PathEffect::Remove, path.clone()));
                 self.reading.acts.extend(removed);
@@ -231,7 +230,7 @@ impl<'a> Find<'a> {
     }
 
     /// Runs a command for what is found: where `find` is, or in the folder of each.
-    fn run(&mut self, in_folder: bool) {
+    fn run(&mut self, action: &str) {
         let mut command: Vec<ShellValue> = Vec::new();
         while let Some(word) = self.next() {
             let ends_batch = word.known() == Some("+") && command.last().and_then(ShellValue::known) == Some("{}");
@@ -250,7 +249,7 @@ impl<'a> Find<'a> {
             let below = self.starts.iter().map(|start| NestedRun::Words(put(&something_below(start))));
             self.reading.inner.extend(below);
         }
-        if in_folder {
+        if action.ends_with("dir") {
             // What it does with the file itself is told already.
             let name = ShellValue::text("./found");
             let runs = self.starts.iter().map(|start| NestedRun::WordsIn(something_below(start), put(&name)));

@@ -74,7 +74,7 @@ impl ShellWords {
         if takes_option && next.is_some_and(|option| option.known() == Some("keyword")) {
             self.doubt();
         }
-        self.traces(takes_option && next.is_some_and(|option| option.known() == Some("xtrace")));
+        self.trace_if(takes_option && next.is_some_and(|option| option.known() == Some("xtrace")));
         match name {
             "rcfile" | "init-file" => {
                 self.reading.acts.extend(next.map(|file| RawEffect::Path(PathEffect::Run, file.clone())));
@@ -102,7 +102,7 @@ impl ShellWords {
         if flag.starts_with('-') {
             self.has_text |= letters.contains('c');
             self.reads_input |= letters.contains('s');
-            self.traces(letters.contains('x'));
+            self.trace_if(letters.contains('x'));
             self.checks += letters.matches('n').count();
             self.takes_back |= letters.contains('i');
         } else {
@@ -111,8 +111,8 @@ impl ShellWords {
         takes_next
     }
 
-    fn traces(&mut self, is_so: bool) {
-        if is_so && !self.reading.inner.contains(&NestedRun::Tracing) {
+    fn trace_if(&mut self, traces: bool) {
+        if traces && !self.reading.inner.contains(&NestedRun::Tracing) {
             self.reading.inner.push(NestedRun::Tracing);
         }
     }

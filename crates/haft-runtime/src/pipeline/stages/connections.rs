@@ -52,7 +52,7 @@ impl ConnectingCall<'_> {
             let mut open = Vec::new();
             let mut next = Some(first);
             while let Some(question) = next {
-                match self.at_once((&question.wanted, question.is_granted), &said) {
+                match self.at_once(&question, &said) {
                     Some(decision) => question.answer(decision),
                     None => open.push(question),
                 }
@@ -63,8 +63,7 @@ impl ConnectingCall<'_> {
             }
             for question in open {
                 let refused = || Decision::Refuse { why: "haft did not decide about it.".to_owned() };
-                let asked = (&question.wanted, question.is_granted);
-                let decision = self.at_once(asked, &said).unwrap_or_else(refused);
+                let decision = self.at_once(&question, &said).unwrap_or_else(refused);
                 question.answer(decision);
             }
         }
@@ -72,7 +71,8 @@ impl ConnectingCall<'_> {
     }
 
     /// Decides where no question is needed.
-    fn at_once(&self, (wanted, is_granted): (&ConnectionRequest, bool), said: &HostAnswers) -> Option<Decision> {
+    fn at_once(&self, question: &ConnectionQuestion, said: &HostAnswers) -> Option<Decision> {
+        let ConnectionQuestion { wanted, is_granted, .. } = question;
         let (mode, host) = (self.cx.session.mode(), Host(wanted.host.clone()));
         if mode == Mode::Plan {
             return Some(Decision::Refuse { why: PLAN.to_owned() });
@@ -84,27 +84,27 @@ impl ConnectingCall<'_> {
             _ => false,
         };
         match said.get(&wanted.host) {
-            Some(Ok(())) => return Some(allowed(wanted, true)),
+            Some(Ok(())) => return Some(allowed(wanted)),
             Some(Err(why)) => return Some(Decision::Refuse { why: why.clone() }),
             None => {}
         }
         let ruling = self.judge(&host);
-        let last_taint = self.last_taint(&ruling, is_granted);
+        let last_taint = self.last_taint(&ruling, question);
         // Where the settings allow a host at some ports, the words of a command were allowed because of those.
         if self.effects.iter().any(is_planned) && !self.is_by_port(&host) {
             if ruling.decision != decision::Decision::Allow {
                 self.cx.note(|notes| notes.hosts_not_granted.insert(wanted.host.clone()));
             }
-            return Some(allowed(wanted, true));
+            return Some(allowed(wanted));
         }
         match ruling.decision {
             // Even if the settings allow it, no person has agreed to that.
             decision::Decision::Allow | decision::Decision::Ask if last_taint.is_some() => None,
             // What has left the machine cannot be discarded, so it is asked about.
             decision::Decision::Allow | decision::Decision::Ask if mode == Mode::Try => None,
-            decision::Decision::Allow => Some(allowed(wanted, false)),
-            decision::Decision::Ask if is_granted && ruling.class == decision::Class::Ordinary => {
-                Some(allowed(wanted, false))
+            decision::Decision::Allow => Some(allowed_by_rules(wanted)),
+            decision::Decision::Ask if *is_granted && ruling.class == decision::Class::Ordinary => {
+                Some(allowed_by_rules(wanted))
             }
             decision::Decision::Deny => {
                 Some(Decision::Refuse { why: format!("The rule \"{}\" denies it.", ruling.rule) })
@@ -115,14 +115,14 @@ impl ConnectingCall<'_> {
 
     /// Returns what a connection adds, where the session would then have all three of private data, text from outside and a
     /// way out. What the running call has read so far counts.
-    fn last_taint(&self, ruling: &Ruling, is_granted: bool) -> Option<LastTaint> {
+    fn last_taint(&self, ruling: &Ruling, question: &ConnectionQuestion) -> Option<LastTaint> {
         let mut session = self.cx.session.bits();
         let runs = self.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
         let around = runs.then(|| CommandContainment::of(&self.cx.session.ground.doors));
         let own = taint::told_by(self.effects, &BTreeSet::new(), around.as_ref());
         session.extend(own.into_iter().filter(|bit| *bit == Taint::Private));
         session.extend((!self.cx.redactor.met().is_empty()).then_some(Taint::Private));
-        let is_sent = !is_granted && ruling.decision != decision::Decision::Allow;
+        let is_sent = !question.is_granted && ruling.decision != decision::Decision::Allow;
         let adds: &[Taint] = if is_sent { &[Taint::Untrusted, Taint::Send] } else { &[Taint::Untrusted] };
         taint::last_taint(&session, adds)
     }
@@ -191,11 +191,10 @@ impl ConnectingCall<'_> {
         let cx = self.cx;
         // One question at a time. When this one is next, a grant may have answered it.
         let _asking = cx.waiting(cx.session.asking.lock()).await;
-        let mut hosts: Vec<&ConnectionRequest> = open.iter().map(|question| &question.wanted).collect();
-        let granted: Vec<&ConnectionRequest> =
-            open.iter().filter(|question| question.is_granted).map(|question| &question.wanted).collect();
-        hosts.retain(|wanted| self.at_once((wanted, granted.contains(wanted)), said).is_none());
-        hosts.dedup_by_key(|wanted| (&wanted.host, wanted.port));
+        let mut open: Vec<&ConnectionQuestion> = open.iter().collect();
+        open.retain(|question| self.at_once(question, said).is_none());
+        open.dedup_by_key(|question| (&question.wanted.host, question.wanted.port));
+        let hosts: Vec<&ConnectionRequest> = open.iter().map(|question| &question.wanted).collect();
         if hosts.is_empty() {
             return;
         }
@@ -205,10 +204,10 @@ impl ConnectingCall<'_> {
         let setting = self.setting(&hosts);
         let preview = self.preview(&hosts, &setting);
         let about = QuestionSubject { entry: self.entry, called: self.called, effects: &effects, preview: &preview };
-        let taint = |wanted: &&ConnectionRequest| {
-            self.last_taint(&self.judge(&Host(wanted.host.clone())), granted.contains(wanted))
+        let taint = |question: &&ConnectionQuestion| {
+            self.last_taint(&self.judge(&Host(question.wanted.host.clone())), question)
         };
-        let last_taint = hosts.iter().find_map(taint);
+        let last_taint = open.iter().find_map(taint);
         let question = CallQuestion { cx, policy: self.policy, about, around: None, eviction: None, last_taint };
         let ruling = taints::asked_too(self.judge_effects(&effects), last_taint);
         let reason = ruling.reason.clone();
@@ -252,7 +251,12 @@ fn refused(setting: &HostSetting, why: &str) -> String {
     format!("no rule allows it, and {why}. The user can allow it with \"haft network allow {names}\": {setting}")
 }
 
-/// What is allowed by a person or by the words of the command may speak anything; else only ssh may hide its host.
-fn allowed(wanted: &ConnectionRequest, is_named: bool) -> Decision {
-    Decision::Allow { raw: wanted.speaks == Speaks::Other && (is_named || wanted.port == SSH), private: false }
+/// What is allowed by a person or by the words of the command may speak anything.
+fn allowed(wanted: &ConnectionRequest) -> Decision {
+    Decision::Allow { raw: wanted.speaks == Speaks::Other, private: false }
+}
+
+/// What only rules or settings allow may not hide its host, but for ssh.
+fn allowed_by_rules(wanted: &ConnectionRequest) -> Decision {
+    Decision::Allow { raw: wanted.speaks == Speaks::Other && wanted.port == SSH, private: false }
 }

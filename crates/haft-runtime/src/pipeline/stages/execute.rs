@@ -64,8 +64,7 @@ pub(crate) async fn execute(
     // A token of its own: when the time is up, only this call stops, not what shares the turn.
     let stop = cx.place.stop.child_token();
     // Only commands and redirected documents are asked about while they run.
-    let connects = |effect: &Effect| matches!(effect, Effect::Run(_) | Effect::Connect(_));
-    let runs = authorized.effects().iter().any(connects);
+    let runs = authorized.effects().iter().any(|effect| matches!(effect, Effect::Run(_) | Effect::Connect(_)));
     let (desk, asked) = runs.then(ConnectionDesk::open).unzip();
     let permit = cx.issue_permit(&authorized, stop.clone(), desk);
     let key = kept_under(cx, authorized.planned());
@@ -73,8 +72,9 @@ pub(crate) async fn execute(
     let caller = ConnectingCall { cx, policy, entry: &entry, called: &called, effects: &plan.effects };
     let (told_state, turn_only) = (cx.session.agent_state(), TurnOnly(cx.session.turn_number()));
     let agent_state: &dyn AgentState = told_state.as_deref().unwrap_or(&turn_only);
-    let (desk_of_user, session) = (DeskOfUser::of(cx), (&cx.session.name, &cx.session.ground.limits));
-    let run_context = RunContext::new(&permit, &cx.session.ground.doors, cx, session)
+    let (desk_of_user, ground) = (DeskOfUser::of(cx), &cx.session.ground);
+    let run_context = RunContext::new(&permit, &ground.doors, &cx.session.name, &ground.limits)
+        .reporting(cx)
         .settling(cx.session.mode().settling())
         .sharing(&cx.session.storage, agent_state)
         .keeping_jobs(&**cx.session.jobs)

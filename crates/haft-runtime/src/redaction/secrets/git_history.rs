@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use haft_contract::call::CallId;
-use haft_contract::context::{RunContext, Unheard};
+use haft_contract::context::RunContext;
 use haft_contract::doors::door::{GitStore, Provenance, Purpose, SecretFile, StagedEntries};
 use haft_contract::doors::process::{CommandSpec, HowEnded, Stream};
 use haft_contract::effect::{CommandLine, Effect};
@@ -285,7 +285,7 @@ async fn staged(cx: &CallContext<'_>, store: &GitStore, index: &Path) -> (Staged
     }
     let Some(folder) = index.parent() else { return (StagedEntries::default(), false) };
     let of_index = GitStore { git_dir: folder.to_owned(), ..store.clone() };
-    match output((cx, &of_index), &["ls-files", "-s", "-z"], Bytes::new()).await {
+    match (GitReader { cx, store: &of_index }).output(&["ls-files", "-s", "-z"], Bytes::new()).await {
         Ok((text, is_whole)) => (staged_by_git(&text), is_whole),
         Err(_) => (StagedEntries::default(), false),
     }
@@ -293,20 +293,20 @@ async fn staged(cx: &CallContext<'_>, store: &GitStore, index: &Path) -> (Staged
 
 /// Lists what is new.
 async fn list(cx: &CallContext<'_>, store: &GitStore, known: RepositoryHistory) -> Result<RepositoryHistory, String> {
-    let (text, has_all_refs) = output((cx, store), LIST_REFS, Bytes::new()).await?;
+    let (text, has_all_refs) = GitReader { cx, store }.output(LIST_REFS, Bytes::new()).await?;
     let refs = Refs::of(&text);
     let listed = Mutex::new(GitLogListing::default());
     let hear = |piece: &[u8]| listed.lock().unwrap_or_else(PoisonError::into_inner).take(piece);
     let known_tips = known.tips.iter().map(|tip| format!("^{tip}\n"));
     let input: String = store.named.iter().map(|named| format!("{named}\n")).chain(known_tips).collect();
-    let mut is_whole = run((cx, store), LIST, (input.into(), &hear)).await? && has_all_refs;
+    let mut is_whole = GitReader { cx, store }.run(LIST, input.into(), &hear).await? && has_all_refs;
     let (mut versions, committed) = listed.into_inner().unwrap_or_else(PoisonError::into_inner).end();
     let mut arrived = NewProtectedNames { committed, is_whole, ..NewProtectedNames::default() };
     arrived.replaced(&refs.replaced, &known.others);
     let mut others = refs.replaced;
     for tree in refs.trees.iter().chain(&store.trees).take(MOST_TREES) {
         let (text, has_all) =
-            output((cx, store), &["ls-tree", "-r", "-z", tree], Bytes::new()).await.unwrap_or_default();
+            GitReader { cx, store }.output(&["ls-tree", "-r", "-z", tree], Bytes::new()).await.unwrap_or_default();
         let files = tree_files(&text);
         if !known.others.contains(tree) {
             arrived.of_tree(files.guarded, &known.indexes);
@@ -342,67 +342,73 @@ async fn contents(
     versions: &[SecretVersion],
 ) -> Result<(Vec<SecretFile>, bool), String> {
     let objects: String = versions.iter().map(|(object, _)| format!("{object}\n")).collect();
-    let (content, is_whole) = output((cx, store), &["cat-file", "--batch"], objects.into()).await?;
+    let (content, is_whole) = GitReader { cx, store }.output(&["cat-file", "--batch"], objects.into()).await?;
     Ok((parted(&content, versions), is_whole))
 }
 
-/// Runs git and returns what it prints, and whether that is all.
-async fn output(place: (&CallContext<'_>, &GitStore), words: &[&str], input: Bytes) -> Result<(Vec<u8>, bool), String> {
-    let content = Mutex::new(Vec::new());
-    let hear = |piece: &[u8]| {
-        let mut content = content.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = MOST_BYTES.saturating_sub(content.len());
-        content.extend_from_slice(&piece[..piece.len().min(room)]);
-    };
-    let is_whole = run(place, words, (input, &hear)).await?;
-    let content = content.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let is_whole = is_whole && content.len() < MOST_BYTES;
-    Ok((content, is_whole))
+/// Runs git on a repository, in the sandbox.
+struct GitReader<'a> {
+    cx: &'a CallContext<'a>,
+    store: &'a GitStore,
 }
 
-/// Runs git in the sandbox and passes its output on; says whether it came to its end in time.
-async fn run(
-    (cx, store): (&CallContext<'_>, &GitStore),
-    words: &[&str],
-    (input, heard): (Bytes, &GitOutputSink<'_>),
-) -> Result<bool, String> {
-    let doors = &cx.session.ground.doors;
-    let root = Target::Inside(FileLocation::new(Path::new(""), Extent::Tree));
-    let folder = doors.look.real_path(&root).ok_or("the workspace has no real path")?;
-    let git = doors.processes.find_program(&["git"]).ok_or("there is no git")?;
-    let line = "git, to know the secrets in its history";
-    let mut all = vec![git.into_os_string()];
-    all.extend(PLAIN.iter().map(OsString::from));
-    all.extend(["--git-dir".into(), store.git_dir.clone().into(), "--work-tree".into(), folder.clone().into()]);
-    all.extend(words.iter().map(OsString::from));
-    let mut command = CommandSpec::new(all, line, folder, TIME);
-    command.input = input;
-    // A worktree has it outside the workspace.
-    command.readable = vec![store.git_dir.clone()];
-    command.environment = vec![("GIT_NO_LAZY_FETCH".into(), "1".into()), ("GIT_TERMINAL_PROMPT".into(), "0".into())];
-    let errand = Provenance {
-        call: CallId::fresh(),
-        tool: "secrets".to_owned(),
-        session: cx.session.name.clone(),
-        run: cx.session.run.clone(),
-        turn: cx.turn.number,
-        purpose: Purpose::default(),
-        old_changes: haft_contract::doors::door::OldChanges::Stay,
-    };
-    let effect = Effect::Run(CommandLine(line.into()));
-    let permit = permits::issue(errand, [effect].into(), cx.place.stop.clone());
-    let context = RunContext::new(&permit, doors, &Unheard, (&cx.session.name, cx.limits()));
-    let hear = |stream: Stream, piece: &[u8]| {
-        if stream == Stream::Out {
-            heard(piece);
+impl GitReader<'_> {
+    /// Runs git and returns what it prints, and whether that is all.
+    async fn output(&self, words: &[&str], input: Bytes) -> Result<(Vec<u8>, bool), String> {
+        let content = Mutex::new(Vec::new());
+        let hear = |piece: &[u8]| {
+            let mut content = content.lock().unwrap_or_else(PoisonError::into_inner);
+            let room = MOST_BYTES.saturating_sub(content.len());
+            content.extend_from_slice(&piece[..piece.len().min(room)]);
+        };
+        let is_whole = self.run(words, input, &hear).await?;
+        let content = content.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let is_whole = is_whole && content.len() < MOST_BYTES;
+        Ok((content, is_whole))
+    }
+
+    /// Runs git in the sandbox and passes its output on; says whether it came to its end in time.
+    async fn run(&self, words: &[&str], input: Bytes, heard: &GitOutputSink<'_>) -> Result<bool, String> {
+        let Self { cx, store } = self;
+        let doors = &cx.session.ground.doors;
+        let root = Target::Inside(FileLocation::new(Path::new(""), Extent::Tree));
+        let folder = doors.look.real_path(&root).ok_or("the workspace has no real path")?;
+        let git = doors.processes.find_program(&["git"]).ok_or("there is no git")?;
+        let line = "git, to know the secrets in its history";
+        let mut all = vec![git.into_os_string()];
+        all.extend(PLAIN.iter().map(OsString::from));
+        all.extend(["--git-dir".into(), store.git_dir.clone().into(), "--work-tree".into(), folder.clone().into()]);
+        all.extend(words.iter().map(OsString::from));
+        let mut command = CommandSpec::new(all, line, folder, TIME);
+        command.input = input;
+        // A worktree has it outside the workspace.
+        command.readable = vec![store.git_dir.clone()];
+        command.environment =
+            vec![("GIT_NO_LAZY_FETCH".into(), "1".into()), ("GIT_TERMINAL_PROMPT".into(), "0".into())];
+        let errand = Provenance {
+            call: CallId::fresh(),
+            tool: "secrets".to_owned(),
+            session: cx.session.name.clone(),
+            run: cx.session.run.clone(),
+            turn: cx.turn.number,
+            purpose: Purpose::default(),
+            old_changes: haft_contract::doors::door::OldChanges::Stay,
+        };
+        let effect = Effect::Run(CommandLine(line.into()));
+        let permit = permits::issue(errand, [effect].into(), cx.place.stop.clone());
+        let context = RunContext::new(&permit, doors, &cx.session.name, cx.limits());
+        let hear = |stream: Stream, piece: &[u8]| {
+            if stream == Stream::Out {
+                heard(piece);
+            }
+        };
+        match context.run(&command, &hear).await {
+            Ok(ran) => match ran.ended.how {
+                HowEnded::Exited(0) => Ok(true),
+                HowEnded::TimedOut => Ok(false),
+                HowEnded::Exited(_) | HowEnded::Killed(_) | HowEnded::Stopped => Err("git failed".to_owned()),
+            },
+            Err(error) => Err(error.what.trim_end_matches('.').to_owned()),
         }
-    };
-    match context.run(&command, &hear).await {
-        Ok(ran) => match ran.ended.how {
-            HowEnded::Exited(0) => Ok(true),
-            HowEnded::TimedOut => Ok(false),
-            HowEnded::Exited(_) | HowEnded::Killed(_) | HowEnded::Stopped => Err("git failed".to_owned()),
-        },
-        Err(error) => Err(error.what.trim_end_matches('.').to_owned()),
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn placed(arguments: Value, spec: &Spec, look: &dyn Look) -> Argument
     }
     for argument in spec.paths {
         let steps: Vec<&str> = argument.split('.').collect();
-        place_in(&mut fields, ("$", &steps), &mut |path| meant_by(path, look), &mut repairs);
+        PathRepair { meant: &|path| meant_by(path, look), repairs: &mut repairs }.place_in(&mut fields, "$", &steps);
     }
     ArgumentReading { value: Value::Object(fields), repairs }
 }
@@ -101,34 +101,37 @@ fn path_with_lines(text: &str, look: &dyn Look) -> Option<Value> {
     readings.next().map(Value::from)
 }
 
-/// Changes the paths at one place of the arguments: `path`, `paths[]`, `files[].path`.
-fn place_in(
-    fields: &mut Map<String, Value>,
-    (at, steps): (&str, &[&str]),
-    meant: &mut dyn FnMut(&str) -> Option<String>,
-    repairs: &mut Vec<String>,
-) {
-    let Some((step, rest)) = steps.split_first() else { return };
-    let name = step.trim_end_matches("[]");
-    let place = key_path(at, name);
-    let Some(value) = fields.get_mut(name) else { return };
-    let values: Vec<(String, &mut Value)> = match value {
-        Value::Array(items) if step.ends_with("[]") => {
-            items.iter_mut().enumerate().map(|(index, item)| (format!("{place}[{index}]"), item)).collect()
-        }
-        value => vec![(place, value)],
-    };
-    for (place, value) in values {
-        match value {
-            Value::Object(inner) => place_in(inner, (&place, rest), meant, repairs),
-            Value::String(text) => {
-                if let Some(path) = meant(text) {
-                    let path = Value::String(path);
-                    repairs.push(format!("{place}: {} → {}", shown(value), shown(&path)));
-                    *value = path;
-                }
+/// What puts in place of a path the one that is meant.
+struct PathRepair<'a> {
+    meant: &'a dyn Fn(&str) -> Option<String>,
+    repairs: &'a mut Vec<String>,
+}
+
+impl PathRepair<'_> {
+    /// Changes the paths at one place of the arguments: `path`, `paths[]`, `files[].path`.
+    fn place_in(&mut self, fields: &mut Map<String, Value>, at: &str, steps: &[&str]) {
+        let Some((step, rest)) = steps.split_first() else { return };
+        let name = step.trim_end_matches("[]");
+        let place = key_path(at, name);
+        let Some(value) = fields.get_mut(name) else { return };
+        let values: Vec<(String, &mut Value)> = match value {
+            Value::Array(items) if step.ends_with("[]") => {
+                items.iter_mut().enumerate().map(|(index, item)| (format!("{place}[{index}]"), item)).collect()
             }
-            _ => {}
+            value => vec![(place, value)],
+        };
+        for (place, value) in values {
+            match value {
+                Value::Object(inner) => self.place_in(inner, &place, rest),
+                Value::String(text) => {
+                    if let Some(path) = (self.meant)(text) {
+                        let path = Value::String(path);
+                        self.repairs.push(format!("{place}: {} → {}", shown(value), shown(&path)));
+                        *value = path;
+                    }
+                }
+                _ => {}
+            }
         }
     }
 }
