@@ -194,7 +194,7 @@ impl Gigabytes {
 /// Returns the variables that commands have as the user has them.
 fn passed_on() -> impl Iterator<Item = &'static str> {
     let folders = lists::FOLDERS.iter().chain(lists::SET_FOR_JOBS).map(|(name, _)| *name);
-    lists::VARIABLES.split_whitespace().chain(folders)
+    lists::VARIABLES.split_ascii_whitespace().chain(folders)
 }
 
 /// Returns the variables of jobs that the user has not set.
@@ -219,9 +219,9 @@ impl CommandSurroundings {
         let is_apart = |folder: &PathBuf| folder.is_absolute() && !home.starts_with(folder);
         let folders = |name: &str| value(name).into_iter().flat_map(std::env::split_paths).filter(is_apart);
         let named = || lists::FOLDERS.iter().flat_map(|(name, _)| folders(name));
-        let covered = || lists::SECRETS.split_whitespace();
+        let covered: Vec<&str> = lists::SECRETS.split_ascii_whitespace().collect();
         let secrets_in_named = lists::FOLDERS.iter().flat_map(|(name, usual)| {
-            let inner = covered().filter_map(move |secret| secret.strip_prefix(usual)?.strip_prefix('/'));
+            let inner = covered.iter().filter_map(move |secret| secret.strip_prefix(usual)?.strip_prefix('/'));
             folders(name).flat_map(move |folder| inner.clone().map(move |inner| folder.join(inner)).collect::<Vec<_>>())
         });
         let caches: Vec<ToolCache> =
@@ -229,11 +229,12 @@ impl CommandSurroundings {
         let listed = section.readable.iter();
         let own: Vec<PathBuf> = listed.map(|path| at_home(&path.to_string_lossy())).collect();
         // Tokens and keys may lie anywhere in a toolchain's folder; the sandbox looks for them.
-        let toolchains = || lists::TOOLCHAINS.split_whitespace().map(at_home);
+        let toolchains = || lists::TOOLCHAINS.split_ascii_whitespace().map(at_home);
         let keys = toolchains().chain(named());
         let keys = caches::with_caches(keys.collect(), &caches).into_iter().map(|folder| folder.join("*"));
-        let secrets_in_caches = lists::CACHES.iter().flat_map(|row| row.secrets(lists::SECRETS, &caches));
-        let hidden = covered().map(at_home).chain(secrets_in_named).chain(secrets_in_caches).chain(keys);
+        let secrets_in_caches = lists::CACHES.iter().flat_map(|row| row.secrets(&covered, &caches));
+        let hidden =
+            covered.iter().map(|secret| at_home(secret)).chain(secrets_in_named).chain(secrets_in_caches).chain(keys);
         // A file that the user lists is granted, for private registries.
         let hidden: Vec<PathBuf> = hidden.filter(|path| !own.contains(path)).collect();
         let elsewhere = lists::ELSEWHERE.iter().map(PathBuf::from);

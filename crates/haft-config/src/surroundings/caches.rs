@@ -63,10 +63,10 @@ impl CacheRow {
     }
 
     /// Returns the secrets of the usual folder, in the one where the cache is.
-    pub(super) fn secrets(&self, all: &str, caches: &[ToolCache]) -> Vec<PathBuf> {
+    pub(super) fn secrets(&self, all: &[&str], caches: &[ToolCache]) -> Vec<PathBuf> {
         let cache = caches.iter().find(|cache| cache.name == self.name).zip(self.folder);
         let Some((cache, usual)) = cache else { return Vec::new() };
-        let inner = all.split_whitespace().filter_map(|secret| secret.strip_prefix(usual)?.strip_prefix('/'));
+        let inner = all.iter().filter_map(|secret| secret.strip_prefix(usual)?.strip_prefix('/'));
         inner.map(|inner| cache.folder.join(inner)).collect()
     }
 

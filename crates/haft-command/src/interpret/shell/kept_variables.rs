@@ -22,13 +22,33 @@ pub(crate) const NUMBERS: &[&str] = &[
 ];
 
 /// Other variables that bash keeps; `*` stands for any text.
-const OTHERS: &str = "
-    FUNCNAME BASH_SOURCE BASH_ARGV BASH_ARGC BASH_ARGV0 BASH_REMATCH BASH_COMMAND BASH_LINENO BASH_VERSINFO BASH_VERSION
-    BASH_TRAPSIG BASHOPTS SHELLOPTS GROUPS DIRSTACK PIPESTATUS EPOCHREALTIME COMP_* COPROC READLINE_* _";
+const OTHERS: &[&str] = &[
+    "FUNCNAME",
+    "BASH_SOURCE",
+    "BASH_ARGV",
+    "BASH_ARGC",
+    "BASH_ARGV0",
+    "BASH_REMATCH",
+    "BASH_COMMAND",
+    "BASH_LINENO",
+    "BASH_VERSINFO",
+    "BASH_VERSION",
+    "BASH_TRAPSIG",
+    "BASHOPTS",
+    "SHELLOPTS",
+    "GROUPS",
+    "DIRSTACK",
+    "PIPESTATUS",
+    "EPOCHREALTIME",
+    "COMP_*",
+    "COPROC",
+    "READLINE_*",
+    "_",
+];
 
 /// Returns whether bash keeps a variable itself.
 pub(crate) fn is_kept(name: &str) -> bool {
-    NUMBERS.contains(&name) || OTHERS.split_whitespace().any(|kept| fits(kept, name))
+    NUMBERS.contains(&name) || OTHERS.iter().any(|kept| fits(kept, name))
 }
 
 /// Returns what such a variable may be after a value was assigned to it.
