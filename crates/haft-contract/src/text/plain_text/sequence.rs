@@ -45,10 +45,16 @@ impl Sequences {
     /// Runs text over the screen.
     pub(super) fn run(&mut self, text: &str, screen: &mut Screen) {
         let mut left = text;
+        // How much comes behind the lines that were looked at together: no text is looked at twice.
+        let mut unseen = text.len();
         while !left.is_empty() {
             if matches!(self.state, SequenceState::Text) {
-                let plain = plain_length(left);
-                let (drawn, behind) = left.split_at(plain);
+                if left.len() <= unseen {
+                    let length = length_before(left, ends_lines);
+                    unseen = left.len() - length;
+                    left = screen.scroll_through(left, length);
+                }
+                let (drawn, behind) = left.split_at(length_before(left, ends_text));
                 screen.draw(drawn);
                 left = behind;
             }
@@ -202,13 +208,27 @@ fn control_character(c: char, screen: &mut Screen) {
     }
 }
 
-/// How many bytes of the text are no control characters.
-fn plain_length(text: &str) -> usize {
+/// Returns whether a byte may begin a control character. 0xC2 begins those of the second set, and others.
+fn ends_text(byte: u8) -> bool {
+    byte < b' ' || byte == 0x7f || byte == 0xc2
+}
+
+/// Returns whether a byte may begin a control character that is not part of plain lines.
+fn ends_lines(byte: u8) -> bool {
+    ends_text(byte) && byte != b'\n' && byte != b'\t'
+}
+
+/// How many bytes of the text come before a control character that begins with such a byte.
+fn length_before(text: &str, may_begin: impl Fn(u8) -> bool) -> usize {
+    /// So many bytes are compared at a time.
+    const AT_ONCE: usize = 64;
+    let has_none = |bytes: &&[u8]| !bytes.iter().fold(false, |found, &byte| found | may_begin(byte));
     let mut from = 0;
     loop {
-        // 0xC2 begins the second set of control characters, and others.
-        let found = text.as_bytes()[from..].iter().position(|&byte| byte < b' ' || byte == 0x7f || byte == 0xc2);
-        let Some(at) = found.map(|at| from + at) else { return text.len() };
+        let bytes = &text.as_bytes()[from..];
+        let passed: usize = bytes.chunks(AT_ONCE).take_while(has_none).map(<[u8]>::len).sum();
+        let found = bytes[passed..].iter().position(|&byte| may_begin(byte));
+        let Some(at) = found.map(|at| from + passed + at) else { return text.len() };
         match text[at..].chars().next() {
             Some(c) if !c.is_control() => from = at + c.len_utf8(),
             _ => return at,

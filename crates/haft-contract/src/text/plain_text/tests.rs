@@ -149,6 +149,7 @@ fn outputs() -> impl Strategy<Value = Vec<u8>> {
         Just(b"\r".to_vec()),
         Just(b"\x08".to_vec()),
         Just(vec![b'y'; 3000]),
+        (1usize..120).prop_map(|lines| "one\tlïne\n".repeat(lines).into_bytes()),
         "\u{1b}\\[[0-9;?]{0,4}[A-HJKPX@hlmsu]".prop_map(String::into_bytes),
         "\u{1b}[\\]PX78MDEc(_][a-z]{0,3}(\u{7}|\u{1b}\\\\)?".prop_map(String::into_bytes),
         prop::collection::vec(any::<u8>(), 0..6),
