@@ -130,11 +130,19 @@ pub(crate) fn attend(mut task: Task, pieces: Sender<OutputPiece>, wake: &Wake) -
         exceeded: None,
     };
     loop {
-        attendance.wait(wake);
-        if let Some(result) = attendance.step(wake) {
+        let ready = attendance.wait(wake);
+        if let Some(result) = attendance.step(wake, &ready) {
             return attendance.finished(result, began);
         }
     }
+}
+
+/// What a wait found: only that is looked at, because each look is a system call.
+struct Readiness {
+    /// Reports of the launcher, or the end of a process.
+    news: bool,
+    wake: bool,
+    sources: [bool; 2],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -180,14 +188,21 @@ enum Course {
 }
 
 impl Attendance {
-    fn wait(&self, wake: &Wake) {
-        let sources = self.sources.iter().filter_map(OutputSource::awaited);
-        let descriptors = sources.chain(self.started.news()).map(AsFd::as_fd).chain([wake.as_fd()]);
+    fn wait(&self, wake: &Wake) -> Readiness {
+        let sources = self.sources.each_ref().map(OutputSource::awaited);
+        let awaited = sources.into_iter().flatten();
+        let descriptors = [wake.as_fd()].into_iter().chain(awaited.chain(self.started.news()).map(AsFd::as_fd));
         let mut polled: Vec<PollFd<'_>> =
             descriptors.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)).collect();
         let left = self.next_moment().map(|moment| moment.saturating_duration_since(Instant::now()));
         let left = left.and_then(|left| Timespec::try_from(left).ok());
-        let _ = poll(&mut polled, left.as_ref());
+        // What a failed wait does not say is looked at.
+        let has_failed = poll(&mut polled, left.as_ref()).is_err();
+        let mut ready = polled.iter().map(|descriptor| has_failed || !descriptor.revents().is_empty());
+        let mut next = || ready.next().unwrap_or(has_failed);
+        let wake = next();
+        let sources = sources.map(|source| source.is_some() && next());
+        Readiness { wake, sources, news: ready.any(|is_ready| is_ready) }
     }
 
     /// Returns when something is to be done even if nothing happens.
@@ -208,10 +223,14 @@ impl Attendance {
     }
 
     /// Does what is to be done now; returns something when all is over.
-    fn step(&mut self, wake: &Wake) -> Option<Result<(), NoFinish>> {
-        wake.clear();
-        for report in self.started.take_news() {
-            self.note(report);
+    fn step(&mut self, wake: &Wake, ready: &Readiness) -> Option<Result<(), NoFinish>> {
+        if ready.wake {
+            wake.clear();
+        }
+        if ready.news {
+            for report in self.started.take_news() {
+                self.note(report);
+            }
         }
         for signal in wake.take_signals() {
             match signal {
@@ -220,8 +239,10 @@ impl Attendance {
                 signal => self.started.signal(signal),
             }
         }
-        for source in &mut self.sources {
-            source.pass_on(&self.pieces, wake, self.gone.is_some());
+        for (source, is_ready) in self.sources.iter_mut().zip(ready.sources) {
+            if is_ready || source.holds_piece() || self.gone.is_some() {
+                source.pass_on(&self.pieces, wake, self.gone.is_some());
+            }
         }
         if self.gone.is_none() && self.started.is_gone() {
             self.gone = Some(Instant::now());

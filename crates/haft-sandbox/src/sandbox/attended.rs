@@ -1,6 +1,7 @@
 //! Waits for a command while a thread attends to it: passes on its output, signals, and requests to stop.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use haft_contract::doors::door::Permit;
 use haft_contract::doors::process::{CallerStreams, OutputListener};
@@ -14,8 +15,9 @@ use crate::running::wake::{AbandonWhenDropped, ThreadRequest, Wake};
 /// How many pieces of output wait for the reader; then the command waits.
 const PIECES: usize = 4;
 
-/// How much of a piece is dealt with before others on this thread come first.
+/// How much of a piece is dealt with before others on this thread may come first, and how long they wait at least.
 const PART: usize = 16 * 1024;
+const TURN: Duration = Duration::from_millis(1);
 
 /// Lets a thread attend to the command; passes on what it prints, and the wish to stop.
 pub(super) async fn attended(
@@ -30,6 +32,7 @@ pub(super) async fn attended(
     let streams = task.streams.clone();
     let attends = tokio::task::spawn_blocking(move || attend(task, tell, &wake));
     let mut is_told = false;
+    let mut turn = Instant::now();
     loop {
         tokio::select! {
             biased;
@@ -45,8 +48,11 @@ pub(super) async fn attended(
                     abandon.0.there_is_room();
                     for part in piece.chunks(PART) {
                         heard(stream, part);
-                        // A program that prints without end always has another piece: others on this thread come first.
-                        tokio::task::yield_now().await;
+                        // A program that prints without end always has another piece: others on this thread get a turn.
+                        if turn.elapsed() >= TURN {
+                            tokio::task::yield_now().await;
+                            turn = Instant::now();
+                        }
                         if !is_told && permit.stop().is_cancelled() {
                             is_told = true;
                             abandon.0.tell(ThreadRequest::Stop);
