@@ -90,9 +90,6 @@ impl Performance<'_> {
             let standing = self.take_back_first(self.deeds.len());
             return Err(TransactionFailure { cause: NotDone::System(place, error), standing });
         }
-        for (notes, one) in notes.iter_mut().zip(staged) {
-            notes.extend(one.map(|one| one.notes).unwrap_or_default());
-        }
         Ok(notes)
     }
 
@@ -107,12 +104,16 @@ impl Performance<'_> {
         }
         #[cfg(test)]
         super::crash_points::point();
-        self.put_in_place(index, staged[index].as_deref()).map_err(|trouble| {
+        let placed = self.put_in_place(index, staged[index].as_deref()).map_err(|trouble| {
             // It may lie in folders that are taken back.
             self.unstage(staged, index);
             let standing = self.take_back(index, &trouble);
             TransactionFailure { cause: trouble.at(&self.deeds[index].place), standing }
-        })
+        });
+        let mut notes = placed?;
+        // Nothing of it is needed any more, and there may be many.
+        notes.extend(staged[index].take().map(|placed| placed.notes).unwrap_or_default());
+        Ok(notes)
     }
 
     fn has_content(&self, index: usize) -> bool {
@@ -248,7 +249,7 @@ impl Performance<'_> {
             }
             Some(IntentStep::Move { to, .. }) => {
                 let there = snapshot::glance(self.job.root, &to.path()).ok().and_then(|seen| seen.stat);
-                let both = there.as_ref().zip(stat.as_ref());
+                let both = there.as_ref().zip(stat.as_deref());
                 both.is_some_and(|(there, moved)| (there.st_dev, there.st_ino) == (moved.st_dev, moved.st_ino))
             }
         }
@@ -264,7 +265,7 @@ impl Performance<'_> {
         let deed = &self.deeds[index];
         let travel = deed.brought().map_or(Travel::Nothing, Travel::Comes);
         let (root, place, syncing) = (self.job.root, deed.place.as_path(), self.syncing);
-        ReplaceTarget { root, place, beside, seen: stat.as_ref(), travel, syncing }
+        ReplaceTarget { root, place, beside, seen: stat.as_deref(), travel, syncing }
     }
 
     /// Does one deed; returns what is worth knowing of it.

@@ -268,7 +268,8 @@ impl TransactionContext<'_> {
 pub(in crate::files) struct PreparedMutation {
     /// The step that does it, by its place in the intent; nothing when nothing is left to do.
     pub(in crate::files) step: Option<usize>,
-    pub(in crate::files) stat: Option<Stat>,
+    /// Boxed: a transaction may have many thousand, most of them of places with nothing.
+    pub(in crate::files) stat: Option<Box<Stat>>,
 }
 
 /// Prepares all deeds. Whatever concerns one file only is looked for in all of them before it is told.
@@ -286,6 +287,7 @@ fn prepare_all(
         let allowed = shut.refuse(deed).map_err(|error| NotDone::System(deed.place.clone(), error));
         match allowed.and_then(|()| prepare(job, deed, &made, keep)) {
             Ok((step, stat)) => {
+                let stat = stat.map(Box::new);
                 known.push(deed);
                 prepared.push(PreparedMutation { step: step.is_some().then_some(steps.len()), stat });
                 steps.extend(step);
