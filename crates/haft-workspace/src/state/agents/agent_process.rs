@@ -2,6 +2,9 @@
 //!
 //! A process number is not enough: the system reuses it for a new process some day. The start time of the process is.
 
+use std::fs::File;
+use std::io::Read;
+
 use serde::{Deserialize, Serialize};
 
 /// The process of an agent.
@@ -18,6 +21,9 @@ const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ash", "busybox"];
 
 /// What started within this time before a process, in ticks of 10 ms, was started for it.
 const JUST_NOW: u64 = 30;
+
+/// Longest `stat` of a process: a name of 16 letters and some fifty numbers.
+const LONGEST_STAT: usize = 1024;
 
 impl AgentProcess {
     /// Returns the process with this number; nothing if there is none.
@@ -53,7 +59,10 @@ struct Stat {
 
 impl Stat {
     fn of(pid: i32) -> Option<Self> {
-        let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // One call reads the line, which has no length before it is read.
+        let mut room = [0; LONGEST_STAT];
+        let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut room).ok()?;
+        let text = str::from_utf8(&room[..length]).ok()?;
         // The name is in parentheses, and may contain anything.
         let (head, rest) = text.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
