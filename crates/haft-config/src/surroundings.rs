@@ -219,7 +219,6 @@ impl CommandSurroundings {
         let is_apart = |folder: &PathBuf| folder.is_absolute() && !home.starts_with(folder);
         let folders = |name: &str| value(name).into_iter().flat_map(std::env::split_paths).filter(is_apart);
         let named = || lists::FOLDERS.iter().flat_map(|(name, _)| folders(name));
-        // Many rows ask for them.
         let covered: Vec<&str> = lists::SECRETS.split_ascii_whitespace().collect();
         let secrets_in_named = lists::FOLDERS.iter().flat_map(|(name, usual)| {
             let inner = covered.iter().filter_map(move |secret| secret.strip_prefix(usual)?.strip_prefix('/'));

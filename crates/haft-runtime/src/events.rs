@@ -1,11 +1,11 @@
 //! Reports what happens to calls to every subscriber.
 //!
 //! Each subscriber has its own queue with a filter in front. A slow subscriber loses only its own oldest events, and a
-//! subscriber that panics ends only its own task. haft builds no event while there is no subscriber. Dropping a
-//! subscription ends it.
+//! subscriber that panics ends only its own task. haft builds no event that no subscriber wants. Dropping a subscription
+//! ends it.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
@@ -86,6 +86,17 @@ pub enum EventKind {
     Failed,
 }
 
+impl EventKind {
+    /// Returns the kind of the terminal event of a call that ended like this.
+    pub(crate) fn of_end(status: Status) -> Self {
+        if status == Status::Ok { EventKind::Finished } else { EventKind::Failed }
+    }
+
+    fn bit(self) -> u16 {
+        1 << self as u16
+    }
+}
+
 impl CallEventContent {
     /// Returns the kind of the event.
     pub fn kind(&self) -> EventKind {
@@ -121,7 +132,8 @@ pub struct Events {
 
 #[derive(Default)]
 struct Subscribers {
-    count: AtomicUsize,
+    /// The kinds of events that some queue takes, a bit each.
+    wanted: AtomicU16,
     queues: RwLock<Vec<Weak<Queue>>>,
 }
 
@@ -133,7 +145,7 @@ struct Queue {
 
 #[derive(Default)]
 struct EventBacklog {
-    events: VecDeque<Arc<CallEvent>>,
+    events: VecDeque<CallEvent>,
     missed: u64,
 }
 
@@ -150,30 +162,42 @@ impl Events {
 
     fn subscribe_to(&self, only: Option<EventKind>) -> Subscription {
         let queue = Arc::new(Queue { only, waiting: Mutex::default(), arrived: Notify::new() });
-        let mut queues = self.subscribers.queues.write().unwrap_or_else(PoisonError::into_inner);
-        queues.push(Arc::downgrade(&queue));
-        self.subscribers.count.store(queues.len(), Ordering::Release);
+        self.subscribers.change(|queues| queues.push(Arc::downgrade(&queue)));
         Subscription { queue, subscribers: self.subscribers.clone() }
     }
 
-    /// Reports what happened. Calls `what` only when a subscriber listens.
-    pub(crate) fn tell(&self, call: &CallId, what: impl FnOnce() -> CallEventContent) {
-        if self.subscribers.count.load(Ordering::Acquire) == 0 {
+    /// Reports what happened. Calls `what` only when a subscriber wants this kind.
+    pub(crate) fn tell(&self, call: &CallId, kind: EventKind, what: impl FnOnce() -> CallEventContent) {
+        if self.subscribers.wanted.load(Ordering::Acquire) & kind.bit() == 0 {
             return;
         }
-        let event = Arc::new(CallEvent { call: call.clone(), what: what() });
-        let kind = event.what.kind();
+        let event = CallEvent { call: call.clone(), what: what() };
+        debug_assert_eq!(event.what.kind(), kind);
         let queues = self.subscribers.queues.read().unwrap_or_else(PoisonError::into_inner);
-        for queue in queues.iter().filter_map(Weak::upgrade) {
-            if queue.only.is_none_or(|only| only == kind) {
-                queue.push(event.clone());
-            }
+        let mut taking = queues.iter().filter_map(Weak::upgrade).filter(|queue| queue.takes(kind));
+        // Mostly there is one, and it gets the event itself.
+        if let Some(first) = taking.next() {
+            taking.for_each(|queue| queue.push(event.clone()));
+            first.push(event);
         }
     }
 }
 
+impl Subscribers {
+    fn change(&self, change: impl FnOnce(&mut Vec<Weak<Queue>>)) {
+        let mut queues = self.queues.write().unwrap_or_else(PoisonError::into_inner);
+        change(&mut queues);
+        let wanted = queues.iter().filter_map(Weak::upgrade).map(|queue| queue.only.map_or(u16::MAX, EventKind::bit));
+        self.wanted.store(wanted.fold(0, |all, kinds| all | kinds), Ordering::Release);
+    }
+}
+
 impl Queue {
-    fn push(&self, event: Arc<CallEvent>) {
+    fn takes(&self, kind: EventKind) -> bool {
+        self.only.is_none_or(|only| only == kind)
+    }
+
+    fn push(&self, event: CallEvent) {
         let mut waiting = self.lock();
         if waiting.events.len() >= LONGEST_QUEUE {
             waiting.events.pop_front();
@@ -197,7 +221,7 @@ pub struct Subscription {
 
 impl Subscription {
     /// Waits for the next event.
-    pub async fn next(&mut self) -> Arc<CallEvent> {
+    pub async fn next(&mut self) -> CallEvent {
         loop {
             if let Some(event) = self.try_next() {
                 return event;
@@ -207,7 +231,7 @@ impl Subscription {
     }
 
     /// Returns the next event if there is one.
-    pub fn try_next(&mut self) -> Option<Arc<CallEvent>> {
+    pub fn try_next(&mut self) -> Option<CallEvent> {
         self.queue.lock().events.pop_front()
     }
 
@@ -219,10 +243,8 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        let mut queues = self.subscribers.queues.write().unwrap_or_else(PoisonError::into_inner);
         let gone = Arc::as_ptr(&self.queue);
-        queues.retain(|queue| !std::ptr::eq(queue.as_ptr(), gone));
-        self.subscribers.count.store(queues.len(), Ordering::Release);
+        self.subscribers.change(|queues| queues.retain(|queue| !std::ptr::eq(queue.as_ptr(), gone)));
     }
 }
 
@@ -231,7 +253,12 @@ mod tests {
     use super::*;
 
     fn chunk(events: &Events, text: &str) {
-        events.tell(&CallId::new("1"), || CallEventContent::OutputChunk(text.to_owned()));
+        events.tell(&CallId::new("1"), EventKind::OutputChunk, || CallEventContent::OutputChunk(text.to_owned()));
+    }
+
+    fn yes(events: &Events) {
+        let given = || CallEventContent::ApprovalGiven { verdict: Verdict::AllowOnce, scope: None };
+        events.tell(&CallId::new("1"), EventKind::ApprovalGiven, given);
     }
 
     fn take_all(subscription: &mut Subscription) -> Vec<EventKind> {
@@ -244,12 +271,15 @@ mod tests {
         let mut all = events.subscribe();
         let mut verdicts = events.subscribe_only(EventKind::ApprovalGiven);
         chunk(&events, "a");
-        events.tell(&CallId::new("1"), || CallEventContent::ApprovalGiven { verdict: Verdict::AllowOnce, scope: None });
+        yes(&events);
         assert_eq!(take_all(&mut all), [EventKind::OutputChunk, EventKind::ApprovalGiven]);
         assert_eq!(take_all(&mut verdicts), [EventKind::ApprovalGiven]);
         drop(all);
+        events.tell(&CallId::new("1"), EventKind::OutputChunk, || panic!("nobody wants it, so nothing is built"));
+        yes(&events);
+        assert_eq!(take_all(&mut verdicts), [EventKind::ApprovalGiven]);
         drop(verdicts);
-        events.tell(&CallId::new("1"), || panic!("nobody listens, so nothing is built"));
+        events.tell(&CallId::new("1"), EventKind::ApprovalGiven, || panic!("nobody listens, so nothing is built"));
     }
 
     #[test]

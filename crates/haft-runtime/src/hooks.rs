@@ -122,7 +122,11 @@ impl Hooks {
     }
 
     /// Informs every hook, the last one first. If the call is stopped, the remaining hooks are not informed.
-    pub(crate) async fn after(&self, cx: &CallContext<'_>, ran: ExecutedCall) -> Result<ExecutedCall, ToolError> {
+    pub(crate) async fn after(
+        &self,
+        cx: &CallContext<'_>,
+        ran: Box<ExecutedCall>,
+    ) -> Result<Box<ExecutedCall>, ToolError> {
         let concerned = self.concerned(&ran.called.tool);
         if concerned.is_empty() {
             return Ok(ran);
@@ -169,7 +173,7 @@ async fn ask_all(
     }
 }
 
-async fn tell_all(hooks: Vec<&dyn Hook>, cx: &CallContext<'_>, mut ran: ExecutedCall) -> ExecutedCall {
+async fn tell_all(hooks: Vec<&dyn Hook>, cx: &CallContext<'_>, mut ran: Box<ExecutedCall>) -> Box<ExecutedCall> {
     for hook in hooks.into_iter().rev() {
         let hook_context = HookContext::new(cx, hook.name());
         let output = ran.output.clone();

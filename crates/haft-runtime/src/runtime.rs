@@ -8,6 +8,7 @@ use haft_contract::doors::door::Doors;
 use haft_contract::limits::Limits;
 use haft_contract::outcome::result::ToolResult;
 use haft_policy::policy::Policy;
+use std::pin::pin;
 use std::sync::Arc;
 
 use crate::asking::approval::Approver;
@@ -226,7 +227,7 @@ impl Runtime {
         join_all(calls.into_iter().map(|call| call.inspect(ended))).await
     }
 
-    async fn drive(&self, cx: &CallContext<'_>, call: &mut ToolCall) -> Result<ExecutedCall, Halt> {
+    async fn drive(&self, cx: &CallContext<'_>, call: &mut ToolCall) -> Result<Box<ExecutedCall>, Halt> {
         cx.begin();
         // What does the model want?
         let resolved = cx.at_once(Resolve, || resolve(&self.catalog, &self.policy, call))?;
@@ -234,23 +235,24 @@ impl Runtime {
         let prepared = cx.at_once(Prepare, || prepare(cx, &self.catalog, parsed))?;
 
         // May it?
-        let checked = cx.at(BeforeHooks, self.hooks.before(cx, prepared)).await?;
-        let planned = cx.at(LineUp, line_up(cx, checked)).await?;
+        let checked = cx.at(BeforeHooks, pin!(self.hooks.before(cx, prepared))).await?;
+        let planned = cx.at(LineUp, pin!(line_up(cx, checked))).await?;
         secrets::learn_first(cx, &planned.plan.effects).await;
-        let authorized = cx.at(Authorize, authorize(cx, &self.policy, planned)).await?;
+        let authorized = cx.at(Authorize, pin!(authorize(cx, &self.policy, planned))).await?;
 
         // Do it, once.
-        let ran = match cx.at(Recall, recall(cx, &authorized)).await? {
+        let remembered = cx.at(Recall, pin!(recall(cx, &authorized))).await?;
+        let ran = match remembered {
             Some(remembered) => remembered,
             None => {
                 let commands = Commands::of(authorized.effects(), &cx.session.ground);
                 let touched = gate::touched(authorized.effects(), cx.session.ground.only_session.as_deref());
-                let _slot = cx.at(Gate, cx.waiting(self.gate.enter(&touched, commands))).await?;
-                cx.at(Execute, execute(cx, &self.policy, authorized)).await?
+                let _slot = cx.at(Gate, pin!(cx.waiting(self.gate.enter(&touched, commands)))).await?;
+                cx.at(Execute, pin!(execute(cx, &self.policy, authorized))).await?
             }
         };
 
         // Say what happened.
-        cx.at(AfterHooks, self.hooks.after(cx, ran)).await
+        cx.at(AfterHooks, pin!(self.hooks.after(cx, ran))).await
     }
 }

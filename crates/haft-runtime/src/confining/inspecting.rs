@@ -6,6 +6,7 @@
 //!
 //! Not here: the findings of an inspection (`haft_contract::doors::inspection::Inspection`).
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use haft_contract::BoxFuture;
@@ -59,13 +60,13 @@ impl Runtime {
     async fn inspected<I: Inspection>(&self, cx: &CallContext<'_>, inspection: &I) -> Result<I::Found, Halt> {
         let effects: Arc<[Effect]> = [Effect::Run(inspection.line())].into();
         cx.note(|notes| notes.effects = Some(effects.clone()));
-        cx.at(Authorize, async { refuse_denied(cx, self.policy(), (inspection.tool(), &effects)) }).await?;
-        let _slot = cx.at(Gate, cx.waiting(self.gate().enter(&effects, Commands::SideBySide))).await?;
+        cx.at_once(Authorize, || refuse_denied(cx, self.policy(), (inspection.tool(), &effects)))?;
+        let _slot = cx.at(Gate, pin!(cx.waiting(self.gate().enter(&effects, Commands::SideBySide)))).await?;
         let permit = cx.issue_for_inspection(inspection.tool(), effects);
         let ground = &cx.session.ground;
         let run_context = RunContext::new(&permit, &ground.doors, &cx.session.name, &ground.limits);
         let run_context = run_context.reporting(cx).settling(Mode::Try.settling());
-        cx.at(Execute, inspection.run(&run_context)).await
+        cx.at(Execute, pin!(inspection.run(&run_context))).await
     }
 }
 

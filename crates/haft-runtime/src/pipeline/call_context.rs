@@ -6,6 +6,7 @@ mod done;
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -35,7 +36,7 @@ use crate::asking::purpose;
 use crate::catalogue::entry::CatalogEntry;
 use crate::confining::containment::CommandContainment;
 use crate::confining::permits;
-use crate::events::CallEventContent;
+use crate::events::{CallEventContent, EventKind};
 use crate::hooks::HookQuestion;
 use crate::redaction::redact::{ChunkRedactor, Redactor};
 use crate::redaction::secrets;
@@ -111,7 +112,7 @@ impl<'a> CallContext<'a> {
             redactor: session.ground.redactor.noting(),
             closed: false,
         };
-        cx.tell(|| {
+        cx.tell(EventKind::Started, || {
             // First, because it learns what is secret.
             let arguments = cx.shown_arguments(&call.arguments);
             CallEventContent::Started { tool: shown_name(session, &call.name), arguments }
@@ -132,20 +133,24 @@ impl<'a> CallContext<'a> {
     }
 
     /// Runs one stage: times it, traces it, tells it, and notes where the call is.
+    ///
+    /// The caller pins the work, because a stage's future is large and would be moved and kept twice here.
     pub(crate) async fn at<T>(
         &self,
         stage: CallStage,
-        work: impl Future<Output = Result<T, ToolError>>,
+        work: Pin<&mut impl Future<Output = Result<T, ToolError>>>,
     ) -> Result<T, Halt> {
         self.stage.store(stage as u8, Ordering::Release);
-        // Pinned here: a stage's future is large, and would be moved twice more.
-        let work = std::pin::pin!(work);
         let outcome = work.instrument(tracing::debug_span!("stage", stage = stage.code(), call = %self.id)).await;
         self.ended(stage, outcome)
     }
 
     fn ended<T>(&self, stage: CallStage, outcome: Result<T, ToolError>) -> Result<T, Halt> {
-        self.tell(|| CallEventContent::StageFinished { stage, took: self.time_of_stage(), halted: outcome.is_err() });
+        self.tell(EventKind::StageFinished, || CallEventContent::StageFinished {
+            stage,
+            took: self.time_of_stage(),
+            halted: outcome.is_err(),
+        });
         outcome.map_err(|error| Halt { at: stage, error })
     }
 
@@ -158,8 +163,8 @@ impl<'a> CallContext<'a> {
     /// Lets the call run until it ends, panics, or is cancelled before it has begun to act.
     pub(crate) async fn guarded(
         &self,
-        drive: impl Future<Output = Result<ExecutedCall, Halt>>,
-    ) -> Result<ExecutedCall, Halt> {
+        drive: impl Future<Output = Result<Box<ExecutedCall>, Halt>>,
+    ) -> Result<Box<ExecutedCall>, Halt> {
         let drive = AssertUnwindSafe(drive).catch_unwind();
         tokio::select! {
             // First the signal: a call that was stopped does not ask or begin anything more.
@@ -197,7 +202,7 @@ impl<'a> CallContext<'a> {
         self.tell_effects();
         self.remember(&result);
         self.turn.leave(&self.place);
-        self.tell(|| CallEventContent::ended(result.clone()));
+        self.tell(EventKind::of_end(result.status), || CallEventContent::ended(result.clone()));
         result
     }
 
@@ -230,7 +235,7 @@ impl<'a> CallContext<'a> {
 
     fn set_bit(&self, bit: Taint) {
         if self.session.set_bit(bit) {
-            self.tell(|| CallEventContent::BitSet(bit));
+            self.tell(EventKind::BitSet, || CallEventContent::BitSet(bit));
         }
     }
 
@@ -345,8 +350,8 @@ impl<'a> CallContext<'a> {
         look(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn tell(&self, what: impl FnOnce() -> CallEventContent) {
-        self.session.ground.events.tell(&self.id, what);
+    pub(crate) fn tell(&self, kind: EventKind, what: impl FnOnce() -> CallEventContent) {
+        self.session.ground.events.tell(&self.id, kind, what);
     }
 
     /// Notes the name that was called once more, with what is known to be secret by now.
@@ -359,12 +364,12 @@ impl<'a> CallContext<'a> {
     pub(crate) fn tell_effects(&self) {
         let rest = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).rest(&self.redactor);
         if !rest.is_empty() {
-            self.tell(|| CallEventContent::OutputChunk(rest));
+            self.tell(EventKind::OutputChunk, || CallEventContent::OutputChunk(rest));
         }
         let mut files = changed_in(&self.receipts());
         files.iter_mut().for_each(|file| self.redactor.redact_target(file));
         if !files.is_empty() {
-            self.tell(|| CallEventContent::FilesChanged(files));
+            self.tell(EventKind::FilesChanged, || CallEventContent::FilesChanged(files));
         }
     }
 
@@ -386,7 +391,7 @@ impl ProgressSink for CallContext<'_> {
     fn chunk(&self, text: &str) {
         let shown = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).take(&self.redactor, text);
         if !shown.is_empty() {
-            self.tell(|| CallEventContent::OutputChunk(shown));
+            self.tell(EventKind::OutputChunk, || CallEventContent::OutputChunk(shown));
         }
     }
 
@@ -457,7 +462,7 @@ impl Drop for CallContext<'_> {
         };
         self.tell_effects();
         self.turn.leave(&self.place);
-        self.tell(|| CallEventContent::ended(result));
+        self.tell(EventKind::of_end(result.status), || CallEventContent::ended(result));
     }
 }
 

@@ -87,7 +87,7 @@ fn hide_files(ground: &RuntimeCore, breadth: Breadth) -> (SecretLook, bool) {
 }
 
 /// Learns what a call has just made secret, what it left in git, and what the reason may show why another one was not made.
-pub(crate) async fn learn_after(cx: &CallContext<'_>, outcome: &Result<ExecutedCall, Halt>) {
+pub(crate) async fn learn_after(cx: &CallContext<'_>, outcome: &Result<Box<ExecutedCall>, Halt>) {
     let is_secret = |receipt: &Receipt| match receipt {
         Receipt::Changed(target, _) => secret_kind(target.place().path()).is_some(),
         Receipt::Read(..) | Receipt::Ran { .. } | Receipt::Exited(_) | Receipt::Sent(_) => false,

@@ -8,13 +8,12 @@ use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
 use haft_testkit::tools::{Misbehave, PutTool};
 use serde_json::json;
-use std::sync::Arc;
 
-fn records(events: &[Arc<CallEvent>]) -> String {
+fn records(events: &[CallEvent]) -> String {
     events.iter().map(|event| format!("{}\n", record::of_event(event))).collect()
 }
 
-async fn events_of(scene: &Scene, tool: &str, arguments: serde_json::Value) -> Vec<Arc<CallEvent>> {
+async fn events_of(scene: &Scene, tool: &str, arguments: serde_json::Value) -> Vec<CallEvent> {
     let mut subscription = scene.runtime().events().subscribe();
     let call = haft_contract::call::ToolCall::new(tool, arguments.into()).with_id("c1");
     scene.send(call).await;

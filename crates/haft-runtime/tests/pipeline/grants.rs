@@ -258,7 +258,7 @@ async fn sticky_bits_come_from_calls_that_ran_and_stay_until_the_session_forgets
         CallEventContent::BitSet(bit) => Some(bit),
         _ => None,
     };
-    let bits: Vec<Taint> = events.iter().filter_map(|event| bit(event)).collect();
+    let bits: Vec<Taint> = events.iter().filter_map(bit).collect();
     assert_eq!(bits, [Taint::Private, Taint::Untrusted, Taint::Send], "each is told once");
     assert_eq!(record::of_event(&events[0])["bit"], "private");
     scene.session().forget();

@@ -45,7 +45,7 @@ impl Sequences {
     /// Runs text over the screen.
     pub(super) fn run(&mut self, text: &str, screen: &mut Screen) {
         let mut left = text;
-        // How much comes behind the lines that were looked at together: each text is looked at once.
+        // How much comes behind the lines that were looked at together: no text is looked at twice.
         let mut unseen = text.len();
         while !left.is_empty() {
             if matches!(self.state, SequenceState::Text) {

@@ -24,7 +24,7 @@ use super::line_up::LinedUpCall;
 use crate::asking::approval::{ApprovalRequest, Verdict};
 use crate::asking::question::{CallQuestion, QuestionSubject};
 use crate::confining::containment::CommandContainment;
-use crate::events::CallEventContent;
+use crate::events::{CallEventContent, EventKind};
 use crate::hooks::HookQuestion;
 use crate::pipeline::call_context::CallContext;
 use crate::pipeline::turn::Now;
@@ -32,7 +32,7 @@ use crate::state::taint;
 
 /// A call that may run.
 pub(crate) struct AuthorizedCall {
-    planned: LinedUpCall,
+    planned: Box<LinedUpCall>,
     rests_on: RestsOn,
     standing: ConsentKind,
     old_changes: OldChanges,
@@ -74,7 +74,7 @@ impl AuthorizedCall {
     }
 
     /// Uses the permission up.
-    pub(crate) fn into_planned(self) -> LinedUpCall {
+    pub(crate) fn into_planned(self) -> Box<LinedUpCall> {
         self.planned
     }
 }
@@ -83,7 +83,7 @@ impl AuthorizedCall {
 pub(crate) async fn authorize(
     cx: &CallContext<'_>,
     policy: &Policy,
-    planned: LinedUpCall,
+    planned: Box<LinedUpCall>,
 ) -> Result<AuthorizedCall, ToolError> {
     let runs_command = planned.plan.effects.iter().any(|effect| matches!(effect, Effect::Run(_)));
     let doors = &cx.session.ground.doors;
@@ -182,7 +182,7 @@ impl AuthorizationContext<'_> {
     }
 
     /// Lets a call run without a question. If haft would have asked without a layer, the call needs a layer.
-    fn unasked(&self, planned: LinedUpCall) -> AuthorizedCall {
+    fn unasked(&self, planned: Box<LinedUpCall>) -> AuthorizedCall {
         let is_same_without = || self.judge_where(&planned, Containment::WithoutLayer).decision == Decision::Allow;
         let needs_none = self.around.is_none() || self.contained() >= Containment::WithoutLayer || is_same_without();
         // Without grants only the rules have spoken.
@@ -193,7 +193,7 @@ impl AuthorizationContext<'_> {
     }
 
     /// Lets a call run after a yes. What the question promised about undo must hold.
-    fn agreed(&self, planned: LinedUpCall) -> AuthorizedCall {
+    fn agreed(&self, planned: Box<LinedUpCall>) -> AuthorizedCall {
         let was_promised = self.around.as_ref().is_some_and(CommandContainment::can_be_undone);
         let rests_on = if was_promised { RestsOn::Layer } else { RestsOn::Word };
         let old_changes = self.eviction.map_or(OldChanges::Stay, |eviction| OldChanges::MayGo(eviction.up_to));
@@ -249,7 +249,7 @@ async fn asking<T>(cx: &CallContext<'_>, answer: impl Future<Output = T>) -> T {
     answer
 }
 
-async fn ask(bench: &AuthorizationContext<'_>, planned: LinedUpCall) -> Result<AuthorizedCall, ToolError> {
+async fn ask(bench: &AuthorizationContext<'_>, planned: Box<LinedUpCall>) -> Result<AuthorizedCall, ToolError> {
     let cx = bench.cx;
     // One question at a time. When this one is next it is judged again: a grant may have answered it.
     let _asking = cx.waiting(asking(cx, cx.session.asking.lock())).await;
@@ -262,9 +262,9 @@ async fn ask(bench: &AuthorizationContext<'_>, planned: LinedUpCall) -> Result<A
     let question = bench.question(&planned);
     let request = question.request(ruling.clone());
     cx.session.note_asked(question.asked_call());
-    cx.tell(|| CallEventContent::ApprovalAsked(Arc::new(question.recorded(ruling))));
+    cx.tell(EventKind::ApprovalAsked, || CallEventContent::ApprovalAsked(Arc::new(question.recorded(ruling))));
     let verdict = cx.waiting(asking(cx, cx.session.approver.ask(&request))).await;
-    cx.tell(|| CallEventContent::ApprovalGiven {
+    cx.tell(EventKind::ApprovalGiven, || CallEventContent::ApprovalGiven {
         verdict: verdict.clone(),
         scope: question.recorded_scope(&request, &verdict),
     });

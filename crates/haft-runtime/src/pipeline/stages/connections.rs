@@ -21,7 +21,7 @@ use crate::asking::approval::{ApprovalRequest, Verdict};
 use crate::asking::question::{CallQuestion, QuestionSubject};
 use crate::catalogue::entry::CatalogEntry;
 use crate::confining::containment::CommandContainment;
-use crate::events::CallEventContent;
+use crate::events::{CallEventContent, EventKind};
 use crate::hooks::HookedCall;
 use crate::pipeline::call_context::CallContext;
 use crate::state::taint;
@@ -214,9 +214,11 @@ impl ConnectingCall<'_> {
         let running = |request| ApprovalRequest { is_running: true, ..request };
         let request = running(question.request(ruling.clone()));
         cx.session.note_asked(question.asked_call());
-        cx.tell(|| CallEventContent::ApprovalAsked(Arc::new(running(question.recorded(ruling)))));
+        cx.tell(EventKind::ApprovalAsked, || {
+            CallEventContent::ApprovalAsked(Arc::new(running(question.recorded(ruling))))
+        });
         let verdict = cx.waiting(cx.session.approver.ask(&request)).await;
-        cx.tell(|| CallEventContent::ApprovalGiven {
+        cx.tell(EventKind::ApprovalGiven, || CallEventContent::ApprovalGiven {
             verdict: verdict.clone(),
             scope: question.recorded_scope(&request, &verdict),
         });

@@ -35,7 +35,7 @@ use crate::state::storage::TurnOnly;
 /// How long a tool may take to stop after it was told to.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A call that worked.
+/// A call that worked. It is passed on in a box, because it is large.
 pub(crate) struct ExecutedCall {
     pub(crate) output: ToolOutput,
     pub(crate) called: HookedCall,
@@ -53,7 +53,7 @@ pub(crate) async fn execute(
     cx: &CallContext<'_>,
     policy: &Policy,
     authorized: AuthorizedCall,
-) -> Result<ExecutedCall, ToolError> {
+) -> Result<Box<ExecutedCall>, ToolError> {
     secrets::learn_before(cx, authorized.effects()).await;
     refuse_stale(cx, &authorized.planned().basis)?;
     // Also what people have changed meanwhile.
@@ -68,7 +68,7 @@ pub(crate) async fn execute(
     let (desk, asked) = runs.then(ConnectionDesk::open).unzip();
     let permit = cx.issue_permit(&authorized, stop.clone(), desk);
     let key = kept_under(cx, authorized.planned());
-    let LinedUpCall { entry, called, bound, plan, .. } = authorized.into_planned();
+    let LinedUpCall { entry, called, bound, plan, .. } = *authorized.into_planned();
     let caller = ConnectingCall { cx, policy, entry: &entry, called: &called, effects: &plan.effects };
     let (told_state, turn_only) = (cx.session.agent_state(), TurnOnly(cx.session.turn_number()));
     let agent_state: &dyn AgentState = told_state.as_deref().unwrap_or(&turn_only);
@@ -107,7 +107,7 @@ pub(crate) async fn execute(
     if let Some(key) = key {
         Box::pin(keep(cx, key, &output)).await;
     }
-    Ok(ExecutedCall { output, called })
+    Ok(Box::new(ExecutedCall { output, called }))
 }
 
 /// Lets commands commit in the order of the turn: each waits for those before it that are carried out.

@@ -25,7 +25,8 @@ use crate::pipeline::turn::TurnPlace;
 use crate::state::memory::{CallKey, Went};
 use crate::state::session::Readers;
 
-/// A call whose plan is final: no earlier call of the turn can change it any more.
+/// A call whose plan is final: no earlier call of the turn can change it any more. Stages pass it on in a box, because it is
+/// large.
 pub(crate) struct LinedUpCall {
     pub(crate) entry: Arc<CatalogEntry>,
     pub(crate) called: HookedCall,
@@ -38,7 +39,7 @@ pub(crate) struct LinedUpCall {
 }
 
 /// Plans the call when its turn has come.
-pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: PreparedCall) -> Result<LinedUpCall, ToolError> {
+pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: PreparedCall) -> Result<Box<LinedUpCall>, ToolError> {
     let PreparedCall { entry, called, mut bound, key } = prepared;
     let (plan, read) = loop {
         let ahead = cx.turn.unfinished_before(&cx.place);
@@ -61,7 +62,7 @@ pub(crate) async fn line_up(cx: &CallContext<'_>, prepared: PreparedCall) -> Res
     cx.note(|notes| notes.effects = Some(plan.effects.clone()));
     refuse_redundant(cx, &plan, &key)?;
     let basis = basis_of_changed(cx, &plan, &read);
-    Ok(LinedUpCall { entry, called, bound, plan, basis, read })
+    Ok(Box::new(LinedUpCall { entry, called, bound, plan, basis, read }))
 }
 
 /// Adds what no tool knows of its own changes: that they plant code which another program runs.

@@ -19,7 +19,7 @@ use crate::state::session::ResultCaching;
 pub(crate) async fn recall(
     cx: &CallContext<'_>,
     authorized: &AuthorizedCall,
-) -> Result<Option<ExecutedCall>, ToolError> {
+) -> Result<Option<Box<ExecutedCall>>, ToolError> {
     let planned = authorized.planned();
     let CachePolicy::For(time) = planned.plan.cache else { return Ok(None) };
     if cx.session.keeping() == ResultCaching::Off {
@@ -28,7 +28,7 @@ pub(crate) async fn recall(
     let key = kept::key(cx, planned);
     let Some((output, age)) = found(cx, &key, time).await else { return Ok(None) };
     cx.note(|notes| notes.cached = Some(age));
-    Ok(Some(ExecutedCall { output, called: planned.called.clone() }))
+    Ok(Some(Box::new(ExecutedCall { output, called: planned.called.clone() })))
 }
 
 async fn found(cx: &CallContext<'_>, key: &KeptKey, time: Duration) -> Option<(ToolOutput, Duration)> {
