@@ -168,8 +168,10 @@ pub(super) fn written(model: &str, request: &ModelRequest<'_>) -> Vec<u8> {
     let must_call = request.must_call && !is_empty(&tools);
     let max_tokens = request.most_tokens.unwrap_or_else(|| most_tokens(model));
     let messages = turns(model, request);
-    let thinking = request.effort.map(|effort| Thinking::of(model, effort, max_tokens)).unwrap_or_default();
-    let thinking = thinking.not_in_a_turn_without(answers_calls_without_thoughts(&messages));
+    let mut thinking = request.effort.map(|effort| Thinking::of(model, effort, max_tokens)).unwrap_or_default();
+    if answers_calls_without_thoughts(&messages) {
+        thinking = thinking.in_turn_without_thoughts();
+    }
     let body = AnthropicRequest {
         model,
         max_tokens,

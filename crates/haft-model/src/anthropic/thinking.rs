@@ -57,11 +57,11 @@ impl Thinking {
         }
     }
 
-    /// Leaves it out where calls were made without a thought and wait for an answer: models that count their thoughts do
-    /// not begin with them in the middle of a turn.
-    pub(super) fn not_in_a_turn_without(self, turn_has_none: bool) -> Thinking {
+    /// Goes on with a turn where calls were made without a thought and wait for an answer: models that count their thoughts
+    /// do not begin with them in the middle of a turn.
+    pub(super) fn in_turn_without_thoughts(self) -> Thinking {
         match self.thinking {
-            Some(ThinkingMode::Enabled { .. }) if turn_has_none => self.without_asking(),
+            Some(ThinkingMode::Enabled { .. }) => self.without_asking(),
             _ => self,
         }
     }

@@ -71,11 +71,14 @@ impl ReplyFailure {
         ReplyFailure { is_final: true, ..self.advising(next) }
     }
 
-    /// Says how long the provider wants to be left alone, where it says so, and whether for ever.
-    pub(super) fn asked(mut self, asked: Option<Duration>, is_final: bool) -> ReplyFailure {
-        self.asked = asked;
-        self.is_final |= is_final;
-        self
+    /// Says how long the provider wants to be left alone, where it says so.
+    pub(super) fn asked(self, asked: Option<Duration>) -> ReplyFailure {
+        ReplyFailure { asked, ..self }
+    }
+
+    /// Says whether the provider wants to be left alone for ever.
+    pub(super) fn final_if(self, says_no: bool) -> ReplyFailure {
+        ReplyFailure { is_final: self.is_final || says_no, ..self }
     }
 
     /// Says that nothing came for as long as may be waited.
@@ -264,7 +267,7 @@ mod tests {
                 "{pause:?}"
             );
         }
-        let asked = broken.clone().asked(Some(Duration::from_millis(70)), false);
+        let asked = broken.clone().asked(Some(Duration::from_millis(70)));
         assert_eq!(pause(&asked, 4, &times), Ok(Duration::from_millis(70)));
         let error = pause(&broken, 6, &times).expect_err("that was the last");
         assert_eq!(error.what, "b. haft tried 6 times.");
@@ -286,7 +289,7 @@ mod tests {
         let times = Times::default();
         for (tried, kind) in (1..6).zip([ModelErrorKind::Limited, ModelErrorKind::Broken].into_iter().cycle()) {
             for asked in [0, 1, 999, 60_000].map(Duration::from_millis) {
-                let failure = ReplyFailure::because(kind, "b").asked(Some(asked), false);
+                let failure = ReplyFailure::because(kind, "b").asked(Some(asked));
                 assert_eq!(pause(&failure, tried, &times), Ok(asked));
             }
         }
@@ -330,7 +333,7 @@ mod tests {
                 Err("b.".to_owned())
             );
         }
-        let says_no = ReplyFailure::because(ModelErrorKind::Limited, "b.").asked(None, true);
+        let says_no = ReplyFailure::because(ModelErrorKind::Limited, "b.").final_if(true);
         assert!(pause(&says_no, 1, &times).is_err());
         let silent = ReplyFailure::because(ModelErrorKind::Unreachable, "b.");
         assert!(pause(&silent, 2, &times).is_ok() && pause(&silent, 3, &times).is_err());

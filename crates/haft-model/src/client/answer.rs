@@ -285,7 +285,7 @@ pub(super) async fn refused(mut response: Incoming, bounds: &Bounds<'_>) -> Repl
     }
     let says_no = headers.text("x-should-retry") == Some("false");
     let asked = asked_in(&headers, SystemTime::now()).or_else(|| asked_in_body(&body));
-    ReplyFailure::new(crate::reading::refused::refused(status, &body)).asked(asked, says_no)
+    ReplyFailure::new(crate::reading::refused::refused(status, &body)).asked(asked).final_if(says_no)
 }
 
 /// Reads the words of a refusal, as far as they come.

@@ -45,11 +45,23 @@ struct PartialItem {
 
 enum ItemKind {
     /// Texts by their place in the item; those that say why there is no answer are marked.
-    Message(Vec<(u64, MessageTextKind, String)>),
+    Message(Vec<MessageText>),
     Reasoning(String),
     Call(Making),
     /// Something that only the provider understands.
     Other,
+}
+
+struct MessageText {
+    index: u64,
+    kind: MessageTextKind,
+    text: String,
+}
+
+impl MessageText {
+    fn is_at(&self, other: &MessageText) -> bool {
+        (self.index, self.kind) == (other.index, other.kind)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -109,13 +121,15 @@ impl ItemsReading {
     fn grow(&mut self, sort: &str, event: &Object, heard: ReplyListener<'_>) -> Option<()> {
         let index = event.number("output_index")?;
         let item = self.items.iter_mut().rfind(|item| item.index == index && item.done.is_none())?;
-        let place = event.number("content_index").unwrap_or_default();
+        let index = event.number("content_index").unwrap_or_default();
         match (sort, &mut item.kind) {
             ("response.output_text.delta", ItemKind::Message(texts)) => {
-                grow_text(texts, (place, MessageTextKind::Text), &event.text("delta")?, heard);
+                let (kind, text) = (MessageTextKind::Text, event.text("delta")?);
+                grow_text(texts, MessageText { index, kind, text }, heard);
             }
             ("response.refusal.delta", ItemKind::Message(texts)) => {
-                grow_text(texts, (place, MessageTextKind::Refusal), &event.text("delta")?, heard);
+                let (kind, text) = (MessageTextKind::Refusal, event.text("delta")?);
+                grow_text(texts, MessageText { index, kind, text }, heard);
             }
             ("response.reasoning_summary_text.delta" | "response.reasoning_text.delta", ItemKind::Reasoning(text)) => {
                 let more = event.text("delta").filter(|more| !more.is_empty())?;
@@ -144,11 +158,11 @@ impl ItemsReading {
         let mut native = raw.to_owned();
         match &mut item.kind {
             ItemKind::Message(texts) => {
-                for (place, content) in (0..).zip(sent.objects("content")) {
+                for (index, content) in (0..).zip(sent.objects("content")) {
                     let text = content.text("text").map(|text| (MessageTextKind::Text, text));
                     let refusal = || content.text("refusal").map(|text| (MessageTextKind::Refusal, text));
-                    if let Some((said, text)) = text.or_else(refusal) {
-                        complete_text(texts, (place, said), text, heard);
+                    if let Some((kind, text)) = text.or_else(refusal) {
+                        complete_text(texts, MessageText { index, kind, text }, heard);
                     }
                 }
             }
@@ -304,18 +318,18 @@ impl ReplyReader for ItemsReading {
 
 impl PartialItem {
     fn is_refusal(&self) -> bool {
-        matches!(&self.kind, ItemKind::Message(texts) if texts.iter().any(|(_, said, _)| *said == MessageTextKind::Refusal))
+        matches!(&self.kind, ItemKind::Message(texts) if texts.iter().any(|text| text.kind == MessageTextKind::Refusal))
     }
 
     fn parts(&self, names: &OfferedNames) -> Vec<ReplyPart> {
         let has = |text: &&String| !text.is_empty();
         match &self.kind {
             ItemKind::Message(texts) => {
-                let spoken = texts.iter().filter(|(_, _, text)| !text.is_empty());
+                let spoken = texts.iter().filter(|part| !part.text.is_empty());
                 spoken
-                    .map(|(_, said, text)| match said {
-                        MessageTextKind::Text => ReplyPart::Text(text.clone()),
-                        MessageTextKind::Refusal => ReplyPart::Refusal(text.clone()),
+                    .map(|part| match part.kind {
+                        MessageTextKind::Text => ReplyPart::Text(part.text.clone()),
+                        MessageTextKind::Refusal => ReplyPart::Refusal(part.text.clone()),
                     })
                     .collect()
             }
@@ -337,7 +351,7 @@ impl PartialItem {
         }
         match &self.kind {
             ItemKind::Message(texts) => {
-                let text: String = texts.iter().map(|(_, _, text)| text.as_str()).collect();
+                let text: String = texts.iter().map(|part| part.text.as_str()).collect();
                 let content = json!([{ "type": "output_text", "text": text, "annotations": [] }]);
                 let message = match &self.id {
                     Some(id) => json!({
@@ -380,31 +394,21 @@ impl Making {
     }
 }
 
-fn grow_text(
-    texts: &mut Vec<(u64, MessageTextKind, String)>,
-    place: (u64, MessageTextKind),
-    more: &str,
-    heard: ReplyListener<'_>,
-) {
-    if more.is_empty() {
+fn grow_text(texts: &mut Vec<MessageText>, more: MessageText, heard: ReplyListener<'_>) {
+    if more.text.is_empty() {
         return;
     }
-    heard(ReplyEvent::Text(more));
-    match texts.iter_mut().find(|(at, said, _)| (*at, *said) == place) {
-        Some((_, _, text)) => text.push_str(more),
-        None => texts.push((place.0, place.1, more.to_owned())),
+    heard(ReplyEvent::Text(&more.text));
+    match texts.iter_mut().find(|part| part.is_at(&more)) {
+        Some(part) => part.text.push_str(&more.text),
+        None => texts.push(more),
     }
 }
 
-fn complete_text(
-    texts: &mut Vec<(u64, MessageTextKind, String)>,
-    place: (u64, MessageTextKind),
-    whole: String,
-    heard: ReplyListener<'_>,
-) {
-    match texts.iter_mut().find(|(at, said, _)| (*at, *said) == place) {
-        Some((_, _, text)) => *text = whole,
-        None => grow_text(texts, place, &whole, heard),
+fn complete_text(texts: &mut Vec<MessageText>, whole: MessageText, heard: ReplyListener<'_>) {
+    match texts.iter_mut().find(|part| part.is_at(&whole)) {
+        Some(part) => *part = whole,
+        None => grow_text(texts, whole, heard),
     }
 }
 
