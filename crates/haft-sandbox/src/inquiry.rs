@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use crate::launcher::Launcher;
 use crate::programs::is_program;
 use crate::running::attend::{Task, attend};
-use crate::running::orders::{Confine, HomeAccess, Orders, Visible};
+use crate::running::orders::{CommandNetwork, Confine, HomeAccess, Orders, Visible};
 use crate::running::standby::Launchers;
 use crate::running::wake::Wake;
 
@@ -123,7 +123,7 @@ impl Inquirer {
             confine: Confine::Fully(visible),
             processes: PROCESSES,
             proxy: None,
-            network: false,
+            network: CommandNetwork::Own,
             memory: None,
             stays: false,
             watched: Vec::new(),

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::running::detached::detach;
-use crate::running::orders::{Confine, KeptAnswer, KeptShares, LauncherReport, NAME, Orders, Visible};
+use crate::running::orders::{Confine, KeptAnswer, LauncherReport, NAME, Orders};
 use enter::{NotEntered, SandboxSide};
 pub(crate) use enter::{is_secret, knows_ports, secret_folders};
 use hands::Hands;
@@ -56,14 +56,15 @@ fn be_launcher() -> ! {
     let line = standby::stand_by(haft, Copies::Plain);
     let Ok((orders, descriptors)) = line.orders() else { leave(NO_ORDERS) };
     match &orders.confine {
-        Confine::Keep(visible, shares) => keep_root(line, &orders, (visible, shares), descriptors),
+        Confine::Keep(..) => keep_root(line, &orders, descriptors),
         _ => launch(line, orders, descriptors),
     }
 }
 
 /// Builds a root, and launches commands in it until haft is gone.
-fn keep_root(line: LauncherLine, orders: &Orders, wanted: (&Visible, &KeptShares), descriptors: Vec<OwnedFd>) -> ! {
-    let kept = match enter::keep(orders, wanted, descriptors) {
+fn keep_root(line: LauncherLine, orders: &Orders, descriptors: Vec<OwnedFd>) -> ! {
+    let Confine::Keep(visible, shares) = &orders.confine else { leave(NO_ORDERS) };
+    let kept = match enter::keep(orders, (visible, shares), descriptors) {
         Ok((kept, (parts, shared))) => {
             line.tell(&KeptAnswer::Ok(parts), &shared);
             kept

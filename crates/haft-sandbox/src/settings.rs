@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use haft_contract::doors::process::ConfinementLevel;
 
+use crate::running::orders::CommandNetwork;
 use crate::session::caches::ToolCache;
 /// The part of the machine's memory that a command may use, in hundredths, where the user has set nothing.
 const MEMORY_PART: u64 = 90;
@@ -73,6 +74,11 @@ pub enum Network {
 }
 
 impl Network {
+    /// Returns the network in which a command is then.
+    pub(crate) fn of_command(self) -> CommandNetwork {
+        if self == Network::On { CommandNetwork::Host } else { CommandNetwork::Own }
+    }
+
     /// Returns whether each connection is decided about when it is made.
     pub(crate) fn is_supervised(self) -> bool {
         matches!(self, Network::Supervised | Network::Proxied)

@@ -42,7 +42,7 @@ use super::line::LauncherLine;
 use super::notify::Handover;
 use super::watch::{self, ProcessScope};
 use crate::running::orders::{
-    KeptNetwork, KeptParts, KeptShares, LauncherReport, NotStarted, Orders, Visible, VisibleRoot,
+    CommandNetwork, KeptNetwork, KeptParts, KeptShares, LauncherReport, NotStarted, Orders, Visible, VisibleRoot,
 };
 
 /// On which side of the sandbox a launcher is after it has entered it.
@@ -271,7 +271,7 @@ pub(crate) fn keep(
     let filters = Filters::prepare(Sockets::Internet, Tracing::OwnProcesses)?;
     let entered = match &earlier {
         Some(earlier) => confining::namespaces::enter_earlier(earlier),
-        None => confining::namespaces::enter_new(*network == KeptNetwork::Host),
+        None => confining::namespaces::enter_new(orders.network),
     };
     entered.or_missing("A user namespace with namespaces of its own")?;
     let SharedNamespaces { user, network: own } =
@@ -320,11 +320,10 @@ impl KeptRoot {
         grounds.change(roots, descriptors)?;
         let layers = if orders.stays { grounds.layers(roots) } else { Vec::new() };
         let folders = renamed_folders(roots)?;
-        let changes_grounds = orders.serves && roots.iter().any(|root| root.layered);
-        let keeper =
-            socket.map(|socket| keeper::start(socket, KeeperSetup::grounds(changes_grounds.then_some(grounds))));
+        let grounds = changes_grounds(orders, roots).then_some(grounds);
+        let keeper = socket.map(|socket| keeper::start(socket, KeeperSetup::grounds(grounds)));
         let keeper = keeper.transpose().or_missing("A process that keeps the ground of the worker")?;
-        let files = restrict(files(&places, changes_grounds), orders, &mut notes)?;
+        let files = restrict(files(&places, orders, roots), orders, &mut notes)?;
         confining::limits::give_up_capabilities().or_missing("Giving up capabilities")?;
         Ok(ReadyToRun { notes, filters, signals: SignalExposure::DoNotMatter, folders, keeper, layers, files })
     }
@@ -367,7 +366,7 @@ impl SandboxBuilder<'_> {
     ) -> Result<BuiltSandbox, NotEntered> {
         mounting::mounts::make_all_private().or_missing("Mounts of its own")?;
         let mut root = NewRoot::begin(self.visible, sources, self.orders.processes)?;
-        if self.changes_grounds() {
+        if changes_grounds(self.orders, &self.visible.roots) {
             root.change_grounds()?;
         }
         root.furnish(self.places, &given, self.listening)?;
@@ -376,7 +375,7 @@ impl SandboxBuilder<'_> {
             grounds.enter(&self.visible.roots, &given)?;
         }
         drop(given);
-        if !self.orders.network {
+        if self.orders.network == CommandNetwork::Own {
             confining::namespaces::raise_loopback().or_missing("A loopback of its own")?;
         }
         confining::limits::resources()?;
@@ -385,18 +384,20 @@ impl SandboxBuilder<'_> {
         hide_from_command()?;
         let keeper = socket.map(|socket| keeper::start(socket, KeeperSetup::grounds(grounds))).transpose();
         let keeper = keeper.or_missing("A process that keeps the ground of the worker")?;
-        let files = restrict(files(self.places, self.changes_grounds()), self.orders, &mut notes)?;
+        let files = files(self.places, self.orders, &self.visible.roots);
+        let files = restrict(files, self.orders, &mut notes)?;
         confining::limits::give_up_capabilities().or_missing("Giving up capabilities")?;
         Ok(BuiltSandbox { notes, keeper, files })
     }
-
-    /// Whether each call has another ground. Without layers there is only one.
-    fn changes_grounds(&self) -> bool {
-        self.orders.serves && self.visible.roots.iter().any(|root| root.layered)
-    }
 }
 
-fn files(places: &[RootPlace], changes_grounds: bool) -> FileRights {
+/// Whether each call has another ground. Without layers there is only one.
+fn changes_grounds(orders: &Orders, roots: &[VisibleRoot]) -> bool {
+    orders.serves && roots.iter().any(|root| root.layered)
+}
+
+fn files(places: &[RootPlace], orders: &Orders, roots: &[VisibleRoot]) -> FileRights {
+    let changes_grounds = changes_grounds(orders, roots);
     let written = |place: &&RootPlace| {
         matches!(place.what, PlaceContent::Private(_) | PlaceContent::Root(_) | PlaceContent::Cache(_))
     };

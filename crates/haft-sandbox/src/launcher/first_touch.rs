@@ -100,7 +100,7 @@ fn answer(question: &libc::seccomp_notif, listener: &SyscallListener, images: &m
 
 fn touch(wish: &TouchTarget, name: &CString, caller: &SyscallCaller, images: &mut Images) -> Result<(), Errno> {
     let found = match wish.named {
-        EntryReference::Path(folder, _) => images.find(caller, (folder, name.as_bytes()), wish.follows),
+        EntryReference::Path(folder, _) => images.find(caller, (folder, name.as_bytes()), wish),
         EntryReference::Descriptor(_) => images.find_open(name.as_bytes()),
     };
     match found {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::launcher::Launcher;
-use crate::running::orders::{Confine, LauncherReport, LayerTrial, Orders};
+use crate::running::orders::{CommandNetwork, Confine, LauncherReport, LayerTrial, Orders};
 use crate::running::standby::Launchers;
 use crate::running::started::LaunchedCommand;
 
@@ -23,7 +23,7 @@ pub fn examine(launcher: &Launcher) -> Result<Vec<LayerTrial>, String> {
         environment: Vec::new(),
         confine: Confine::Tried,
         processes: 1,
-        network: false,
+        network: CommandNetwork::Own,
         proxy: None,
         is_of_session: false,
         has_input: false,

@@ -221,7 +221,7 @@ impl Attendance {
             }
         }
         for source in &mut self.sources {
-            source.pass_on(&self.pieces, wake, self.gone.is_some());
+            source.pass_on(&self.pieces, wake, self.gone);
         }
         if self.gone.is_none() && self.started.is_gone() {
             self.gone = Some(Instant::now());

@@ -24,6 +24,15 @@ pub(crate) const LEND_SOCKETS: u8 = b's';
 /// The bit of a byte that sends a signal, whose number is in the other bits, to every process of the command.
 pub(crate) const SIGNAL: u8 = 0x80;
 
+/// The network in which a command is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum CommandNetwork {
+    /// That of the machine.
+    Host,
+    /// One of its own, which has only a loopback.
+    Own,
+}
+
 /// What the launcher is to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Orders {
@@ -40,7 +49,7 @@ pub(crate) struct Orders {
     pub(crate) processes: u32,
     /// Most bytes of memory of all processes together.
     pub(crate) memory: Option<u64>,
-    pub(crate) network: bool,
+    pub(crate) network: CommandNetwork,
     /// The one port that a command without a network of its own may connect to.
     pub(crate) proxy: Option<u16>,
     /// Whether it may run in a root that is kept for the commands of the session.
@@ -360,7 +369,7 @@ mod tests {
             environment: vec![(odd(), odd())],
             confine: Confine::Partly(visible, odd().into()),
             processes: 7,
-            network: false,
+            network: CommandNetwork::Own,
             proxy: Some(8080),
             is_of_session: true,
             has_input: true,

@@ -58,11 +58,11 @@ impl OutputSource {
         self.tail
     }
 
-    /// Passes on what there is, as far as there is room.
-    pub(crate) fn pass_on(&mut self, pieces: &Sender<OutputPiece>, wake: &Wake, is_after_end: bool) {
+    /// Passes on what there is, as far as there is room; `gone` says since when the processes of the command are gone.
+    pub(crate) fn pass_on(&mut self, pieces: &Sender<OutputPiece>, wake: &Wake, gone: Option<Instant>) {
         loop {
             if self.piece.is_none() {
-                self.read(is_after_end);
+                self.read(gone);
             }
             let Some(piece) = self.piece.take() else { return };
             if let Err(piece) = offer(pieces, (self.stream, piece)) {
@@ -74,13 +74,13 @@ impl OutputSource {
                 }
             }
             // While it runs there are others to look after.
-            if !is_after_end {
+            if gone.is_none() {
                 return;
             }
         }
     }
 
-    fn read(&mut self, is_after_end: bool) {
+    fn read(&mut self, gone: Option<Instant>) {
         let Some(pipe) = self.pipe.as_ref().filter(|_| self.read_after_end < AFTER_THE_END) else { return };
         let mut piece = Vec::with_capacity(PIECE);
         // Most programs write in small pieces; haft reads large pieces from a program that writes fast.
@@ -100,7 +100,7 @@ impl OutputSource {
             self.pipe = None;
         }
         if !piece.is_empty() {
-            self.read_after_end += if is_after_end { piece.len() } else { 0 };
+            self.read_after_end += if gone.is_some() { piece.len() } else { 0 };
             self.tail.take(&piece);
             // Small pieces wait in the queue too; they need not be as large as the largest.
             piece.shrink_to_fit();

@@ -134,7 +134,7 @@ mod tests {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
     use super::*;
-    use crate::running::orders::{Confine, Orders};
+    use crate::running::orders::{CommandNetwork, Confine, Orders};
 
     #[test]
     fn hundreds_of_descriptors_and_long_words_arrive_whole_and_in_order() {
@@ -151,7 +151,7 @@ mod tests {
             confine: Confine::No,
             processes: 1,
             proxy: None,
-            network: false,
+            network: CommandNetwork::Own,
             is_of_session: false,
             has_input: false,
             serves: false,

@@ -14,7 +14,7 @@ use crate::running::orders::{HomeAccess, Visible, VisibleCode};
 use crate::session::ahead;
 use crate::session::caches::only_read;
 use crate::session::covered::{covered, keys_of_toolchains};
-use crate::session::home::settings_in;
+use crate::session::home::{is_plain, is_shown, settings_in};
 use crate::session::private::SessionPlace;
 use crate::session::remembered::LevelMemory;
 use crate::session::whose_home::WhoseHome;
@@ -84,9 +84,10 @@ impl Sandbox {
         WhoseHome::of(permit, command, home, || {
             let Some(place) = self.place(ground) else { return true };
             let has_workspace = ground.roots().iter().any(|root| root.path.starts_with(home));
+            let is_harmless = if has_workspace { is_plain } else { is_shown };
             // A command that is still running, as a job is, could put something there at any time.
             Arc::strong_count(&self.guests) > 1
-                || settings_in(&place.folder.home(), (&self.settings.home_files, has_workspace)).is_some()
+                || settings_in(&place.folder.home(), &self.settings.home_files, is_harmless).is_some()
         })
     }
 

@@ -158,7 +158,7 @@ impl Sandbox {
             words: command.words.clone(),
             folder: command.folder.clone(),
             environment,
-            network: network == Network::On,
+            network: network.of_command(),
             proxy,
             is_of_session: level == ConfinementLevel::Full,
             streams: Some(ordered(&streams)),

@@ -53,9 +53,8 @@ impl HomeWatch {
 }
 
 /// Returns the first thing in a home that a program could take for settings or load: everything hidden but what haft put
-/// there and folders with nothing in them. Where the workspace lies in the home, programs look for their settings there as
-/// in every folder above it (`package.json`, `rust-toolchain`); then only plain names are none.
-pub(crate) fn settings_in(home: &Path, (own, has_workspace): (&[(PathBuf, String)], bool)) -> Option<PathBuf> {
+/// there and folders with nothing in them.
+pub(crate) fn settings_in(home: &Path, own: &[(PathBuf, String)], is_harmless: fn(&OsStr) -> bool) -> Option<PathBuf> {
     let mut looked_at = 0;
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
@@ -66,7 +65,7 @@ pub(crate) fn settings_in(home: &Path, (own, has_workspace): (&[(PathBuf, String
                 *file == name && std::fs::read(entry.path()).is_ok_and(|found| found == text.as_bytes())
             };
             looked_at += 1;
-            if folder.as_os_str().is_empty() && is_harmless(&entry.file_name(), has_workspace) {
+            if folder.as_os_str().is_empty() && is_harmless(&entry.file_name()) {
                 continue;
             }
             match entry.file_type() {
@@ -80,13 +79,16 @@ pub(crate) fn settings_in(home: &Path, (own, has_workspace): (&[(PathBuf, String
     None
 }
 
-fn is_harmless(name: &OsStr, has_workspace: bool) -> bool {
+/// Returns whether a name is harmless in a home that is above no workspace.
+pub(crate) fn is_shown(name: &OsStr) -> bool {
+    !name.as_encoded_bytes().starts_with(b".")
+}
+
+/// Returns whether a name is harmless in a home that is above a workspace: there programs look for their settings as in every
+/// folder above it (`package.json`, `rust-toolchain`).
+pub(crate) fn is_plain(name: &OsStr) -> bool {
     let is_plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
-    match (name.as_encoded_bytes(), has_workspace) {
-        ([b'.', ..], _) => false,
-        (_, false) => true,
-        (plain, true) => plain.iter().all(is_plain) && !LOOKED_FOR.iter().any(|looked_for| name == *looked_for),
-    }
+    name.as_encoded_bytes().iter().all(is_plain) && !LOOKED_FOR.iter().any(|looked_for| name == *looked_for)
 }
 
 #[cfg(test)]
@@ -113,7 +115,7 @@ mod tests {
     fn hidden_files_are_settings_and_above_a_workspace_so_is_every_name_that_programs_look_for() {
         let home = tempfile::tempdir().unwrap();
         let own = [(PathBuf::from(".gitconfig"), "[safe]\n".to_owned())];
-        let found = |has_workspace| settings_in(home.path(), (&own, has_workspace));
+        let found = |has_workspace| settings_in(home.path(), &own, if has_workspace { is_plain } else { is_shown });
         let put = |name: &str, text: &str| std::fs::write(home.path().join(name), text).unwrap();
         std::fs::create_dir_all(home.path().join(".local/share")).unwrap();
         put(".gitconfig", "[safe]\n");

@@ -22,7 +22,8 @@ use rustix::process::Pid;
 use super::sights::Sights;
 use crate::environment;
 use crate::running::orders::{
-    Confine, HomeAccess, KeptAnswer, KeptNetwork, KeptShares, Orders, Visible, VisibleCache, VisibleRoot,
+    CommandNetwork, Confine, HomeAccess, KeptAnswer, KeptNetwork, KeptShares, Orders, Visible, VisibleCache,
+    VisibleRoot,
 };
 use crate::running::standby::{LauncherCopy, Standby, WorkspaceOwner};
 use crate::running::wire;
@@ -90,7 +91,7 @@ impl KeptRoots {
         let launched = launched.or_else(|| {
             let begin = |shared| begin(self.network.as_deref(), shared);
             let ports = self.network.as_ref().map_or(&[][..], |network| network.ports());
-            inner.build(key, (orders, visible), (descriptors, copy), (ports, &begin)).ok()?;
+            inner.build(key, &RootRequest { orders, visible, descriptors, copy, ports, begin: &begin }).ok()?;
             inner.roots.last().and_then(|root| root.standby.copy().ok())
         })?;
         let moved = inner.roots.last().map(|root| root.moved.clone()).unwrap_or_default();
@@ -140,17 +141,12 @@ impl RootPool {
         Some(launched)
     }
 
-    fn build(
-        &mut self,
-        key: Vec<u8>,
-        (orders, visible): (&Orders, &Visible),
-        (descriptors, copy): (&[OwnedFd], Copy<'_>),
-        (ports, begin): (&[u16], Begin<'_>),
-    ) -> io::Result<()> {
+    fn build(&mut self, key: Vec<u8>, request: &RootRequest<'_>) -> io::Result<()> {
+        let RootRequest { orders, visible, descriptors, copy, ports, begin } = *request;
         let network = match (orders.network, &self.shared) {
-            (true, _) => KeptNetwork::Host,
-            (false, None) => KeptNetwork::New(ports.to_vec()),
-            (false, Some(_)) => KeptNetwork::Earlier,
+            (CommandNetwork::Host, _) => KeptNetwork::Host,
+            (CommandNetwork::Own, None) => KeptNetwork::New(ports.to_vec()),
+            (CommandNetwork::Own, Some(_)) => KeptNetwork::Earlier,
         };
         let mut given = folders(&visible.roots, descriptors)?;
         let caches: Vec<usize> = self.caches.keys().copied().collect();
@@ -200,6 +196,16 @@ impl RootPool {
         self.roots.push(KeptRoot { key, standby, moved });
         Ok(())
     }
+}
+
+/// What a kept root is built of.
+struct RootRequest<'a> {
+    orders: &'a Orders,
+    visible: &'a Visible,
+    descriptors: &'a [OwnedFd],
+    copy: Copy<'a>,
+    ports: &'a [u16],
+    begin: Begin<'a>,
 }
 
 /// Takes the namespaces of the session, and lets its network be supervised.

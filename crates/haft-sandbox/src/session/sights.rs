@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::glance::Glance;
 use crate::launcher::secret_folders;
-use crate::running::orders::Visible;
+use crate::running::orders::{CommandNetwork, Visible};
 
 /// Most sights that are remembered.
 const MOST: usize = 8;
@@ -43,7 +43,7 @@ type FolderStamp = Option<(u64, u64, i64, i64)>;
 
 impl Sights {
     /// Returns what distinguishes the root of a command from the roots of others and from one that is out of date.
-    pub(crate) fn key(&mut self, visible: &Visible, network: bool) -> Option<Vec<u8>> {
+    pub(crate) fn key(&mut self, visible: &Visible, network: CommandNetwork) -> Option<Vec<u8>> {
         let roots = visible.roots.iter().map(|root| &root.path);
         let wanted = SightRequest {
             roots: roots.clone().cloned().collect(),
@@ -90,7 +90,7 @@ struct SightRequest<'a> {
     #[serde(with = "crate::running::exact")]
     roots: Vec<PathBuf>,
     visible: &'a Visible,
-    network: bool,
+    network: CommandNetwork,
 }
 
 #[derive(Serialize)]
@@ -143,7 +143,7 @@ mod tests {
             ..Visible::default()
         };
         let mut sights = Sights::default();
-        let mut key = || sights.key(&visible, false).unwrap();
+        let mut key = || sights.key(&visible, CommandNetwork::Own).unwrap();
         let first = key();
         assert_eq!(key(), first);
         std::fs::write(at("tools/key"), "x").unwrap();
@@ -161,6 +161,7 @@ mod tests {
         std::fs::create_dir_all(at("tools")).unwrap();
         assert_ne!(key(), later);
         let mut sights = Sights::default();
-        assert_ne!(sights.key(&visible, false), sights.key(&visible, true));
+        let [own, host] = [CommandNetwork::Own, CommandNetwork::Host].map(|network| sights.key(&visible, network));
+        assert_ne!(own, host);
     }
 }

@@ -143,7 +143,10 @@ pub(super) fn wishes(data: &libc::seccomp_data) -> Vec<TouchTarget> {
         libc::SYS_unlinkat => wish(at(0, 1), false, PathOperation::Remove),
         libc::SYS_renameat => renamed((at(0, 1), at(2, 3)), 0),
         libc::SYS_renameat2 => renamed((at(0, 1), at(2, 3)), arguments[4] as u32),
-        libc::SYS_linkat => linked((at(0, 1), at(2, 3)), number(4) & libc::AT_SYMLINK_FOLLOW != 0),
+        libc::SYS_linkat => {
+            let follows = number(4) & libc::AT_SYMLINK_FOLLOW != 0;
+            linked(TouchTarget { named: at(0, 1), follows, act: PathOperation::Link }, at(2, 3))
+        }
         libc::SYS_symlinkat => wish(at(1, 2), false, PathOperation::Make),
         libc::SYS_mkdirat | libc::SYS_mknodat => wish(at(0, 1), false, PathOperation::Make),
         libc::SYS_fchmod | libc::SYS_fchown | libc::SYS_fsetxattr | libc::SYS_fremovexattr => {
@@ -182,7 +185,7 @@ fn older(call: i64, arguments: &[u64; 6]) -> Option<Vec<TouchTarget>> {
         libc::SYS_creat => wish(0, true, PathOperation::WriteOrMake),
         libc::SYS_unlink | libc::SYS_rmdir => wish(0, false, PathOperation::Remove),
         libc::SYS_rename => renamed((here(0), here(1)), 0),
-        libc::SYS_link => linked((here(0), here(1)), false),
+        libc::SYS_link => linked(TouchTarget { named: here(0), follows: false, act: PathOperation::Link }, here(1)),
         libc::SYS_symlink => wish(1, false, PathOperation::Make),
         libc::SYS_mkdir | libc::SYS_mknod => wish(0, false, PathOperation::Make),
         libc::SYS_chmod | libc::SYS_chown => wish(0, true, PathOperation::Describe),
@@ -226,9 +229,6 @@ fn renamed((from, to): (EntryReference, EntryReference), flags: u32) -> Vec<Touc
     }
 }
 
-fn linked((from, to): (EntryReference, EntryReference), follows: bool) -> Vec<TouchTarget> {
-    vec![
-        TouchTarget { named: from, follows, act: PathOperation::Link },
-        TouchTarget { named: to, follows: false, act: PathOperation::Make },
-    ]
+fn linked(from: TouchTarget, to: EntryReference) -> Vec<TouchTarget> {
+    vec![from, TouchTarget { named: to, follows: false, act: PathOperation::Make }]
 }

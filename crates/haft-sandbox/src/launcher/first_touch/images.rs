@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use haft_contract::doors::before_image::{BeforeImage, FileImage, RECORDS, TouchR
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use self::copy::Copier;
+use self::copy::{Copier, EntryName};
 use super::calls::PathOperation;
 use super::places::FoundPlace;
 
@@ -34,6 +34,12 @@ pub(super) struct Images {
     /// Files that the command itself gave another name, and one of their earlier names.
     named_twice: HashMap<(u64, u64), (usize, PathBuf)>,
     copier: Copier,
+}
+
+impl FoundPlace {
+    fn entry(&self) -> EntryName<'_> {
+        EntryName { folder: self.folder.as_fd(), name: &self.name }
+    }
 }
 
 struct RootImages {
@@ -71,7 +77,7 @@ impl Images {
         let path = name.map(|name| OsStr::from_bytes(name.as_bytes()).into()).unwrap_or_default();
         let why = "a program changed its own arguments while haft looked at them".to_owned();
         if let Some(root) = self.roots.first_mut() {
-            let _ = root.record(path, BeforeImage::Lost(why), false);
+            let _ = root.record(TouchRecord { path, before: BeforeImage::Lost(why), is_whole: false });
         }
     }
 
@@ -111,9 +117,12 @@ impl Images {
             FileType::Symlink => {
                 let to = rustix::fs::readlinkat(&place.folder, &place.name, Vec::new())?;
                 let before = BeforeImage::Link(OsString::from_vec(to.into_bytes()));
-                self.record(place.root, &place.path, before, true)
+                self.record(place.root, &place.path, before)
             }
-            _ => self.touch_file((place.root, &place.path), (place.folder.as_fd(), &place.name), (&stat, act)),
+            _ => {
+                let before = self.keep_file(place.root, place.entry(), &stat, act)?;
+                self.record(place.root, &place.path, before)
+            }
         }
     }
 
@@ -137,26 +146,26 @@ impl Images {
         }
         // For a folder that the command removed this is the second record, which says that everything in it is known:
         // what comes to its place is new, also what a folder that is moved there contains.
-        self.record(place.root, &place.path, BeforeImage::Absent, true)
+        self.record(place.root, &place.path, BeforeImage::Absent)
     }
 
     /// Keeps a folder that another one is about to replace. The kernel replaces only an empty one: then everything that
     /// was in it is known.
     fn touch_replaced_folder(&mut self, place: &FoundPlace, stat: &Stat) -> Result<(), Errno> {
         let root = &self.roots[place.root];
-        let is_empty = copy::open_readable((place.folder.as_fd(), &place.name), stat).is_ok_and(is_empty);
+        let is_empty = copy::open_readable(place.entry(), stat).is_ok_and(is_empty);
         if root.is_whole(&place.path) || !is_empty && root.is_known(&place.path) {
             return Ok(());
         }
-        self.record(place.root, &place.path, folder_image(stat), is_empty)
+        let (path, before) = (place.path.clone(), folder_image(stat));
+        self.roots[place.root].record(TouchRecord { path, before, is_whole: is_empty })
     }
 
     fn touch_folder(&mut self, place: &FoundPlace, stat: &Stat, act: PathOperation) -> Result<(), Errno> {
         match act {
             PathOperation::MoveAway => {
                 let mut records = Vec::new();
-                let kept =
-                    self.keep_tree((place.root, place.path.clone()), (place.folder.as_fd(), &place.name), &mut records);
+                let kept = self.keep_tree(place.root, place.path.clone(), place.entry(), &mut records);
                 let root = &mut self.roots[place.root];
                 kept.and_then(|()| root.append(&records))?;
                 for record in records {
@@ -164,35 +173,29 @@ impl Images {
                 }
                 Ok(())
             }
-            _ => self.record(place.root, &place.path, folder_image(stat), false),
+            _ => {
+                let (path, before) = (place.path.clone(), folder_image(stat));
+                self.roots[place.root].record(TouchRecord { path, before, is_whole: false })
+            }
         }
-    }
-
-    fn touch_file(
-        &mut self,
-        (root, path): (usize, &Path),
-        source: (BorrowedFd<'_>, &OsStr),
-        (stat, act): (&Stat, PathOperation),
-    ) -> Result<(), Errno> {
-        let before = self.keep_file(root, source, (stat, act))?;
-        self.record(root, path, before, true)
     }
 
     /// Keeps a file; returns `Lost` with the reason if that is not possible.
     fn keep_file(
         &mut self,
         root: usize,
-        source: (BorrowedFd<'_>, &OsStr),
-        (stat, act): (&Stat, PathOperation),
+        source: EntryName<'_>,
+        stat: &Stat,
+        act: PathOperation,
     ) -> Result<BeforeImage, Errno> {
         let images = &mut self.roots[root];
         let number = images.next;
         let name = number.to_string();
         let stays = matches!(act, PathOperation::Write | PathOperation::WriteOrMake | PathOperation::Describe);
         let is_linked =
-            !stays && rustix::fs::linkat(source.0, source.1, &images.folder, &*name, AtFlags::empty()).is_ok();
+            !stays && rustix::fs::linkat(source.folder, source.name, &images.folder, &*name, AtFlags::empty()).is_ok();
         if !is_linked {
-            match self.copier.copy(source, (images.folder.as_fd(), &name), stat) {
+            match self.copier.copy(source, images.folder.as_fd(), &name, stat) {
                 Ok(()) => {}
                 Err(errno @ (Errno::NOSPC | Errno::DQUOT)) => return Err(errno),
                 Err(errno) => return Ok(BeforeImage::Lost(format!("it could not be kept: {errno}"))),
@@ -232,8 +235,9 @@ impl Images {
             let opened = rustix::fs::open(&self.roots[root].path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
             let now = rustix::fs::statat(&opened, &path, AtFlags::SYMLINK_NOFOLLOW);
             if now.is_ok_and(|now| identity(&now) == identity(stat)) {
-                let before = self.keep_file(root, (opened.as_fd(), path.as_os_str()), (stat, act))?;
-                self.record(root, &path, before, true)?;
+                let source = EntryName { folder: opened.as_fd(), name: path.as_os_str() };
+                let before = self.keep_file(root, source, stat, act)?;
+                self.record(root, &path, before)?;
             }
         }
         Ok(())
@@ -242,10 +246,12 @@ impl Images {
     /// Keeps a folder with everything in it that has no record yet.
     fn keep_tree(
         &mut self,
-        (root, path): (usize, PathBuf),
-        (folder, name): (BorrowedFd<'_>, &OsStr),
+        root: usize,
+        path: PathBuf,
+        source: EntryName<'_>,
         records: &mut Vec<TouchRecord>,
     ) -> Result<(), Errno> {
+        let EntryName { folder, name } = source;
         let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let is_known = self.roots[root].is_known(&path);
         let kind = FileType::from_raw_mode(stat.st_mode);
@@ -259,7 +265,7 @@ impl Images {
                 let to = rustix::fs::readlinkat(folder, name, Vec::new())?;
                 BeforeImage::Link(OsString::from_vec(to.into_bytes()))
             }
-            _ => self.keep_file(root, (folder, name), (&stat, PathOperation::MoveAway))?,
+            _ => self.keep_file(root, source, &stat, PathOperation::MoveAway)?,
         };
         records.push(TouchRecord { path: path.clone(), before, is_whole: true });
         if kind != FileType::Directory {
@@ -283,14 +289,16 @@ impl Images {
             let entry = entry?;
             let inner = OsStr::from_bytes(entry.file_name().to_bytes());
             if inner != "." && inner != ".." {
-                self.keep_tree((root, path.join(inner)), (opened.as_fd(), inner), records)?;
+                let source = EntryName { folder: opened.as_fd(), name: inner };
+                self.keep_tree(root, path.join(inner), source, records)?;
             }
         }
         Ok(())
     }
 
-    fn record(&mut self, root: usize, path: &Path, before: BeforeImage, is_whole: bool) -> Result<(), Errno> {
-        self.roots[root].record(path.to_owned(), before, is_whole)
+    /// Records what was at a path, where that is all that was there.
+    fn record(&mut self, root: usize, path: &Path, before: BeforeImage) -> Result<(), Errno> {
+        self.roots[root].record(TouchRecord { path: path.to_owned(), before, is_whole: true })
     }
 }
 
@@ -304,8 +312,7 @@ impl RootImages {
         !self.whole.is_empty() && path.ancestors().any(|above| self.whole.contains(above))
     }
 
-    fn record(&mut self, path: PathBuf, before: BeforeImage, is_whole: bool) -> Result<(), Errno> {
-        let record = TouchRecord { path, before, is_whole };
+    fn record(&mut self, record: TouchRecord) -> Result<(), Errno> {
         self.append(std::slice::from_ref(&record))?;
         self.know(record);
         Ok(())

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::calls::TouchTarget;
 use super::images::Images;
 use crate::launcher::notify::SyscallCaller;
 
@@ -30,7 +31,7 @@ impl Images {
         &self,
         caller: &SyscallCaller,
         (folder, path): (i32, &[u8]),
-        follows: bool,
+        wish: &TouchTarget,
     ) -> Option<FoundPlace> {
         let mut path = own_words(path, caller.pid());
         let mut start = caller.start(folder, &path).ok()?;
@@ -40,7 +41,7 @@ impl Images {
                 return self.find_open(real_path(open_folder(&start, &path).ok()?)?.as_bytes());
             };
             let holder = open_folder(&start, above).ok()?;
-            let link = if follows { rustix::fs::readlinkat(&holder, name, Vec::new()).ok() } else { None };
+            let link = if wish.follows { rustix::fs::readlinkat(&holder, name, Vec::new()).ok() } else { None };
             let Some(to) = link else {
                 let name = OsStr::from_bytes(name).to_owned();
                 return self.within(holder, name);

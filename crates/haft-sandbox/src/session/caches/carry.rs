@@ -79,8 +79,8 @@ impl Carrying<'_> {
         for name in names(folders.new.as_fd())? {
             let path = path.join(&name);
             let Ok(found) = rustix::fs::statat(&folders.new, &name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-            let is_empty = found.st_size == 0;
-            if self.is_left_out(&path, is_empty) {
+            let is_lock = found.st_size == 0 && path.extension().is_some_and(|end| end == "lock");
+            if is_lock || self.is_left_out(&path) {
                 continue;
             }
             let mode = Mode::from_raw_mode(found.st_mode);
@@ -124,10 +124,9 @@ impl Carrying<'_> {
         Ok(made)
     }
 
-    fn is_left_out(&self, path: &Path, is_empty: bool) -> bool {
-        let is_lock = is_empty && path.extension().is_some_and(|end| end == "lock");
+    fn is_left_out(&self, path: &Path) -> bool {
         let words: Vec<&[u8]> = path.iter().map(OsStr::as_bytes).collect();
-        is_lock || self.cache.left_out.iter().any(|pattern| fits(&pattern.split('/').collect::<Vec<_>>(), &words))
+        self.cache.left_out.iter().any(|pattern| fits(&pattern.split('/').collect::<Vec<_>>(), &words))
     }
 }
 

@@ -7,6 +7,8 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::process::{DumpableBehavior, Gid, Uid, getegid, geteuid, set_dumpable_behavior};
 use rustix::thread::{UnshareFlags, set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
+use crate::running::orders::CommandNetwork;
+
 /// Namespaces that every command has for itself.
 const ALWAYS: i32 =
     libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
@@ -58,9 +60,9 @@ impl SharedNamespaces {
 }
 
 /// Moves this process into namespaces of its own, but for that of processes. Call it while it has one thread.
-pub(in crate::launcher::enter) fn enter_new(has_network: bool) -> io::Result<()> {
+pub(in crate::launcher::enter) fn enter_new(network: CommandNetwork) -> io::Result<()> {
     let (uid, gid) = own_identity();
-    let network = if has_network { UnshareFlags::empty() } else { UnshareFlags::NEWNET };
+    let network = if network == CommandNetwork::Host { UnshareFlags::empty() } else { UnshareFlags::NEWNET };
     unshare(OWN | UnshareFlags::NEWUSER | network)?;
     map_identity(uid, gid)
 }
@@ -91,8 +93,8 @@ pub(in crate::launcher::enter) enum NamespaceSide {
 }
 
 /// Splits the process in two, one of them in new namespaces. It becomes a child of this process's own parent.
-pub(in crate::launcher::enter) fn split(network: bool) -> io::Result<NamespaceSide> {
-    let apart = if network { ALWAYS } else { ALWAYS | libc::CLONE_NEWNET };
+pub(in crate::launcher::enter) fn split(network: CommandNetwork) -> io::Result<NamespaceSide> {
+    let apart = if network == CommandNetwork::Host { ALWAYS } else { ALWAYS | libc::CLONE_NEWNET };
     // With CLONE_PARENT the kernel wants no signal to be named, and uses that of this process.
     split_into(apart | libc::CLONE_PARENT, 0)
 }

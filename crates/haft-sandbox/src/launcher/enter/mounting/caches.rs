@@ -38,20 +38,15 @@ impl Caches {
     }
 
     /// Puts a layer at a place of the new root.
-    pub(in crate::launcher::enter) fn put(
-        &mut self,
-        root: &OwnedFd,
-        sources: &Sources,
-        (number, place, cache): (usize, &RootPlace, &CacheMount<'_>),
-    ) {
+    pub(in crate::launcher::enter) fn put(&mut self, root: &OwnedFd, sources: &Sources, cache: &CacheMount<'_>) {
         let tree = match self.given.remove(&cache.number) {
             Some(mount) => Ok(MountTree::attached(mount)),
-            None => cache.mount(sources, number, place),
+            None => cache.mount(sources),
         };
         let put = tree.and_then(|tree| {
-            let covered = cache.place(root, sources, &place.path).or_missing("A layer over a cache")?;
+            let covered = cache.place(root, sources, &cache.at.path).or_missing("A layer over a cache")?;
             tree.attach_over(covered.as_fd()).or_missing("A layer over a cache")?;
-            copied(root, &place.path).or_missing("A layer over a cache")
+            copied(root, &cache.at.path).or_missing("A layer over a cache")
         });
         match put {
             Ok(another) => self.mounted.push((cache.number, another)),
@@ -65,6 +60,8 @@ pub(in crate::launcher::enter) struct CacheMount<'a> {
     pub(in crate::launcher::enter) number: usize,
     pub(in crate::launcher::enter) visible: &'a VisibleCache,
     pub(in crate::launcher::enter) roots: &'a [VisibleRoot],
+    pub(in crate::launcher::enter) index: usize,
+    pub(in crate::launcher::enter) at: &'a RootPlace,
 }
 
 impl CacheMount<'_> {
@@ -95,21 +92,21 @@ impl CacheMount<'_> {
         both.attach_over(folder.as_fd())
     }
 
-    fn mount(&self, sources: &Sources, number: usize, place: &RootPlace) -> Result<MountTree, NotEntered> {
+    fn mount(&self, sources: &Sources) -> Result<MountTree, NotEntered> {
         let missing = "A layer over a cache";
         let [own, layer] = sources.open_cache(self.number, self.visible);
         let layer = layer.or_missing(missing)?;
         let open = |name: &str| find(layer.as_fd(), Path::new(name)).or_missing(missing);
         let (upper, work) = (open(crate::session::caches::UPPER)?, open(crate::session::caches::WORK)?);
         // The user's own files lie over those of haft's: newer ones are always seen.
-        let mut below: Vec<OwnedFd> = [sources.open(number, place), own].into_iter().flatten().collect();
+        let mut below: Vec<OwnedFd> = [sources.open(self.index, self.at), own].into_iter().flatten().collect();
         if below.is_empty() {
             below.push(open(crate::session::caches::NOTHING)?);
         }
         let (first, rest) = below.split_first().ok_or(Errno::NOENT).or_missing(missing)?;
         let rest: Vec<_> = rest.iter().map(AsFd::as_fd).collect();
         let lowers = Lowers { first: first.as_fd(), rest: &rest };
-        layer::over_several(&place.path, &lowers, (upper.as_fd(), work.as_fd()))
+        layer::over_several(&self.at.path, &lowers, (upper.as_fd(), work.as_fd()))
     }
 }
 

@@ -142,21 +142,20 @@ impl Grounds {
         find(self.hidden.as_fd(), Path::new(name))
     }
 
-    /// Adds a root, whose place becomes an empty folder.
+    /// Adds a root; returns the empty folder that is to lie over its place.
     pub(in crate::launcher::enter) fn add(
         &mut self,
-        visible: (&Visible, &VisibleRoot),
+        visible: &Visible,
+        index: usize,
         places: &[RootPlace],
         folder: BorrowedFd<'_>,
-        place: BorrowedFd<'_>,
-    ) -> io::Result<()> {
-        let (visible, VisibleRoot { path, .. }) = visible;
+    ) -> io::Result<&MountTree> {
+        let path = &visible.roots[index].path;
         let number = self.roots.len();
         let lower = self.keep(folder, &name_of_root(number))?;
         let empty = make_folder(self.hidden.as_fd(), Path::new(&name_of_empty(number)))?;
         let empty = MountTree::of(empty.as_fd())?;
         empty.restrict(READ_ONLY | PLAIN)?;
-        empty.attach_over(place)?;
         let below =
             |one: &Path| one.strip_prefix(path).ok().filter(|below| !below.as_os_str().is_empty()).map(Path::to_owned);
         let is_inside = |place: &&RootPlace| matches!(place.what, PlaceContent::Private(_) | PlaceContent::Readable);
@@ -165,7 +164,7 @@ impl Grounds {
         let hidden = visible.hidden.iter().filter(|hidden| !visible.is_emptied(hidden));
         let covered = hidden.filter_map(|hidden| below(hidden)).collect();
         self.roots.push(WorkerRoot { path: path.clone(), number, lower, empty, inside: inside.collect(), covered });
-        Ok(())
+        Ok(&self.roots[number].empty)
     }
 
     /// Puts the roots in the order in which they are asked for.

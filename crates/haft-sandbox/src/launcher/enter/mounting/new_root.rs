@@ -122,8 +122,10 @@ impl<'a> NewRoot<'a> {
                         number: *cache,
                         visible: &self.visible.caches[*cache],
                         roots: &self.visible.roots,
+                        index: number,
+                        at: place,
                     };
-                    self.caches.put(&self.root, &self.sources, (number, place, &cache));
+                    self.caches.put(&self.root, &self.sources, &cache);
                 }
                 PlaceContent::Programs if self.is_kept => self.programs(number, place)?,
                 PlaceContent::Cache(_) | PlaceContent::Programs => {}
@@ -365,8 +367,9 @@ impl<'a> NewRoot<'a> {
             answer => answer,
         };
         let Some(grounds) = &mut self.grounds else { return Ok(()) };
-        let visible = (self.visible, &self.visible.roots[index]);
-        grounds.add(visible, places, folder.as_fd(), covered.or_missing(&what)?.as_fd()).or_missing(&what)
+        let covered = covered.or_missing(&what)?;
+        let empty = grounds.add(self.visible, index, places, folder.as_fd()).or_missing(&what)?;
+        empty.attach_over(covered.as_fd()).or_missing(&what)
     }
 
     /// What the kernel lets root set below `/sys` belongs to no workspace.

@@ -15,7 +15,7 @@ use crate::launcher::enter::confining::file_rights::{FileRights, Ports};
 use crate::launcher::enter::confining::system_calls::{Filters, Sockets, Tracing};
 use crate::launcher::enter::confining::{limits, namespaces};
 use crate::launcher::enter::{NotEntered, OrMissing, ReadyToRun, RenameSupport, SignalExposure, hide_from_command};
-use crate::running::orders::{Orders, Visible};
+use crate::running::orders::{CommandNetwork, Orders, Visible};
 
 /// Restricts this process, and the command with it, by Landlock and seccomp.
 pub(crate) fn partly(
@@ -25,10 +25,10 @@ pub(crate) fn partly(
     descriptors: &[OwnedFd],
 ) -> Result<ReadyToRun, NotEntered> {
     let (sockets, ports) = match (orders.network, orders.proxy) {
-        (true, _) => (Sockets::Internet, Ports::All),
+        (CommandNetwork::Host, _) => (Sockets::Internet, Ports::All),
         // An older kernel would leave this rule out without a word.
-        (false, Some(port)) if file_rights::knows_ports() => (Sockets::Streams, Ports::Connect(port)),
-        (false, _) => (Sockets::Unix, Ports::None),
+        (CommandNetwork::Own, Some(port)) if file_rights::knows_ports() => (Sockets::Streams, Ports::Connect(port)),
+        (CommandNetwork::Own, _) => (Sockets::Unix, Ports::None),
     };
     file_rights::confines_alone()?;
     nothing_hidden_in_roots(visible)?;

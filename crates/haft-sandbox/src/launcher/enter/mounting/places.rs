@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::FileType;
 
-use crate::running::orders::Visible;
+use crate::running::orders::{CommandNetwork, Visible};
 use crate::session::glance::{FolderEntryKind, Glance};
 
 /// Folders that every command can read, one per line.
@@ -59,7 +59,7 @@ pub(in crate::launcher::enter) enum PlaceContent {
 }
 
 /// Says what lies where, in the order in which it is to be put there.
-pub(in crate::launcher::enter) fn plan(visible: &Visible, network: bool) -> Vec<RootPlace> {
+pub(in crate::launcher::enter) fn plan(visible: &Visible, network: CommandNetwork) -> Vec<RootPlace> {
     let (place, mut glance) = (RootPlace::new, Glance::default());
     let mut places =
         vec![place(Path::new("/dev"), PlaceContent::Devices), place(Path::new("/proc"), PlaceContent::Processes)];
@@ -79,7 +79,7 @@ pub(in crate::launcher::enter) fn plan(visible: &Visible, network: bool) -> Vec<
     }
     let system = SYSTEM_FOLDERS.lines().filter(|line| !line.is_empty()).map(PathBuf::from);
     // Names are looked up with a file that often lies in a folder of its own, behind a link.
-    let resolver = network.then(|| PathBuf::from("/etc/resolv.conf"));
+    let resolver = (network == CommandNetwork::Host).then(|| PathBuf::from("/etc/resolv.conf"));
     for path in system.chain(resolver).chain(visible.readable.iter().cloned()) {
         let Some(real) = follow(&path, &mut places, &mut glance) else { continue };
         if !visible.roots.iter().any(|root| real.starts_with(&root.path)) && glance.kind(&real).is_some() {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn check(visible: &Visible, below: &Path) -> Vec<(String, PlaceContent)> {
-        let places = plan(visible, false);
+        let places = plan(visible, CommandNetwork::Own);
         let named =
             |place: &RootPlace| Some((place.path.strip_prefix(below).ok()?.display().to_string(), place.what.clone()));
         places.iter().filter_map(named).collect()

@@ -8,11 +8,12 @@ use super::single_thread::text_of_one_thread;
 use crate::launcher::enter::confining::namespaces;
 use crate::launcher::enter::network;
 use crate::require::Need;
+use crate::running::orders::CommandNetwork;
 
 /// Runs a check as the one process of a new network namespace; it says what is wrong.
 #[track_caller]
 fn check(inside: fn() -> io::Result<()>) {
-    let said = text_of_one_thread(|| match namespaces::enter_new(false) {
+    let said = text_of_one_thread(|| match namespaces::enter_new(CommandNetwork::Own) {
         Ok(()) => inside().map_or_else(|error| error.to_string(), |()| "ok".to_owned()),
         Err(_) => NO_NAMESPACE.to_owned(),
     });

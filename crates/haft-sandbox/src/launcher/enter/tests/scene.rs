@@ -15,7 +15,7 @@ use crate::launcher::enter::partly;
 use crate::launcher::enter::{NotEntered, ReadyToRun, SandboxSide, fully};
 use crate::launcher::watch::WatcherConfinement as _;
 use crate::require::Need;
-use crate::running::orders::{Confine, HomeAccess, Orders, Visible, VisibleRoot};
+use crate::running::orders::{CommandNetwork, Confine, HomeAccess, Orders, Visible, VisibleRoot};
 
 const NOBODY: u32 = 65534;
 
@@ -63,7 +63,7 @@ pub(super) struct SandboxFixture {
     before: Option<fn(&SandboxFixture)>,
     /// The writable folder, if it is not the usual one.
     root: Option<PathBuf>,
-    network: bool,
+    network: CommandNetwork,
     pub(super) visible: RefCell<Visible>,
 }
 
@@ -116,7 +116,7 @@ impl SandboxFixture {
             read_only: RefCell::default(),
             before: None,
             root: None,
-            network: false,
+            network: CommandNetwork::Own,
             visible: RefCell::new(visible),
         }
     }
@@ -144,7 +144,7 @@ impl SandboxFixture {
     }
 
     pub(super) fn with_network(mut self) -> Self {
-        self.network = true;
+        self.network = CommandNetwork::Host;
         self
     }
 

@@ -11,6 +11,13 @@ const PIECE: usize = 256 * 1024;
 /// Most bytes of the names of all attributes, and of the value of one.
 const MOST_ATTRIBUTES: usize = 64 * 1024;
 
+/// An entry of an open folder.
+#[derive(Clone, Copy)]
+pub(super) struct EntryName<'a> {
+    pub(super) folder: BorrowedFd<'a>,
+    pub(super) name: &'a OsStr,
+}
+
 /// Copies files, and remembers whether the file system can share contents.
 #[derive(Default)]
 pub(super) struct Copier {
@@ -22,11 +29,12 @@ impl Copier {
     /// Copies a file to a new name.
     pub(super) fn copy(
         &mut self,
-        (folder, name): (BorrowedFd<'_>, &OsStr),
-        (images, to): (BorrowedFd<'_>, &str),
+        source: EntryName<'_>,
+        images: BorrowedFd<'_>,
+        to: &str,
         stat: &Stat,
     ) -> Result<(), Errno> {
-        let source = open_readable((folder, name), stat)?;
+        let source = open_readable(source, stat)?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let copy = rustix::fs::openat(images, to, flags, Mode::RUSR | Mode::WUSR)?;
         let copied = self.fill(&source, &copy, stat);
@@ -39,7 +47,7 @@ impl Copier {
     /// Replaces a kept second name with a copy, so that the file can change under its other names.
     pub(super) fn part(&mut self, images: BorrowedFd<'_>, name: &str, stat: &Stat) -> Result<(), Errno> {
         let apart = format!("{name}.new");
-        self.copy((images, OsStr::new(name)), (images, &apart), stat)?;
+        self.copy(EntryName { folder: images, name: OsStr::new(name) }, images, &apart, stat)?;
         rustix::fs::renameat(images, &*apart, images, name)
     }
 
@@ -87,7 +95,8 @@ impl Copier {
 }
 
 /// Opens a file or a folder, even if its mode does not let its owner read it.
-pub(super) fn open_readable((folder, name): (BorrowedFd<'_>, &OsStr), stat: &Stat) -> Result<OwnedFd, Errno> {
+pub(super) fn open_readable(source: EntryName<'_>, stat: &Stat) -> Result<OwnedFd, Errno> {
+    let EntryName { folder, name } = source;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let open = || rustix::fs::openat(folder, name, flags, Mode::empty());
     match open() {
