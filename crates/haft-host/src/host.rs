@@ -134,7 +134,7 @@ impl Host {
         let state = WorkspaceState::new(&settings.environment.state_folder, &path);
         let state = state.with_journal_limits(settings.journal.limits());
         let history = workspace.history(&state);
-        let workspace = workspace.masking_secrets(settings.surroundings.masks_secrets);
+        let workspace = workspace.with_masked_secrets(settings.surroundings.masks_secrets);
         workspace.finish_left_behind(&state).iter().for_each(|line| options.notices.note(line));
         let doors = with_system(workspace.doors(&state), &settings, rulebook.hosts.clone());
         let config = &settings.environment.config_folder;

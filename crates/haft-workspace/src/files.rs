@@ -107,8 +107,8 @@ impl Workspace {
     }
 
     /// Lets commands see blank files in the place of those that hold secrets, or lets them see all.
-    pub fn masking_secrets(mut self, masks: bool) -> Self {
-        self.masks_secrets = masks;
+    pub fn with_masked_secrets(mut self, masked_secrets: bool) -> Self {
+        self.masks_secrets = masked_secrets;
         self
     }
 
@@ -358,10 +358,8 @@ impl Files for JournalledFiles {
     ) -> BoxFuture<'a, Result<Vec<FileOpResult>, ToolError>> {
         Box::pin(async move {
             let write = change::write::Write::admitted(&self.root, permit, ops)?;
-            let (root, journal, errand) = (self.root.clone(), self.journal.clone(), permit.errand().clone());
-            let (receipts, stop) = (permit.receipts().clone(), permit.stop().clone());
-            let agreed = permit.effects().to_vec();
-            blocking(move || write.commit(&root, &journal, (&errand, &agreed), (&receipts, &stop))).await
+            let (root, journal) = (self.root.clone(), self.journal.clone());
+            blocking(move || write.commit(&root, &journal)).await
         })
     }
 

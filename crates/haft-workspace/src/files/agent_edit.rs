@@ -189,7 +189,7 @@ fn record(root: &WorkspaceRoot, journal: &Journal, (folder, about): (&Path, Edit
     let mut keep = Keep::new(&mut inline, writing.objects(), &|| false);
     let mut steps = Vec::new();
     for (number, (path, before)) in about.places.into_iter().enumerate() {
-        steps.extend(change((root, path), (&kept, number, before), &mut keep)?);
+        steps.extend(change(root, path, KeptPlace { copies: &kept, number, before }, &mut keep)?);
     }
     let was_begun = folder.join(RECORDING).exists();
     if steps.is_empty() || (was_begun && is_recorded(&writing.reading()?, &about.by)) {
@@ -213,12 +213,21 @@ fn is_recorded(reading: &JournalSnapshot, by: &ChangeAuthor) -> bool {
     reading.intents.iter().any(|(intent, _)| (&intent.by.run, &intent.by.call) == (&by.run, &by.call))
 }
 
+/// What was at a place before a call, and the number of the copy of its content.
+struct KeptPlace<'a> {
+    copies: &'a WorkspaceRoot,
+    number: usize,
+    before: PathState,
+}
+
 /// Returns what has changed at one place since.
 fn change(
-    (root, path): (&WorkspaceRoot, PathText),
-    (kept, number, before): (&WorkspaceRoot, usize, PathState),
+    root: &WorkspaceRoot,
+    path: PathText,
+    kept: KeptPlace<'_>,
     keep: &mut Keep<'_>,
 ) -> io::Result<Option<IntentStep>> {
+    let KeptPlace { copies, number, before } = kept;
     // A place that cannot be looked at now is not known to have changed.
     let Ok(after) = snapshot::look(root, path.as_path()) else { return Ok(None) };
     if before.is_same_content(&after.state) && before.mode() == after.state.mode() {
@@ -235,7 +244,7 @@ fn change(
     let coming = new.as_deref().map(IncomingContent::Bytes);
     let seen = match &before {
         PathState::File { mode, owner, .. } => {
-            let mut seen = snapshot::keep(kept, Path::new(&number.to_string()), coming, keep)?;
+            let mut seen = snapshot::keep(copies, Path::new(&number.to_string()), coming, keep)?;
             if let PathState::File { mode: copied, owner: copier, .. } = &mut seen.state {
                 (*copied, *copier) = (*mode, *owner);
             }

@@ -60,7 +60,9 @@ use settling::sync::OwnCommits;
 use watched::WatchedLayers;
 
 pub(super) use folder::{open_anyway, remove_name};
-pub(super) use read::{FOLDER_MODE, MODE, has_origin, is_opaque, is_same_file, open_file as open_layer_file};
+pub(super) use read::{
+    ComparedEntry, FOLDER_MODE, MODE, has_origin, is_opaque, is_same_file, open_file as open_layer_file,
+};
 
 /// Makes the layers of a workspace, and removes them.
 pub(super) struct Layers {

@@ -109,7 +109,8 @@ impl TreeChange {
                 let store = stores.open(root.path(), &self.record.store)?;
                 let before = store.read(self.record.exchange.saturating_sub(1))?;
                 let exchange = Exchange::open(root, &store, place)?;
-                let found = put_back(root, stores, (&self.record, &exchange, place), restored);
+                let tree = StoredTree { root, stores, place, record: &self.record };
+                let found = tree.put_back(&exchange, restored);
                 let (operations, _) = back::back(&exchange, &before, &found)?;
                 Ok(places(&operations))
             }
@@ -148,7 +149,9 @@ impl TreeChange {
     ) -> Result<Vec<String>, Trouble> {
         match &*self.kind {
             TreeChangeKind::Commit(commit) => commit.perform(root, (stores, &self.record.store), place),
-            TreeChangeKind::Back(restored) => take_back(root, (stores, &self.record), (place, restored)),
+            TreeChangeKind::Back(restored) => {
+                StoredTree { root, stores, place, record: &self.record }.take_back(restored)
+            }
         }
     }
 }
@@ -219,45 +222,43 @@ fn kept_note(kept: usize, why: &str) -> Vec<String> {
     }
 }
 
-/// Takes the exchange before this one back, as far as nothing was changed since; returns what stays.
-fn take_back(
-    root: &WorkspaceRoot,
-    (stores, record): (&TreeStores, &TreeRecord),
-    (place, restored): (&Path, &[PathBuf]),
-) -> Result<Vec<String>, Trouble> {
-    let store = stores.open(root.path(), &record.store)?;
-    let before = store.read(record.exchange.saturating_sub(1))?;
-    let exchange = Exchange::open(root, &store, place)?;
-    let found = put_back(root, stores, (record, &exchange, place), restored);
-    let (operations, kept) = back::back(&exchange, &before, &found)?;
-    store.write(record.exchange, &operations)?;
-    let overtaken = exchange.apply(&operations)?;
-    store.note_end(record.exchange)?;
-    Ok(kept_note(kept + overtaken, "since; haft kept the newest version"))
+/// A tree with stored entries, and its record.
+pub(crate) struct StoredTree<'a> {
+    pub(crate) root: &'a WorkspaceRoot,
+    pub(crate) stores: &'a TreeStores,
+    pub(crate) place: &'a Path,
+    pub(crate) record: &'a TreeRecord,
 }
 
-/// Returns how many entries of a tree would stay if an exchange were taken back now.
-pub(crate) fn would_keep(
-    root: &WorkspaceRoot,
-    stores: &TreeStores,
-    (place, record): (&Path, &TreeRecord),
-    restored: &[PathBuf],
-) -> io::Result<usize> {
-    let (exchange, manifest) = opened(root, stores, (place, record))?;
-    let found = put_back(root, stores, (record, &exchange, place), restored);
-    back::back(&exchange, &manifest, &found).map(|(_, kept)| kept)
-}
+impl<'a> StoredTree<'a> {
+    /// Takes the exchange before this one back, as far as nothing was changed since; returns what stays.
+    fn take_back(&self, restored: &[PathBuf]) -> Result<Vec<String>, Trouble> {
+        let Self { root, stores, place, record } = *self;
+        let store = stores.open(root.path(), &record.store)?;
+        let before = store.read(record.exchange.saturating_sub(1))?;
+        let exchange = Exchange::open(root, &store, place)?;
+        let found = self.put_back(&exchange, restored);
+        let (operations, kept) = back::back(&exchange, &before, &found)?;
+        store.write(record.exchange, &operations)?;
+        let overtaken = exchange.apply(&operations)?;
+        store.note_end(record.exchange)?;
+        Ok(kept_note(kept + overtaken, "since; haft kept the newest version"))
+    }
 
-/// Finds the entries that undos of later changes put back, through stores and through the journal.
-fn put_back<'a>(
-    root: &'a WorkspaceRoot,
-    stores: &'a TreeStores,
-    (record, exchange, place): (&'a TreeRecord, &Exchange, &Path),
-    restored: &[PathBuf],
-) -> PutBack<'a> {
-    let below = restored.iter().filter_map(|path| path.strip_prefix(place).ok());
-    let restored = below.filter_map(|path| exchange.in_workspace(path)).collect();
-    PutBack { restored, by_stores: Box::new(|| stores.put_back_after(root.path(), &record.store)) }
+    /// Returns how many entries of the tree would stay if an exchange were taken back now.
+    pub(crate) fn would_keep(&self, restored: &[PathBuf]) -> io::Result<usize> {
+        let (exchange, manifest) = opened(self.root, self.stores, (self.place, self.record))?;
+        let found = self.put_back(&exchange, restored);
+        back::back(&exchange, &manifest, &found).map(|(_, kept)| kept)
+    }
+
+    /// Finds the entries that undos of later changes put back, through stores and through the journal.
+    fn put_back(&self, exchange: &Exchange, restored: &[PathBuf]) -> PutBack<'a> {
+        let Self { root, stores, place, record } = *self;
+        let below = restored.iter().filter_map(|path| path.strip_prefix(place).ok());
+        let restored = below.filter_map(|path| exchange.in_workspace(path)).collect();
+        PutBack { restored, by_stores: Box::new(|| stores.put_back_after(root.path(), &record.store)) }
+    }
 }
 
 /// How far an interrupted exchange came.

@@ -118,6 +118,15 @@ fn texts(text: &str) -> Vec<String> {
     lines.into_iter().map(line).collect()
 }
 
+/// A step that changed a file on the trail.
+struct TrailStep<'a> {
+    intent: &'a Intent,
+    inline: Inline,
+    path: &'a Path,
+    before: &'a PathState,
+    after: &'a PathState,
+}
+
 /// Follows the versions of a file forwards.
 struct VersionTracker<'a> {
     contents: &'a Contents<'a>,
@@ -144,7 +153,8 @@ impl<'a> VersionTracker<'a> {
                 IntentStep::Change { path, before, after, .. } if self.trail.leads_by(path.as_path()) => {
                     let path = path.path();
                     let was = self.brought_to(&path, before, inline);
-                    let is = self.version_after((intent, inline), (&path, before, after), (was.as_ref(), &removed));
+                    let change = TrailStep { intent, inline, path: &path, before, after };
+                    let is = self.version_after(&change, was.as_ref(), &removed);
                     removed.extend(was.filter(|_| *after == PathState::Absent).map(|was| (path.clone(), was)));
                     match is {
                         Some(is) => _ = self.now.insert(path.clone(), is),
@@ -191,10 +201,11 @@ impl<'a> VersionTracker<'a> {
     /// Returns the version that a step leaves.
     fn version_after(
         &mut self,
-        (intent, inline): (&Intent, Inline),
-        (path, before, after): (&Path, &PathState, &PathState),
-        (was, removed): (Option<&Rc<BlamedVersion>>, &HashMap<PathBuf, Rc<BlamedVersion>>),
+        change: &TrailStep<'_>,
+        was: Option<&Rc<BlamedVersion>>,
+        removed: &HashMap<PathBuf, Rc<BlamedVersion>>,
     ) -> Option<Rc<BlamedVersion>> {
+        let TrailStep { intent, inline, path, before, after } = *change;
         let PathState::File { hash, .. } = after else { return None };
         if let Some(same) = was.filter(|was| was.hash == Some(*hash)) {
             return Some(Rc::clone(same));

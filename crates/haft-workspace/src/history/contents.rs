@@ -11,7 +11,7 @@ use super::sets::Sets;
 use super::{FileChange, PathContent};
 use crate::files::change::snapshot;
 use crate::files::read::open::WorkspaceRoot;
-use crate::files::tree::{TreeStores, would_keep};
+use crate::files::tree::{StoredTree, TreeStores};
 use crate::state::journal::{
     ContentHash, ContentLocation, Inline, IntentStep, Journal, Objects, PathState, TreeRecord,
 };
@@ -45,7 +45,9 @@ impl<'a> Contents<'a> {
     /// Returns whether nothing is left of an ignored tree when its exchange is taken back: nothing was changed since.
     pub(super) fn vanishes(&self, path: &Path, tree: &TreeRecord, restored: &[PathBuf]) -> bool {
         matches!(tree.counts, [created, 0, 0] if created > 0)
-            && would_keep(self.root, &self.stores, (path, tree), restored).is_ok_and(|kept| kept == 0)
+            && StoredTree { root: self.root, stores: &self.stores, place: path, record: tree }
+                .would_keep(restored)
+                .is_ok_and(|kept| kept == 0)
     }
 
     /// Returns the places in an ignored tree that later undos and redos have written again through the journal. These places

@@ -129,7 +129,7 @@ impl CommandLineCode {
         if is_unclear || words.iter().any(|word| word.ends_with("run-parts")) {
             binding.bind_named_folders();
         }
-        binding.bind_neighbours(is_unclear);
+        binding.bind_neighbours(is_unclear.then_some(""));
         binding.code
     }
 }
@@ -356,17 +356,15 @@ impl CodeBinding<'_> {
     }
 
     /// Binds what an interpreter loads because it is beside a file: modules with the names of Python's own, and the
-    /// description of a package.
-    fn bind_neighbours(&mut self, is_unclear: bool) {
+    /// description of a package. `top` is one more folder to look in.
+    fn bind_neighbours(&mut self, top: Option<&str>) {
         let folder_of = |path: &String| path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
         let ends = |ends: &[&str]| -> BTreeSet<String> {
             let is_one = |path: &&String| ends.iter().any(|end| path.ends_with(end));
             self.code.files.keys().filter(is_one).map(folder_of).collect()
         };
         let (mut python, node) = (ends(&[".py"]), ends(&[".js", ".ts"]));
-        if is_unclear {
-            python.insert(String::new());
-        }
+        python.extend(top.map(str::to_owned));
         let modules: BTreeSet<&str> = PYTHON_MODULES.split_whitespace().collect();
         for folder in python {
             let place = if folder.is_empty() { "." } else { &folder };

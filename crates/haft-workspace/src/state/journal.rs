@@ -424,7 +424,7 @@ impl JournalRecordRef<'_> {
         serde_json::to_writer(&mut measured, self)?;
         let listed = u32::try_from(measured.0).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let length = 4 + measured.0 + inline.len();
-        frame::write(to, (offset, head), length, &mut |to| {
+        head.write(to, offset, length, &mut |to| {
             to.write_all(&listed.to_le_bytes())?;
             serde_json::to_writer(&mut *to, self)?;
             inline.write_to(to)

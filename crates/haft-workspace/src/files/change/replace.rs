@@ -88,6 +88,20 @@ impl ReplaceTarget<'_> {
             Travel::Nothing | Travel::Leaves(_) | Travel::Comes(_) => remove(folder, self.beside),
         }
     }
+
+    fn replace_without_swap(&self, folder: &OwnedFd, name: &OsStr, seen: &Stat, ours: &Stat) -> Result<(), Trouble> {
+        let now = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if !is_what_was_seen(&now, seen) {
+            return Err(Trouble::Overtaken);
+        }
+        // A file never takes the place of a folder, nor the other way round; that has to go first.
+        match (kind_of(seen), kind_of(ours)) {
+            (FileKind::Folder, _) => rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)?,
+            (_, FileKind::Folder) => rustix::fs::unlinkat(folder, name, AtFlags::empty())?,
+            _ => {}
+        }
+        Ok(rustix::fs::renameat(folder, self.beside, folder, name)?)
+    }
 }
 
 /// Removes a file, a link or an empty folder.
@@ -345,7 +359,7 @@ pub(in crate::files) fn swap(
             Err(Trouble::Overtaken)
         }
         // Not every file system can swap; then a look right before must do.
-        Err(Errno::INVAL | Errno::NOSYS) => replace_without_swap(spot, (folder, name), (seen, ours)),
+        Err(Errno::INVAL | Errno::NOSYS) => spot.replace_without_swap(folder, name, seen, ours),
         Err(Errno::NOENT) => Err(Trouble::Overtaken),
         Err(errno) => Err(errno.into()),
     }
@@ -357,24 +371,6 @@ pub(in crate::files) fn is_what_was_seen(now: &Stat, seen: &Stat) -> bool {
         FileKind::Folder => (now.st_dev, now.st_ino) == (seen.st_dev, seen.st_ino),
         FileKind::File | FileKind::Link | FileKind::Special => is_same(now, seen),
     }
-}
-
-fn replace_without_swap(
-    spot: &ReplaceTarget<'_>,
-    (folder, name): (&OwnedFd, &OsStr),
-    (seen, ours): (&Stat, &Stat),
-) -> Result<(), Trouble> {
-    let now = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    if !is_what_was_seen(&now, seen) {
-        return Err(Trouble::Overtaken);
-    }
-    // A file never takes the place of a folder, nor the other way round; that has to go first.
-    match (kind_of(seen), kind_of(ours)) {
-        (FileKind::Folder, _) => rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)?,
-        (_, FileKind::Folder) => rustix::fs::unlinkat(folder, name, AtFlags::empty())?,
-        _ => {}
-    }
-    Ok(rustix::fs::renameat(folder, spot.beside, folder, name)?)
 }
 
 /// How often something is given back to a program that keeps replacing it.

@@ -38,12 +38,19 @@ pub(in crate::files) struct Write {
     changes: Vec<(Target, Change, usize)>,
     /// What each operation comes to, and which deed has its notes.
     ops: Vec<(Change, usize)>,
+    errand: Provenance,
+    agreed: Vec<Effect>,
+    receipts: Receipts,
+    stop: CancellationToken,
 }
 
 impl Write {
     /// Plans to make these changes, with the folders that are missing above new files.
     pub(in crate::files) fn admitted(root: &WorkspaceRoot, permit: &Permit, ops: &[FileOp]) -> Result<Self, ToolError> {
-        let mut write = Self { deeds: Vec::new(), changes: Vec::new(), ops: Vec::new() };
+        let (deeds, changes) = Default::default();
+        let (errand, agreed) = (permit.errand().clone(), permit.effects().to_vec());
+        let (receipts, stop) = (permit.receipts().clone(), permit.stop().clone());
+        let mut write = Self { deeds, changes, ops: Vec::new(), errand, agreed, receipts, stop };
         for op in ops {
             match op {
                 FileOp::Put(target, content) => write.add_content((root, permit), target, content)?,
@@ -135,9 +142,8 @@ impl Write {
         self,
         root: &WorkspaceRoot,
         journal: &Journal,
-        (errand, agreed): (&Provenance, &[Effect]),
-        (receipts, stop): (&Receipts, &CancellationToken),
     ) -> Result<Vec<FileOpResult>, ToolError> {
+        let Self { errand, agreed, receipts, stop, .. } = &self;
         if stop.is_cancelled() {
             return Err(stopped());
         }

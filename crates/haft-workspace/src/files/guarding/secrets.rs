@@ -235,13 +235,12 @@ fn tracked(root: &WorkspaceRoot) -> Option<HashSet<PathBuf>> {
 /// Returns the secret files that a walk meets.
 fn met(root: &WorkspaceRoot, folder: &Path, (hidden, wanted): (DotfilePolicy, &[PathBuf])) -> Option<HashSet<PathBuf>> {
     let target = Target::Inside(FileLocation::new(folder, Extent::Tree));
-    let opened = root.open_target(&target, OFlags::DIRECTORY | OFlags::RDONLY).ok()?;
     let exclude = NameGlobs::new(&[], ("exclude", Letters::Exact)).ok()?;
     let (wanted_names, usual_excludes) = (exclude.clone(), exclude.clone());
     let (depth, ignored, only) = (DEEPEST, IgnorePolicy::Skip, Vec::new());
     let options = WalkOptions { depth, hidden, ignored, exclude, usual_excludes, only, wanted: wanted_names };
     let stop = CancellationToken::new();
-    let mut walk = TreeWalk::new(root, (&target, opened), options, &stop).ok()?;
+    let mut walk = TreeWalk::new(root, &target, options, &stop).ok()?;
     let mut met = HashSet::new();
     while walk.advance().is_some() {
         let path = Path::new(OsStr::from_bytes(walk.path()));

@@ -38,6 +38,15 @@ pub(super) struct LayerCopy<'a> {
     path: PathBuf,
 }
 
+/// A folder of the layer, its copy, and what lies beneath it in the workspace.
+#[derive(Clone, Copy)]
+struct CopiedFolder<'a> {
+    from: &'a OwnedFd,
+    to: &'a OwnedFd,
+    lower: Option<&'a OwnedFd>,
+    depth: usize,
+}
+
 /// Why a layer was not copied, and where.
 type NotCopied = (PathBuf, io::Error);
 
@@ -50,36 +59,26 @@ impl<'a> LayerCopy<'a> {
 
     /// Copies a layer that lies over a folder.
     pub(super) fn copy(&mut self, upper: &OwnedFd, lower: &OwnedFd) -> Result<(), NotCopied> {
-        let to = self.to;
-        self.folder((upper, to), Some(lower), 0)
+        self.folder(CopiedFolder { from: upper, to: self.to, lower: Some(lower), depth: 0 })
     }
 
-    fn folder(
-        &mut self,
-        (from, to): (&OwnedFd, &OwnedFd),
-        lower: Option<&OwnedFd>,
-        depth: usize,
-    ) -> Result<(), NotCopied> {
-        let reopened = open_name(from, b".", OFlags::DIRECTORY | OFlags::RDONLY);
+    fn folder(&mut self, folder: CopiedFolder<'_>) -> Result<(), NotCopied> {
+        let reopened = open_name(folder.from, b".", OFlags::DIRECTORY | OFlags::RDONLY);
         let mut names = FolderNameList::default();
         reopened.and_then(|from| names.read(&from)).map_err(|errno| (self.path.clone(), errno.into()))?;
         let mut index = 0;
         while let Some((name, _)) = names.at(index) {
             index += 1;
             self.path.push(OsStr::from_bytes(name));
-            let copied = self.entry((from, to), lower, (name, depth));
+            let copied = self.entry(folder, name);
             self.path.pop();
             copied?;
         }
         Ok(())
     }
 
-    fn entry(
-        &mut self,
-        (from, to): (&OwnedFd, &OwnedFd),
-        lower: Option<&OwnedFd>,
-        (name, depth): (&[u8], usize),
-    ) -> Result<(), NotCopied> {
+    fn entry(&mut self, folder: CopiedFolder<'_>, name: &[u8]) -> Result<(), NotCopied> {
+        let CopiedFolder { from, to, depth, .. } = folder;
         let broken = |path: &Path, errno: Errno| (path.to_owned(), io::Error::from(errno));
         let stat = match stat_name(from, name) {
             // The command removed it meanwhile.
@@ -91,7 +90,7 @@ impl<'a> LayerCopy<'a> {
             return Ok(());
         }
         let copied = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => return self.inner_folder((from, to), lower, (name, depth)),
+            FileType::Directory => return self.inner_folder(folder, name),
             FileType::RegularFile => self.file((from, to), name, &stat),
             FileType::Symlink => link((from, name), (to, name)),
             _ if is_removal_mark(&stat) => mark_removed(to, name).map_err(io::Error::from),
@@ -105,12 +104,8 @@ impl<'a> LayerCopy<'a> {
         }
     }
 
-    fn inner_folder(
-        &mut self,
-        (from, to): (&OwnedFd, &OwnedFd),
-        lower: Option<&OwnedFd>,
-        (name, depth): (&[u8], usize),
-    ) -> Result<(), NotCopied> {
+    fn inner_folder(&mut self, folder: CopiedFolder<'_>, name: &[u8]) -> Result<(), NotCopied> {
+        let CopiedFolder { from, to, lower, depth } = folder;
         let flags = OFlags::DIRECTORY | OFlags::RDONLY;
         let inner = match open_name(from, name, flags) {
             Err(Errno::ACCESS | Errno::NOENT) => return Ok(()),
@@ -121,7 +116,7 @@ impl<'a> LayerCopy<'a> {
         let broken = move |errno: Errno| (path.clone(), io::Error::from(errno));
         rustix::fs::mkdirat(to, name, Mode::RWXU).map_err(&broken)?;
         let made = open_name(to, name, flags).map_err(&broken)?;
-        self.folder((&inner, &made), below.as_ref(), depth + 1)?;
+        self.folder(CopiedFolder { from: &inner, to: &made, lower: below.as_ref(), depth: depth + 1 })?;
         if lower.is_some() && below.is_none() {
             rustix::fs::fsetxattr(&inner, OPAQUE, b"y", XattrFlags::empty()).map_err(&broken)?;
             self.closed.push(self.path.clone());

@@ -454,12 +454,19 @@ pub(in crate::files) fn has_origin(folder: BorrowedFd<'_>, name: &[u8]) -> bool 
 
 /// Returns whether two files have the same content.
 pub(in crate::files) fn is_same_file(
-    one: (BorrowedFd<'_>, &[u8]),
-    other: (BorrowedFd<'_>, &[u8]),
+    one: ComparedEntry<'_>,
+    other: ComparedEntry<'_>,
     stopped: &dyn Fn() -> bool,
 ) -> io::Result<bool> {
-    let other = open_name(other.0, other.1, OFlags::RDONLY)?;
-    is_same(open_file(one.0, one.1)?, File::from(other), stopped)
+    let other = open_name(other.folder, other.name, OFlags::RDONLY)?;
+    is_same(open_file(one.folder, one.name)?, File::from(other), stopped)
+}
+
+/// An open folder, and the name of an entry in it.
+#[derive(Clone, Copy)]
+pub(in crate::files) struct ComparedEntry<'a> {
+    pub(in crate::files) folder: BorrowedFd<'a>,
+    pub(in crate::files) name: &'a [u8],
 }
 
 fn attribute(file: impl AsFd, name: &str) -> Option<Vec<u8>> {

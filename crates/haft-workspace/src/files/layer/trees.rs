@@ -63,8 +63,8 @@ impl Settling<'_> {
         let stopped = || self.stop.is_cancelled();
         let (layer, workspace) = (parent_in(&root.upper, &spot.path), parent_in(&root.folder, &spot.path));
         let (had, has) = (root.stat_below(&spot.path).is_some(), root.has_layered(&spot.path));
-        let Some(plan) = Planner::commit((root.since, &stopped), base, (layer, workspace), root.hides(&spot.path))?
-        else {
+        let planner = Planner::of_layer(root.since, &stopped);
+        let Some(plan) = planner.commit(base, layer, workspace, root.hides(&spot.path))? else {
             return Ok(None);
         };
         let [created, replaced, removed] = plan.counts;

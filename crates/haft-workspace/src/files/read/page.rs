@@ -140,7 +140,8 @@ fn collect(mut steps: Steps<'_, impl Read>, mut collected: PageCollector) -> io:
             return count_rest(steps, collected);
         }
         if rest > 0 || steps.ended {
-            return Ok(PagedContent::Page(collected.into_page(rest == 0)));
+            let page = if rest == 0 { collected.into_last_page() } else { collected.into_page() };
+            return Ok(PagedContent::Page(page));
         }
         steps.fill()?;
         step = steps.step();
@@ -158,7 +159,7 @@ fn count_rest(mut steps: Steps<'_, impl Read>, mut collected: PageCollector) -> 
         collected.count(steps.step());
         counted += steps.step().len() as u64;
     }
-    Ok(PagedContent::Page(if steps.ended { collected.into_counted_page() } else { collected.into_page(false) }))
+    Ok(PagedContent::Page(if steps.ended { collected.into_counted_page() } else { collected.into_page() }))
 }
 
 /// A reader in steps of equal size, but for the last one.

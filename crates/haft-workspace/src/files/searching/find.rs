@@ -13,7 +13,6 @@ use haft_contract::outcome::error::{Next, ToolError};
 use haft_contract::outcome::kinds::ErrorKind;
 use tokio_util::sync::CancellationToken;
 
-use super::list::open_folder;
 use super::walk::{Met, TreeWalk, WalkOptions};
 use crate::files::read::folder::stat_name;
 use crate::files::read::names::{Letters, NameGlobs};
@@ -40,7 +39,7 @@ pub(in crate::files) fn find(
     let usual_excludes = NameGlobs::of_known(&request.usual_excludes, Letters::Exact);
     let options = WalkOptions { wanted: globs.clone(), exclude, usual_excludes, depth, hidden, ..options };
     let names_folder = !options.only.is_empty();
-    let mut walk = TreeWalk::new(root, (target, open_folder(root, target)?), options, stop)?;
+    let mut walk = TreeWalk::new(root, target, options, stop)?;
     let mut page = FindPage::of(request);
     let wanted = if pattern.ends_with('/') { FileKind::Folder } else { FileKind::File };
     let (mut matched, mut compared) = (0, 0);
@@ -59,7 +58,7 @@ pub(in crate::files) fn find(
     if compared == 0 && names_folder && request.ignored == IgnorePolicy::Skip && left_out.ignored.count > 0 {
         return find(root, target, &FindRequest { ignored: IgnorePolicy::Show, ..request.clone() }, stop);
     }
-    let near = if matched == 0 { near(root, target, (pattern, request.ignored), stop)? } else { Vec::new() };
+    let near = if matched == 0 { near(root, target, request, stop)? } else { Vec::new() };
     Ok(FindResult { paths: page.into_paths(wanted), matched, compared, near, left_out })
 }
 
@@ -121,13 +120,14 @@ fn options(pattern: &str, letters: Letters, ignored: IgnorePolicy) -> WalkOption
 fn near(
     root: &WorkspaceRoot,
     target: &Target,
-    (pattern, ignored): (&str, IgnorePolicy),
+    request: &FindRequest,
     stop: &CancellationToken,
 ) -> Result<Vec<String>, ToolError> {
+    let pattern = relative(&request.pattern)?;
     let elsewhere = format!("**/{pattern}");
     let globs = NameGlobs::of_known(&[pattern.to_owned(), elsewhere], Letters::AnyCase);
-    let options = options(pattern, Letters::AnyCase, ignored);
-    let mut walk = TreeWalk::new(root, (target, open_folder(root, target)?), options, stop)?;
+    let options = options(pattern, Letters::AnyCase, request.ignored);
+    let mut walk = TreeWalk::new(root, target, options, stop)?;
     let mut near = Vec::new();
     for _ in 0..MOST_NEAR_COMPARED {
         if walk.advance().is_none() || near.len() >= MOST_NEAR {

@@ -35,7 +35,7 @@ pub(in crate::files) fn list(
         let (exclude, wanted) = (exclude.clone(), NameGlobs::of_known(&[], Letters::Exact));
         let usual_excludes = NameGlobs::of_known(&request.usual_excludes, Letters::Exact);
         let options = WalkOptions { depth, hidden, ignored, exclude, usual_excludes, only: Vec::new(), wanted };
-        TreeWalk::new(root, (target, open_folder(root, target)?), options, stop)
+        TreeWalk::new(root, target, options, stop)
     };
     let mut levels = Levels { most: request.entries, ..Levels::default() };
     let mut level = 1;

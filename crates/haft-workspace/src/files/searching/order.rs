@@ -23,7 +23,7 @@ pub(crate) fn in_order(mut deeds: Vec<FileMutation>) -> Vec<FileMutation> {
     let mut ranked: Vec<(Rank, u8, usize)> = deeds
         .iter()
         .enumerate()
-        .map(|(index, deed)| (rank(deed, is_beneath(&deed.place)), rank_in_git(&deed.place), index))
+        .map(|(index, deed)| (rank(deed, &is_beneath), rank_in_git(&deed.place), index))
         .collect();
     // What a folder in a repository holds never has a lower rank than the folder, so both orders keep them apart.
     ranked.sort_by(|(one_rank, one_git, one), (other_rank, other_git, other)| {
@@ -67,7 +67,7 @@ impl Rank {
     }
 }
 
-fn rank(deed: &FileMutation, is_beneath_something_new: bool) -> Rank {
+fn rank(deed: &FileMutation, is_beneath_something_new: &dyn Fn(&Path) -> bool) -> Rank {
     let is_new = matches!(
         deed.expected,
         Precondition::Basis(ExpectedVersion::Nothing) | Precondition::Same(Fingerprint::Absent)
@@ -75,7 +75,7 @@ fn rank(deed: &FileMutation, is_beneath_something_new: bool) -> Rank {
     match &deed.action {
         FileAction::SetMode(mode) if is_workable(*mode) => Rank::Widens,
         FileAction::SetMode(_) => Rank::Narrows,
-        FileAction::Remove | FileAction::Tree(_) if is_beneath_something_new => Rank::GoesFirst,
+        FileAction::Remove | FileAction::Tree(_) if is_beneath_something_new(&deed.place) => Rank::GoesFirst,
         FileAction::Tree(_) => Rank::Exchanges,
         FileAction::Remove => Rank::Goes,
         FileAction::MakeFolder(_) => Rank::MakesFolder,

@@ -34,7 +34,6 @@ use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 use self::file::{FileSearchOutcome, FileSearcher};
-use super::list;
 use super::walk::{TreeWalk, WalkOptions};
 use crate::files::read::folder::OpenFolder;
 use crate::files::read::missing;
@@ -70,7 +69,7 @@ pub(in crate::files) fn search(
     let usual_excludes = NameGlobs::of_known(&request.usual_excludes, Letters::Exact);
     let depth = usize::MAX;
     let options = WalkOptions { depth, hidden, ignored, exclude, usual_excludes, only: Vec::new(), wanted };
-    let walk = TreeWalk::new(root, (target, list::open_folder(root, target)?), options, &watch.stop)?;
+    let walk = TreeWalk::new(root, target, options, &watch.stop)?;
     let hunt = Hunt {
         request,
         include,
@@ -104,9 +103,10 @@ fn search_file(
         FileSearchOutcome::Special => return Err(crate::files::read::facts::special(&target.to_string())),
         answer => haul.note(answer, || target.to_string(), (watch, request)),
     }
-    gathered.take((0, true), haul);
+    gathered.count(&haul);
+    gathered.take(0, haul);
     stopped(watch)?;
-    Ok(gathered.into_searched(request, (watch, true)))
+    Ok(gathered.into_searched(request, watch))
 }
 
 /// What can be seen of a search while it runs, and the signal that ends it.
@@ -199,7 +199,8 @@ impl Hunt<'_> {
         let turn = self.turn.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut gathered = self.gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
         gathered.left_out.add(turn.walk.end()?);
-        Ok(gathered.into_searched(self.request, (self.watch, turn.is_counted)))
+        gathered.cut |= !turn.is_counted;
+        Ok(gathered.into_searched(self.request, self.watch))
     }
 
     fn work(&self, mut searcher: FileSearcher<'_>, mut batch: Batch) {
@@ -219,7 +220,10 @@ impl Hunt<'_> {
                 haul.note(answer, path, (self.watch, self.request));
             }
             let mut gathered = lock(&self.gathered);
-            gathered.take((batch.number, batch.is_counted), haul);
+            if batch.is_counted {
+                gathered.count(&haul);
+            }
+            gathered.take(batch.number, haul);
             gathered.forget_beyond(self.request.skip.saturating_add(self.request.most));
             drop(gathered);
             batch.files.clear();
@@ -323,11 +327,12 @@ struct SearchAccumulator {
 }
 
 impl SearchAccumulator {
-    fn take(&mut self, (batch, is_counted): (u64, bool), haul: Haul) {
-        if is_counted {
-            self.counted.0 += haul.matches();
-            self.counted.1 += haul.found.len() as u64;
-        }
+    fn count(&mut self, haul: &Haul) {
+        self.counted.0 += haul.matches();
+        self.counted.1 += haul.found.len() as u64;
+    }
+
+    fn take(&mut self, batch: u64, haul: Haul) {
         if !haul.found.is_empty() {
             self.batches.push((batch, haul.found));
         }
@@ -345,7 +350,7 @@ impl SearchAccumulator {
         self.batches.truncate(most);
     }
 
-    fn into_searched(mut self, request: &SearchRequest, (watch, is_counted): (&Watch, bool)) -> SearchResult {
+    fn into_searched(mut self, request: &SearchRequest, watch: &Watch) -> SearchResult {
         self.batches.sort_unstable_by_key(|(number, _)| *number);
         let mut files = Vec::new();
         let mut skip = request.skip as u64;
@@ -359,7 +364,7 @@ impl SearchAccumulator {
             let passed = std::mem::take(&mut skip);
             let taken = (here - passed).min(room);
             if request.wanted == SearchOutputMode::Lines {
-                keep_matches(&mut file, (passed, taken), (request.before as u64, request.after as u64));
+                keep_matches(&mut file, request, passed, taken);
             }
             room -= taken;
             files.push(file);
@@ -375,7 +380,7 @@ impl SearchAccumulator {
             reach: WalkCoverage::Whole,
             left_out: self.left_out,
         };
-        if watch.has_enough(request) && (!is_counted || self.cut) {
+        if watch.has_enough(request) && self.cut {
             searched.reach = WalkCoverage::StoppedEarly;
             // Searchers may have come further by chance; that says nothing that would be the same the next time.
             let at_least = through(request) + 1;
@@ -389,7 +394,8 @@ impl SearchAccumulator {
 }
 
 /// Keeps so many matches of a file behind those that are passed over, with their context.
-fn keep_matches(file: &mut MatchedFile, (skip, most): (u64, u64), (before, after): (u64, u64)) {
+fn keep_matches(file: &mut MatchedFile, request: &SearchRequest, skip: u64, most: u64) {
+    let (before, after) = (request.before as u64, request.after as u64);
     let begins: Vec<usize> = file
         .lines
         .iter()

@@ -25,6 +25,7 @@ use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
+use super::list::open_folder;
 use super::rules::{IgnoreRuleSource, IgnoreVerdict, Present, Rules};
 use crate::files::read::facts::kind_of_type;
 use crate::files::read::folder::{FolderNameList, OpenFolder, is_made_up, stat_name};
@@ -101,13 +102,14 @@ pub(in crate::files) struct Met {
 }
 
 impl<'a> TreeWalk<'a> {
-    /// Begins a walk in a folder that was opened as the target.
+    /// Begins a walk in a folder.
     pub(in crate::files) fn new(
         root: &WorkspaceRoot,
-        (target, folder): (&Target, OwnedFd),
+        target: &Target,
         options: WalkOptions,
         stop: &'a CancellationToken,
     ) -> Result<Self, ToolError> {
+        let folder = open_folder(root, target)?;
         let mut path = target.place().path().as_os_str().as_bytes().to_vec();
         if !path.is_empty() {
             path.push(b'/');

@@ -16,7 +16,9 @@ use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::super::clock::FilesystemTime;
-use super::super::layer::{FOLDER_MODE, MODE, has_origin, is_opaque, is_same_file, open_anyway, remove_name};
+use super::super::layer::{
+    ComparedEntry, FOLDER_MODE, MODE, has_origin, is_opaque, is_same_file, open_anyway, remove_name,
+};
 use super::clean::{DEEPEST, TreeSize, clean_file, clean_folder, clean_new_tree, disk_use, too_deep};
 use super::manifest::{ExchangeOperation, FolderFacts, Identity};
 use crate::files::change::removal_mark::is_removal_mark;
@@ -85,12 +87,21 @@ pub(super) struct MergeSide<'a> {
 }
 
 impl MergeSide<'_> {
+    fn entry(&self) -> ComparedEntry<'_> {
+        ComparedEntry { folder: self.folder, name: self.name }
+    }
+
     pub(super) fn is_folder(&self) -> bool {
         FileType::from_raw_mode(self.stat.st_mode) == FileType::Directory
     }
 }
 
 impl<'a> Planner<'a> {
+    /// Plans with what a layer has.
+    pub(in crate::files) fn of_layer(since: FilesystemTime, stopped: &'a dyn Fn() -> bool) -> Self {
+        Self::new(From::Layer, since, stopped)
+    }
+
     pub(super) fn new(from: From, since: FilesystemTime, stopped: &'a dyn Fn() -> bool) -> Self {
         let (path, operations, folders, put_back) = Default::default();
         let (counts, kept, coming, going) = ([0; 3], 0, 0, 0);
@@ -100,12 +111,13 @@ impl<'a> Planner<'a> {
 
     /// Plans to commit a tree: what a layer has of it, and what is in the workspace. Nothing when nothing changes.
     pub(in crate::files) fn commit(
-        (since, stopped): (FilesystemTime, &'a dyn Fn() -> bool),
+        self,
         base: StoreBase,
-        (layer, workspace): (Option<PlanEntryLocation<'_>>, Option<PlanEntryLocation<'_>>),
+        layer: Option<PlanEntryLocation<'_>>,
+        workspace: Option<PlanEntryLocation<'_>>,
         hides: Hides,
     ) -> io::Result<Option<CommitPlan>> {
-        let mut planner = Self::new(From::Layer, since, stopped);
+        let mut planner = self;
         let stat = |side: &Option<PlanEntryLocation<'_>>| match side {
             None => Ok(None),
             Some((folder, name)) => stat_if_there(folder.as_fd(), name.as_bytes()),
@@ -333,7 +345,7 @@ impl<'a> Planner<'a> {
             return Ok(false);
         }
         let is_copied = has_origin(upper.folder, upper.name);
-        Ok(is_copied && is_same_file((upper.folder, upper.name), (lower.folder, lower.name), self.stopped)?)
+        Ok(is_copied && is_same_file(upper.entry(), lower.entry(), self.stopped)?)
     }
 
     /// Looks whether another program changed something in an entry, and how much it is.

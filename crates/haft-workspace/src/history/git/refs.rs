@@ -74,11 +74,9 @@ pub(in crate::history) struct RefPlan {
 pub(in crate::history) fn plan(contents: &Contents<'_>, dir: &Path, steps: &[&GitStep<'_>]) -> RefPlan {
     let mut store = RefStore::read(contents, dir);
     let mut plan = RefPlan { by_meaning: !are_files_as_left(contents, dir, steps, &store), ..RefPlan::default() };
-    let is_of_refs = |step: &&&GitStep<'_>| matches!(step.at.role, GitPathRole::Ref(_) | GitPathRole::PackedRefs);
     let mut paths: BTreeMap<String, PathBuf> = BTreeMap::new();
     for set in steps.chunk_by(|one, next| one.number == next.number) {
-        let of_refs: Vec<&GitStep<'_>> = set.iter().filter(is_of_refs).copied().collect();
-        for moved in moves_of(contents, dir, (&of_refs, set), &store) {
+        for moved in moves_of(contents, dir, set, &store) {
             let now = store.value(&moved.name);
             paths.insert(moved.name.clone(), moved.path.clone());
             plan.moves.push(moved.clone());
@@ -119,12 +117,7 @@ fn are_files_as_left(contents: &Contents<'_>, dir: &Path, steps: &[&GitStep<'_>]
 }
 
 /// Returns how one change set moved references.
-fn moves_of(
-    contents: &Contents<'_>,
-    dir: &Path,
-    (steps, all): (&[&GitStep<'_>], &[&GitStep<'_>]),
-    store: &RefStore,
-) -> Vec<RefMove> {
+fn moves_of(contents: &Contents<'_>, dir: &Path, steps: &[&GitStep<'_>], store: &RefStore) -> Vec<RefMove> {
     let mut loose: BTreeMap<&str, (&GitStep<'_>, Option<String>, Option<String>)> = BTreeMap::new();
     let (mut packed, mut has_packed) = ((BTreeMap::new(), BTreeMap::new()), false);
     for step in steps {
@@ -156,10 +149,10 @@ fn moves_of(
             Some((step, old, new)) => {
                 let packed_now = store.packed.get(name).cloned();
                 let packed_then = packed_now.clone().filter(|_| store.was_packed_before(contents, step.number));
-                let logged = || to_reflog(contents, dir, name, all);
+                let logged = || to_reflog(contents, dir, name, steps);
                 let is_then = |packed: &String| Some(packed) == old.as_ref() || Some(packed) == logged().as_ref();
                 let to = new.clone().or(packed_then.clone()).or_else(|| packed_now.clone().filter(is_then));
-                let hinted = || from_reflog(contents, dir, name, all);
+                let hinted = || from_reflog(contents, dir, name, steps);
                 let shadowed = || packed_now.clone().filter(|packed| Some(packed) != to.as_ref());
                 let from = old.clone().or(packed_then).or_else(hinted).or_else(shadowed);
                 (Some(*step), from.filter(|oid| !is_null(oid)), to)

@@ -67,7 +67,7 @@ pub(in crate::history) fn hunks(
                 None => HistoryError::NotInSet { path: name, set: number },
             });
         };
-        let left = without_hunks(&name, (before, after), (&numbers, context))?;
+        let left = HunkedFile { path: &name, before, after }.without_hunks(&numbers, context)?;
         let now = contents.now(&path);
         let merged = now.as_ref().map(|now| merge(after, now, &left));
         match merged {
@@ -99,30 +99,36 @@ pub(in crate::history) fn hunks(
     Ok(plan)
 }
 
-/// Returns the content after a change, with some of its hunks as they were before it.
-fn without_hunks(
-    path: &str,
-    (before, after): (&[u8], &[u8]),
-    (numbers, context): (&BTreeSet<usize>, usize),
-) -> Result<Vec<u8>, HistoryError> {
-    let no_text = |_| HistoryError::NoHunks(path.to_owned());
-    let (old, new) = (decode(before).map_err(no_text)?, decode(after).map_err(no_text)?);
-    let diff = Diff::between(&old.text, &new.text, context);
-    let line_break = LineBreak::of(&[old.text.as_bytes(), new.text.as_bytes()]);
-    let (old_starts, new_starts) = (starts(line_break, &old.text), starts(line_break, &new.text));
-    let mut replacements = Vec::new();
-    for number in numbers {
-        let no_hunk = || HistoryError::NoHunk { path: path.to_owned(), hunk: *number, hunks: diff.hunks.len() };
-        let hunk = number.checked_sub(1).and_then(|index| diff.hunks.get(index)).ok_or_else(no_hunk)?;
-        let place = |starts: &[usize], line: usize, count: usize| {
-            let first = line.saturating_sub(1).min(starts.len() - 1);
-            starts[first]..starts[(first + count).min(starts.len() - 1)]
-        };
-        let old_place = place(&old_starts, hunk.old_line, count(hunk, |line| !matches!(line, DiffLine::Insert(_))));
-        let new_place = place(&new_starts, hunk.new_line, count(hunk, |line| !matches!(line, DiffLine::Delete(_))));
-        replacements.push((new_place, &old.text[old_place]));
+/// A file that a change set changed.
+struct HunkedFile<'a> {
+    path: &'a str,
+    before: &'a [u8],
+    after: &'a [u8],
+}
+
+impl HunkedFile<'_> {
+    /// Returns the content after the change, with some of its hunks as they were before it.
+    fn without_hunks(&self, numbers: &BTreeSet<usize>, context: usize) -> Result<Vec<u8>, HistoryError> {
+        let Self { path, before, after } = *self;
+        let no_text = |_| HistoryError::NoHunks(path.to_owned());
+        let (old, new) = (decode(before).map_err(no_text)?, decode(after).map_err(no_text)?);
+        let diff = Diff::between(&old.text, &new.text, context);
+        let line_break = LineBreak::of(&[old.text.as_bytes(), new.text.as_bytes()]);
+        let (old_starts, new_starts) = (starts(line_break, &old.text), starts(line_break, &new.text));
+        let mut replacements = Vec::new();
+        for number in numbers {
+            let no_hunk = || HistoryError::NoHunk { path: path.to_owned(), hunk: *number, hunks: diff.hunks.len() };
+            let hunk = number.checked_sub(1).and_then(|index| diff.hunks.get(index)).ok_or_else(no_hunk)?;
+            let place = |starts: &[usize], line: usize, count: usize| {
+                let first = line.saturating_sub(1).min(starts.len() - 1);
+                starts[first]..starts[(first + count).min(starts.len() - 1)]
+            };
+            let old_place = place(&old_starts, hunk.old_line, count(hunk, |line| !matches!(line, DiffLine::Insert(_))));
+            let new_place = place(&new_starts, hunk.new_line, count(hunk, |line| !matches!(line, DiffLine::Delete(_))));
+            replacements.push((new_place, &old.text[old_place]));
+        }
+        new.splice(after, &replacements).map_err(|_| HistoryError::NoHunks(path.to_owned()))
     }
-    new.splice(after, &replacements).map_err(|_| HistoryError::NoHunks(path.to_owned()))
 }
 
 fn count(hunk: &DiffHunk, counts: impl Fn(&DiffLine) -> bool) -> usize {

@@ -51,7 +51,8 @@ fn chosen(file: File, choosing: &mut dyn Choosing) -> io::Result<JournalSnapshot
         match parsed(&file, &frame, &body) {
             Some((Record::Intent(intent), inline)) => {
                 let outcome = outcomes.remove(&(intent.set, intent.part));
-                take(&mut reading, (*intent, inline_of(&frame, inline)), outcome, choosing);
+                let happened = happened_of(*intent, outcome).filter(|intent| choosing.takes(intent));
+                reading.intents.extend(happened.map(|intent| (intent, inline_of(&frame, inline))));
             }
             Some((Record::Outcome(outcome), _)) => _ = outcomes.insert((outcome.set, outcome.part), outcome),
             Some((Record::Dropped { up_to }, _)) => reading.dropped = reading.dropped.max(up_to),
@@ -87,7 +88,8 @@ fn chosen_of_damaged(
             break;
         }
         let outcome = whole.outcome(intent).map(|happened| IntentOutcome { happened, ..intent.happened() });
-        take(&mut reading, (intent.clone(), *inline), outcome, choosing);
+        let happened = happened_of(intent.clone(), outcome).filter(|intent| choosing.takes(intent));
+        reading.intents.extend(happened.map(|intent| (intent, *inline)));
     }
     Ok(finished(reading, file))
 }
@@ -96,23 +98,17 @@ fn inline_of(frame: &RecordFrame, begin: usize) -> Inline {
     Inline { begin: frame.body.start + begin as u64, end: frame.body.end }
 }
 
-fn take(
-    reading: &mut JournalSnapshot,
-    (mut intent, inline): (Intent, Inline),
-    outcome: Option<IntentOutcome>,
-    choosing: &mut dyn Choosing,
-) {
+/// Returns what happened of an intent; nothing where nothing did.
+fn happened_of(mut intent: Intent, outcome: Option<IntentOutcome>) -> Option<Intent> {
     if let Some(outcome) = &outcome {
         if !outcome.happened {
-            return;
+            return None;
         }
         if !outcome.standing.is_empty() {
             intent.keep_only(&outcome.standing);
         }
     }
-    if choosing.takes(&intent) {
-        reading.intents.push((intent, inline));
-    }
+    Some(intent)
 }
 
 fn finished(mut reading: JournalSnapshot, file: File) -> JournalSnapshot {

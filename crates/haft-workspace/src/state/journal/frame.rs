@@ -73,33 +73,37 @@ pub(in crate::state) enum BodyExtent {
 /// Frames a body that is to be written at `offset`.
 pub(in crate::state) fn frame(offset: u64, head: Head, body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD + body.len() + TAIL);
-    let framed = write(&mut bytes, (offset, head), body.len(), &mut |to| to.write_all(body));
+    let framed = head.write(&mut bytes, offset, body.len(), &mut |to| to.write_all(body));
     framed.expect("memory can be written, and a body is shorter than 512 MiB");
     bytes
 }
 
-/// Writes a frame at `offset`, with a body of this length that is written piece by piece; returns where the frame ends.
-pub(in crate::state) fn write(
-    to: &mut dyn Write,
-    (offset, head): (u64, Head),
-    length: usize,
-    body: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<u64> {
-    let listed = u32::try_from(length).ok().filter(|_| length <= LONGEST_BODY).ok_or(io::ErrorKind::FileTooLarge)?;
-    let mut checked = ChecksumWriter::new(to, offset);
-    checked.write_all(&MARK)?;
-    checked.write_all(&listed.to_le_bytes())?;
-    checked.write_all(&head.number.to_le_bytes())?;
-    checked.write_all(&head.sets.to_le_bytes())?;
-    body(&mut checked)?;
-    if checked.hasher.count() != (8 + HEAD + length) as u64 {
-        return Err(io::Error::other("a record is not as long as it was measured"));
+impl Head {
+    /// Writes a frame at `offset`, with a body of this length that is written piece by piece; returns where the frame ends.
+    pub(in crate::state) fn write(
+        self,
+        to: &mut dyn Write,
+        offset: u64,
+        length: usize,
+        body: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<u64> {
+        let listed =
+            u32::try_from(length).ok().filter(|_| length <= LONGEST_BODY).ok_or(io::ErrorKind::FileTooLarge)?;
+        let mut checked = ChecksumWriter::new(to, offset);
+        checked.write_all(&MARK)?;
+        checked.write_all(&listed.to_le_bytes())?;
+        checked.write_all(&self.number.to_le_bytes())?;
+        checked.write_all(&self.sets.to_le_bytes())?;
+        body(&mut checked)?;
+        if checked.hasher.count() != (8 + HEAD + length) as u64 {
+            return Err(io::Error::other("a record is not as long as it was measured"));
+        }
+        let check = check_of(&checked.hasher);
+        to.write_all(&check)?;
+        to.write_all(&listed.to_le_bytes())?;
+        to.write_all(&END)?;
+        Ok(offset + (HEAD + length + TAIL) as u64)
     }
-    let check = check_of(&checked.hasher);
-    to.write_all(&check)?;
-    to.write_all(&listed.to_le_bytes())?;
-    to.write_all(&END)?;
-    Ok(offset + (HEAD + length + TAIL) as u64)
 }
 
 /// Writes through to another writer, and hashes the bytes that were written.

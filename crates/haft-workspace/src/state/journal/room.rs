@@ -209,7 +209,7 @@ fn fill(writing: &JournalWriter<'_>, dropped: u64, new: &File) -> io::Result<()>
             head.number += 1;
             let length = usize::try_from(frame.body.end - frame.body.start).map_err(|_| io::ErrorKind::FileTooLarge)?;
             let mut copy = |to: &mut dyn Write| frame::copy_body(&writing.file, &frame, to);
-            end = frame::write(&mut to, (end, head), length, &mut copy)?;
+            end = head.write(&mut to, end, length, &mut copy)?;
         }
         Ok(())
     })?;

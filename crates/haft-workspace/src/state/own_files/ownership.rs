@@ -80,7 +80,7 @@ fn walked(path: &Path) -> io::Result<Option<PathBuf>> {
             continue;
         }
         if facts.is_dir() {
-            folder_on_the_way(&next, &facts, is_owner(&facts))?;
+            folder_on_the_way(&next, &facts, is_owner)?;
         }
         at = next;
     }
@@ -88,7 +88,8 @@ fn walked(path: &Path) -> io::Result<Option<PathBuf>> {
 }
 
 /// Fails where another user can exchange what lies in a folder on the way to a file.
-fn folder_on_the_way(folder: &Path, facts: &Metadata, is_owner: bool) -> io::Result<()> {
+fn folder_on_the_way(folder: &Path, facts: &Metadata, is_owner: impl Fn(&Metadata) -> bool) -> io::Result<()> {
+    let is_owner = is_owner(facts);
     let user = rustix::process::geteuid().as_raw();
     let (is_of_user, mode) = (facts.uid() == user && user != 0, facts.mode());
     // In a folder like /tmp only the owner of a file can exchange it; which groups write to a folder of the system is

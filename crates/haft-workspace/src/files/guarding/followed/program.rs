@@ -105,8 +105,8 @@ enum Next {
 
 /// Returns the paths of files in a text, from a folder on or as they stand; `is_inside` says what is in the workspace.
 pub(super) fn scripts(text: &str, top: &Path, is_inside: impl Fn(&Path) -> bool) -> Vec<String> {
-    let mut reader = CommandPathCollector { top, is_inside, scripts: Vec::new(), folder: None };
-    let (mut next, mut before, mut is_behind_gap) = (Next::Command, ' ', false);
+    let mut reader = CommandPathCollector { top, is_inside, scripts: Vec::new(), folder: None, is_behind_gap: false };
+    let (mut next, mut before) = (Next::Command, ' ');
     let mut rest = text;
     while !rest.is_empty() {
         let end = rest.find(|letter| BEGIN.contains(&letter) || END.contains(&letter)).unwrap_or(rest.len());
@@ -115,12 +115,13 @@ pub(super) fn scripts(text: &str, top: &Path, is_inside: impl Fn(&Path) -> bool)
         // The value of a variable is known only when it runs; what stands behind it is a path from some folder on.
         let (name, word) = if before == '$' { word.split_at(word.find('/').unwrap_or(word.len())) } else { ("", word) };
         let is_quote = matches!(before, '"' | '\'');
-        is_behind_gap = !name.is_empty() || matches!(before, ')' | '}' | '$') || (is_behind_gap && is_quote);
+        reader.is_behind_gap =
+            !name.is_empty() || matches!(before, ')' | '}' | '$') || (reader.is_behind_gap && is_quote);
         // A variable that is set for a command stands before it: the name is no file, the value may be one.
         let is_name_of_value = after == '=' && !word.contains('/');
         if !word.is_empty() && !is_name_of_value {
             let is_value = matches!(before, '=' | ':') && next == Next::Command;
-            reader.take(word, if is_value { Next::Loaded } else { next }, is_behind_gap);
+            reader.take(word, if is_value { Next::Loaded } else { next });
             next = if is_value { next } else { next_after(word, next) };
         }
         if BEGIN.contains(&after) {
@@ -139,10 +140,12 @@ struct CommandPathCollector<'a, Inside> {
     scripts: Vec<String>,
     /// The folder that a command in the text changes to; an empty one where the next word names it.
     folder: Option<String>,
+    /// Whether the value of a variable stands before the word.
+    is_behind_gap: bool,
 }
 
 impl<Inside: Fn(&Path) -> bool> CommandPathCollector<'_, Inside> {
-    fn take(&mut self, word: &str, next: Next, is_behind_gap: bool) {
+    fn take(&mut self, word: &str, next: Next) {
         if word == "cd" && next == Next::Command {
             self.folder = Some(String::new());
             return;
@@ -161,7 +164,7 @@ impl<Inside: Fn(&Path) -> bool> CommandPathCollector<'_, Inside> {
         let path = if is_elsewhere { word.trim_start_matches('/').trim_start_matches("../") } else { word };
         let is_meant = match next {
             _ if path.is_empty() || path.starts_with('%') || path.bytes().all(|byte| byte.is_ascii_digit()) => false,
-            _ if is_elsewhere => is_behind_gap || self.top.join(path).is_file(),
+            _ if is_elsewhere => self.is_behind_gap || self.top.join(path).is_file(),
             Next::Command => path.contains('/'),
             Next::Loaded => !matches!(path, "." | ".."),
             Next::LookedAt => is_executable(&self.top.join(path)),

@@ -8,7 +8,7 @@ use rustix::fs::Stat;
 
 use super::judge::JudgedDifference;
 use crate::files::layer::difference::{Comes, LayerChange, LayerExclusion, RootedPath};
-use crate::files::layer::read::is_same_file;
+use crate::files::layer::read::{ComparedEntry, is_same_file};
 use crate::files::layer::settling::settle::OpenRoot;
 use crate::files::layer::trees::parent_in;
 
@@ -46,6 +46,7 @@ fn is_same(root: &OpenRoot, from: &RootedPath, to: &RootedPath) -> bool {
     let (Some(lower), Some(upper)) = (parent_in(&root.folder, &from.path), parent_in(&root.upper, &to.path)) else {
         return false;
     };
-    let upper = (upper.0.as_fd(), upper.1.as_encoded_bytes());
-    is_same_file(upper, (lower.0.as_fd(), lower.1.as_encoded_bytes()), &|| false).unwrap_or(false)
+    let upper = ComparedEntry { folder: upper.0.as_fd(), name: upper.1.as_encoded_bytes() };
+    let lower = ComparedEntry { folder: lower.0.as_fd(), name: lower.1.as_encoded_bytes() };
+    is_same_file(upper, lower, &|| false).unwrap_or(false)
 }

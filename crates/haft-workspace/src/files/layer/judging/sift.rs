@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -48,7 +48,7 @@ impl DifferenceJudge<'_> {
         let (parent, name) = in_folder(&tree.path)?;
         let parent = open_beneath(root.upper.as_fd(), parent, OFlags::DIRECTORY | OFlags::RDONLY)?;
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => self.sift_folder(parent.as_fd(), (name, &tree.path), sift, 0)?,
+            FileType::Directory => self.sift_folder(&open_folder(parent.as_fd(), name)?, &tree.path, sift, 0)?,
             FileType::Symlink => {
                 let found =
                     LayerChange { spot: tree.clone(), source: None, below: None, comes: Comes::Link, clash: None };
@@ -67,29 +67,19 @@ impl DifferenceJudge<'_> {
         Ok(())
     }
 
-    fn sift_folder(
-        &mut self,
-        above: BorrowedFd<'_>,
-        (name, path): (&[u8], &Path),
-        sift: &mut Sift,
-        depth: usize,
-    ) -> io::Result<()> {
+    fn sift_folder(&mut self, opened: &OwnedFd, path: &Path, sift: &mut Sift, depth: usize) -> io::Result<()> {
         if depth >= DEEPEST {
             return Err(io::Error::other("it is more than 200 folders deep"));
         }
-        let opened = match open_name(above, name, OFlags::DIRECTORY | OFlags::RDONLY) {
-            Err(Errno::ACCESS) => open_anyway(above, name)?,
-            opened => opened?,
-        };
         let mut names = FolderNameList::default();
-        let contents = names.read(&opened)?;
+        let contents = names.read(opened)?;
         if contents.beyond > 0 {
             return Err(io::Error::other("it has too many names"));
         }
         let mut index = 0;
         while let Some((inner, _)) = names.at(index) {
             index += 1;
-            let stat = stat_name(&opened, inner)?;
+            let stat = stat_name(opened, inner)?;
             let path = path.join(OsStr::from_bytes(inner));
             let kind = FileType::from_raw_mode(stat.st_mode);
             let comes = match kind {
@@ -104,14 +94,21 @@ impl DifferenceJudge<'_> {
             let is_there = kind == FileType::Directory && below.is_some_and(|below| below.kind == FileKind::Folder);
             let found = LayerChange { spot, source: None, below, comes, clash: None };
             if is_there {
-                self.sift_folder(opened.as_fd(), (inner, &path), sift, depth + 1)?;
+                self.sift_folder(&open_folder(opened.as_fd(), inner)?, &path, sift, depth + 1)?;
             } else if let Some(why) = self.left_out(&found) {
                 sift.refused.push((found.spot, why));
             } else if kind == FileType::Directory {
-                self.sift_folder(opened.as_fd(), (inner, &path), sift, depth + 1)?;
+                self.sift_folder(&open_folder(opened.as_fd(), inner)?, &path, sift, depth + 1)?;
             }
         }
         Ok(())
+    }
+}
+
+fn open_folder(above: BorrowedFd<'_>, name: &[u8]) -> io::Result<OwnedFd> {
+    match open_name(above, name, OFlags::DIRECTORY | OFlags::RDONLY) {
+        Err(Errno::ACCESS) => Ok(open_anyway(above, name)?),
+        opened => Ok(opened?),
     }
 }
 

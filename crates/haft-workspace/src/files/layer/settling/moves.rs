@@ -4,7 +4,7 @@
 //! the same as what was removed, the workspace's own folder is renamed: the journal records a move, and no file is copied.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 
 use haft_contract::doors::door::FileKind;
 use haft_contract::doors::process::{CommitReport, Settlement};
@@ -19,7 +19,7 @@ use crate::files::clock::FilesystemTime;
 use crate::files::layer::difference::{Comes, RootedPath};
 use crate::files::layer::folder::open_anyway;
 use crate::files::layer::judging::judge::JudgedDifference;
-use crate::files::layer::read::{ALL_BITS, FOLDER_MODE, is_same_file};
+use crate::files::layer::read::{ALL_BITS, ComparedEntry, FOLDER_MODE, is_same_file};
 use crate::files::layer::trees::parent_in;
 use crate::files::read::folder::{FolderNameList, stat_name};
 use crate::files::read::open::open_name;
@@ -118,8 +118,9 @@ impl Settling<'_> {
         };
         let stopped = || self.stop.is_cancelled();
         let comparison = FolderComparison { since: root.since, stopped: &stopped };
-        let (lower_name, upper_name) = (lower.1.as_encoded_bytes(), upper.1.as_encoded_bytes());
-        comparison.is_same((lower.0.as_fd(), lower_name), (upper.0.as_fd(), upper_name), 0)
+        let lower = ComparedEntry { folder: lower.0.as_fd(), name: lower.1.as_encoded_bytes() };
+        let upper = ComparedEntry { folder: upper.0.as_fd(), name: upper.1.as_encoded_bytes() };
+        comparison.is_same(lower, upper, 0)
     }
 }
 
@@ -146,12 +147,11 @@ struct FolderComparison<'a> {
     stopped: &'a dyn Fn() -> bool,
 }
 
-/// An open folder, and the name of an entry in it.
-type ComparedEntry<'a> = (BorrowedFd<'a>, &'a [u8]);
-
 impl FolderComparison<'_> {
     fn is_same(&self, lower: ComparedEntry<'_>, upper: ComparedEntry<'_>, depth: usize) -> io::Result<bool> {
-        let (Ok(old), Ok(new)) = (stat_name(lower.0, lower.1), stat_name(upper.0, upper.1)) else { return Ok(false) };
+        let (Ok(old), Ok(new)) = (stat_name(lower.folder, lower.name), stat_name(upper.folder, upper.name)) else {
+            return Ok(false);
+        };
         let kind = FileType::from_raw_mode(old.st_mode);
         if is_removal_mark(&new) || kind != FileType::from_raw_mode(new.st_mode) {
             return Ok(false);
@@ -161,7 +161,7 @@ impl FolderComparison<'_> {
                 Ok(!self.since.is_before_move_of(&old) && self.is_same_folder(lower, upper, depth)?)
             }
             FileType::Symlink => {
-                let read = |(folder, name): ComparedEntry<'_>| rustix::fs::readlinkat(folder, name, Vec::new());
+                let read = |entry: ComparedEntry<'_>| rustix::fs::readlinkat(entry.folder, entry.name, Vec::new());
                 Ok(!self.since.is_before_change_of(&old) && read(lower)? == read(upper)?)
             }
             FileType::RegularFile if !self.since.is_before_change_of(&old) && has_same_facts(&old, &new) => {
@@ -172,8 +172,10 @@ impl FolderComparison<'_> {
     }
 
     fn is_same_folder(&self, lower: ComparedEntry<'_>, upper: ComparedEntry<'_>, depth: usize) -> io::Result<bool> {
-        let Ok(below) = open_name(lower.0, lower.1, OFlags::DIRECTORY | OFlags::RDONLY) else { return Ok(false) };
-        let above = open_anyway(upper.0, upper.1)?;
+        let Ok(below) = open_name(lower.folder, lower.name, OFlags::DIRECTORY | OFlags::RDONLY) else {
+            return Ok(false);
+        };
+        let above = open_anyway(upper.folder, upper.name)?;
         let (mut old, mut new) = (FolderNameList::default(), FolderNameList::default());
         old.read(&below)?;
         new.read(&above)?;
@@ -182,7 +184,9 @@ impl FolderComparison<'_> {
             match (old.at(index), new.at(index)) {
                 (None, None) => return Ok(true),
                 (Some((one, _)), Some((other, _))) if one == other => {
-                    if !self.is_same((below.as_fd(), one), (above.as_fd(), other), depth + 1)? {
+                    let lower = ComparedEntry { folder: below.as_fd(), name: one };
+                    let upper = ComparedEntry { folder: above.as_fd(), name: other };
+                    if !self.is_same(lower, upper, depth + 1)? {
                         return Ok(false);
                     }
                 }

@@ -21,7 +21,7 @@ impl LineUnits {
         let mut units = Self { form, end: b'\n', line_ends: LineEnds::None };
         let mut rest = body;
         while let Some(line) = units.find(rest) {
-            units.see(units.has_return(&rest[..line]));
+            units.note_return(units.has_return(&rest[..line]));
             rest = &rest[line + units.width()..];
         }
         let returns = Self { end: b'\r', line_ends: LineEnds::Return, ..units };
@@ -71,7 +71,7 @@ impl LineUnits {
     }
 
     /// Notes how one line ends.
-    fn see(&mut self, has_return: bool) {
+    fn note_return(&mut self, has_return: bool) {
         let ends = match (self.end, has_return) {
             (b'\r', _) => LineEnds::Return,
             (_, true) => LineEnds::ReturnNewline,
@@ -121,9 +121,13 @@ impl PartOfLine {
         shown.lossy
     }
 
-    /// Ends the line, whose last character may belong to its end.
-    fn end(mut self, has_return: bool) -> PageLine {
-        self.seen -= usize::from(has_return && self.seen > 0);
+    /// Leaves out the last character, which belongs to the end of the line.
+    fn leave_out_return(&mut self) {
+        self.seen = self.seen.saturating_sub(1);
+    }
+
+    /// Ends the line.
+    fn end(mut self) -> PageLine {
         let before = self.skip.min(self.seen);
         let (kept, room) = (self.text.chars().count(), self.seen - before);
         if kept > room {
@@ -179,7 +183,7 @@ impl PageCollector {
             taken += piece.len();
             if end.is_some() {
                 taken += self.units.width();
-                self.units.see(self.line.has_return);
+                self.units.note_return(self.line.has_return);
                 self.end_line();
             }
         }
@@ -228,8 +232,10 @@ impl PageCollector {
     fn end_line(&mut self) {
         if let Some(mut part) = self.part.take() {
             self.lossy |= part.take(b"", Whole::Yes, self.request.line_length);
-            let has_return = std::mem::take(&mut self.line).has_return && self.units.end == b'\n';
-            self.push(part.end(has_return));
+            if std::mem::take(&mut self.line).has_return && self.units.end == b'\n' {
+                part.leave_out_return();
+            }
+            self.push(part.end());
             return;
         }
         let OpenLine { kept, length, mut characters, has_return } = std::mem::take(&mut self.line);
@@ -276,22 +282,27 @@ impl PageCollector {
     /// Finishes a page behind which the lines were counted to the end.
     pub(super) fn into_counted_page(self) -> Page {
         let total_lines = Some(self.number - u64::from(!self.open));
-        Page { total_lines, ..self.into_page(false) }
+        Page { total_lines, ..self.into_page() }
     }
 
-    /// Finishes the page; `ended` says whether all of the text was taken.
-    pub(super) fn into_page(mut self, ended: bool) -> Page {
-        if ended && self.open && self.number < self.request.first_line {
+    /// Finishes the page of which all of the text was taken.
+    pub(super) fn into_last_page(mut self) -> Page {
+        if self.open && self.number < self.request.first_line {
             self.open = false;
             self.number += 1;
-        } else if ended && self.open && !self.is_full() {
+        } else if self.open && !self.is_full() {
             self.end_line();
         }
-        let more = !ended || self.open;
+        let (more, total_lines) = (self.open, (!self.open).then(|| self.number - 1));
+        Page { more, total_lines, ..self.into_page() }
+    }
+
+    /// Finishes a page behind which there is more.
+    pub(super) fn into_page(self) -> Page {
         Page {
             first_line: self.request.first_line,
-            more,
-            total_lines: (!more).then(|| self.number - 1),
+            more: true,
+            total_lines: None,
             lines: self.lines,
             form: self.units.form,
             line_ends: self.units.line_ends,

@@ -175,7 +175,8 @@ impl MatchSink<'_> {
         let mut kind = LineKind::Match;
         for (line, number) in found.lines().take(MOST_LINES).zip(found.line_number().unwrap_or(1)..) {
             let begins_here = if at < line.len() { at } else { 0 };
-            self.matched.lines.push(cut(line, begins_here, (number, kind), self.request.line_length));
+            let line_here = FoundLine { number, kind, ..cut(line, begins_here, self.request.line_length) };
+            self.matched.lines.push(line_here);
             at = at.saturating_sub(line.len());
             left -= line.len();
             kind = LineKind::MatchGoesOn;
@@ -211,7 +212,7 @@ impl Sink for &mut MatchSink<'_> {
             return Ok(true);
         }
         let number = found.line_number().unwrap_or(1);
-        self.matched.lines.push(cut(found.bytes(), 0, (number, LineKind::Context), self.request.line_length));
+        self.matched.lines.push(FoundLine { number, ..cut(found.bytes(), 0, self.request.line_length) });
         Ok(true)
     }
 
@@ -226,8 +227,8 @@ impl Sink for &mut MatchSink<'_> {
     }
 }
 
-/// Cuts a line to a window around the place `at`.
-fn cut(line: &[u8], at: usize, (number, kind): (u64, LineKind), length: usize) -> FoundLine {
+/// Cuts a line to a window around the place `at`; its number and its kind are not known here.
+fn cut(line: &[u8], at: usize, length: usize) -> FoundLine {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let at = at.min(line.len());
@@ -246,8 +247,8 @@ fn cut(line: &[u8], at: usize, (number, kind): (u64, LineKind), length: usize) -
     text.extend(behind.chars().take(wanted_behind));
     let characters = |part: &[u8]| String::from_utf8_lossy(part).chars().count();
     FoundLine {
-        number,
-        kind,
+        number: 0,
+        kind: LineKind::Context,
         text,
         match_at: wanted_before,
         cut_before: characters(&line[..start]) + before_length - wanted_before,

@@ -325,7 +325,7 @@ fn moved_since(
     let (is_branch, is_tag) = (moved.name.starts_with("refs/heads/"), moved.name.starts_with("refs/tags/"));
     let is_made = moved.to.as_ref().is_some_and(|to| repository.made.contains(to));
     let next = match (&moved.from, &moved.to) {
-        _ if moved.name == "refs/stash" => about_stash(contents, (dir, &git), (moved, is_made)),
+        _ if moved.name == "refs/stash" => about_stash(contents, dir, moved, repository),
         (_, Some(to)) if is_branch && is_made => {
             format!("\"{git} revert {}\" takes that commit back in a new one", short(to))
         }
@@ -347,7 +347,8 @@ fn moved_since(
 }
 
 /// Says how the stash gets back what a change set did to it, and keeps what others have put there since.
-fn about_stash(contents: &Contents<'_>, (dir, git): (&Path, &str), (moved, is_made): (&RefMove, bool)) -> String {
+fn about_stash(contents: &Contents<'_>, dir: &Path, moved: &RefMove, repository: &SurveyedRepository) -> String {
+    let (git, is_made) = (git_for(dir), moved.to.as_ref().is_some_and(|to| repository.made.contains(to)));
     let entry = moved.to.as_ref().filter(|_| is_made).and_then(|to| stash_entry(contents, dir, to));
     let next = match (entry, &moved.from) {
         (Some(entry), _) => format!("\"{git} stash drop stash@{{{entry}}}\" removes the one that it made"),
