@@ -134,8 +134,8 @@ impl Bindings {
                 ToolProgram::new(definition, words, home).map(|program| tool(DefinedTool(program)))
             }
             Some(Binding::Http(call)) => Fetching::new(definition, *call).map(tool),
-            Some(Binding::Python { module, function }) => {
-                let function = Function::new(definition, (module, function), home, Arc::clone(&self.pools));
+            Some(Binding::Python(name)) => {
+                let function = Function::new(definition, name, home, Arc::clone(&self.pools));
                 function.map(|function| tool(DefinedTool(function)))
             }
         }
@@ -153,9 +153,9 @@ impl Bindings {
         home: &DefinitionOrigin,
         inspector: &impl Inspector,
     ) -> Result<Option<Description>, ToolError> {
-        let Some(Binding::Python { module, function }) = definition.binding.clone() else { return Ok(None) };
+        let Some(Binding::Python(name)) = definition.binding.clone() else { return Ok(None) };
         let pools = Arc::clone(&self.pools);
-        let function = Function::new(definition.clone(), (module, function), home.clone(), pools)
+        let function = Function::new(definition.clone(), name, home.clone(), pools)
             .map_err(|problem| ToolError::of(ErrorKind::Unavailable, problem.what))?;
         python::describe(function, inspector).await.map(Some)
     }
@@ -191,7 +191,7 @@ impl Bindings {
         }
         match &definition.binding {
             Some(Binding::Command(words)) => command::missing(words, home, inspector.doors()).into_iter().collect(),
-            Some(Binding::Python { .. }) => match self.describe(definition, home, inspector).await {
+            Some(Binding::Python(_)) => match self.describe(definition, home, inspector).await {
                 Ok(Some(description)) => description.compared_with(definition, &home.preset),
                 Ok(None) => Vec::new(),
                 // Where nothing can be tried, nothing is known to be wrong.

@@ -19,7 +19,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-pub use binding::Binding;
+pub use binding::{Binding, FunctionName};
 pub use check::{CheckedDefinition, check, nearest_fit};
 pub use effects::DeclaredEffect;
 pub use http::HttpCall;

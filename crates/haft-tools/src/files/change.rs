@@ -145,27 +145,32 @@ pub(crate) fn not_read(target: &Target, origin: CallOrigin, otherwise: Vec<CallF
 /// What stands in the way when others changed what a call would replace.
 pub(crate) const IN_ITS_PLACE: &str = ", in the text that this call would replace";
 
-/// The error for a file that changed since it was read, with what changed. `why` says what stands in the way.
-pub(crate) fn changed_since(
-    cx: &PlanContext<'_>,
-    target: &Target,
-    (read, now): (&[u8], &[u8]),
-    why: &str,
-) -> ChangeRefusal {
-    let texts = decode(read).ok().zip(decode(now).ok());
-    let diff = texts.as_ref().map(|(read, now)| Diff::between(&read.text, &now.text, CONTEXT)).unwrap_or_default();
-    let rendered = diff.render(LINES_IN_ERROR);
-    let difference = if rendered.is_empty() { ".".to_owned() } else { format!(":\n{}", rendered.trim_end()) };
-    let error = stale(target, &format!("{why}{difference}"));
-    if !rendered.is_empty() && diff.is_shown_whole(LINES_IN_ERROR) {
-        return ChangeRefusal { error, shown: vec![ShownDifference::All(target.clone())] };
+/// A file that changed since it was read.
+pub(crate) struct StaleFile<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) read: &'a [u8],
+    pub(crate) now: &'a FileCopy,
+}
+
+impl StaleFile<'_> {
+    /// Refuses a call because of what changed. `why` says what stands in the way.
+    pub(crate) fn refusal(&self, cx: &PlanContext<'_>, why: &str) -> ChangeRefusal {
+        let Self { target, read, now } = *self;
+        let texts = decode(read).ok().zip(decode(&now.bytes).ok());
+        let diff = texts.as_ref().map(|(read, now)| Diff::between(&read.text, &now.text, CONTEXT)).unwrap_or_default();
+        let rendered = diff.render(LINES_IN_ERROR);
+        let difference = if rendered.is_empty() { ".".to_owned() } else { format!(":\n{}", rendered.trim_end()) };
+        let error = stale(target, &format!("{why}{difference}"));
+        if !rendered.is_empty() && diff.is_shown_whole(LINES_IN_ERROR) {
+            return ChangeRefusal { error, shown: vec![ShownDifference::All(target.clone())] };
+        }
+        let known = texts.zip(cx.when_read(target)).and_then(|((was, is), version)| {
+            let known = diff.known_from(&was.text, &is.text, LINES_IN_ERROR);
+            let bytes = was.splice(read, &[(0..was.text.len(), &known)]).ok()?;
+            Some(ShownDifference::Some(target.clone(), ReadVersion { bytes: Some(bytes.into()), ..version }))
+        });
+        ChangeRefusal { error, shown: known.into_iter().collect() }
     }
-    let known = texts.zip(cx.when_read(target)).and_then(|((was, is), version)| {
-        let known = diff.known_from(&was.text, &is.text, LINES_IN_ERROR);
-        let bytes = was.splice(read, &[(0..was.text.len(), &known)]).ok()?;
-        Some(ShownDifference::Some(target.clone(), ReadVersion { bytes: Some(bytes.into()), ..version }))
-    });
-    ChangeRefusal { error, shown: known.into_iter().collect() }
 }
 
 /// The error for a file that is not any more what the caller knows; `more` ends the sentence.

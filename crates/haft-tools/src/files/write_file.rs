@@ -16,7 +16,7 @@ use haft_contract::text::grouped::GroupedNumber;
 use serde_json::{Value, json};
 
 use super::change::{
-    CONTEXT, ChangeRefusal, FileKnowledge, IN_ITS_PLACE, LARGEST, MOST_LINES, Replaces, changed_since, effects, known,
+    CONTEXT, ChangeRefusal, FileKnowledge, IN_ITS_PLACE, LARGEST, MOST_LINES, Replaces, StaleFile, effects, known,
     locate, not_read, stale, told, unencodable,
 };
 use crate::catalogue::shapes::{DESCRIPTION, ENCODING, EXPLANATION, FILE_NAMES, only_path};
@@ -126,7 +126,7 @@ impl Tool for WriteFile {
             return Err(exists(&target));
         }
         let (planned, now) = match cx.read(&target, LARGEST) {
-            Ok(now) => (over(&args.content, &now, &target, (mode, cx)), Some(now.bytes)),
+            Ok(now) => (over(args, &now, &target, cx), Some(now.bytes)),
             // Too large to compare: known or not, it is replaced without a look into it.
             Err(error) if error.kind == ErrorKind::TooLarge => (unseen(args, &target, (mode, cx)), None),
             Err(error) => return Err(error),
@@ -212,16 +212,14 @@ fn mode(args: &Args, cx: &PlanContext<'_>) -> WriteMode {
 }
 
 /// Plans to replace a file that was looked at.
-fn over(
-    content: &str,
-    now: &FileCopy,
-    target: &Target,
-    (mode, cx): (WriteMode, &PlanContext<'_>),
-) -> Result<NewContent, ChangeRefusal> {
-    if mode == WriteMode::OverwriteIfRead {
+fn over(args: &Args, now: &FileCopy, target: &Target, cx: &PlanContext<'_>) -> Result<NewContent, ChangeRefusal> {
+    let content = args.content.as_str();
+    if mode(args, cx) == WriteMode::OverwriteIfRead {
         match known(cx, target, now)? {
             FileKnowledge::AsItIs => {}
-            FileKnowledge::AsItWas(read) => return Err(changed_since(cx, target, (&read, &now.bytes), IN_ITS_PLACE)),
+            FileKnowledge::AsItWas(read) => {
+                return Err(StaleFile { target, read: &read, now }.refusal(cx, IN_ITS_PLACE));
+            }
             FileKnowledge::Not if !is_readable(&now.bytes) => return Err(unreadable(target, now).into()),
             FileKnowledge::Not => {
                 return Err(not_read(target, cx.origin(), Vec::new()).into());

@@ -21,7 +21,7 @@ use haft_contract::effect::{CommandStep, StepEffect};
 use haft_contract::files::path::FileLocation;
 use haft_contract::prelude::*;
 
-use super::bash::listening::{CapturedStreams, Listening};
+use super::bash::listening::Listening;
 use super::bash::report::CommandReport;
 use super::bash::time::Time;
 use super::bash::{exposures, steps_of};
@@ -184,7 +184,8 @@ async fn run_snippet(snippet: Snippet, kept: Option<Kernel>, cx: &RunContext<'_>
             let (mut ran, worker) = cx.served(serving).await?;
             ran.ended.how = HowEnded::Exited(answer.status);
             if answer.is_first {
-                notes.push(language.new_words(had_state, &command.words[0]));
+                let program = &command.words[0];
+                notes.push(if had_state { language.renewed_words(program) } else { language.new_words(program) });
             }
             match worker {
                 Some(worker) => {
@@ -198,7 +199,7 @@ async fn run_snippet(snippet: Snippet, kept: Option<Kernel>, cx: &RunContext<'_>
         Err(broken) => {
             let ran = cx.broken(serving, broken).await?;
             notes.push(lost(language));
-            ended(&ran, (listening.end(), notes), (time, cx))
+            ended(&ran, CommandReport::new(listening.end(), notes, cx), time)
         }
     }
 }
@@ -225,12 +226,8 @@ fn lost(language: SnippetLanguage) -> String {
 }
 
 /// Says what became of a snippet whose interpreter ended.
-fn ended(
-    ran: &SettledCommand,
-    (heard, notes): (CapturedStreams, Vec<String>),
-    (time, cx): (std::time::Duration, &RunContext<'_>),
-) -> Result<ToolOutput, ToolError> {
-    let output = CommandReport::new(heard, notes, cx).of(ran);
+fn ended(ran: &SettledCommand, report: CommandReport<'_>, time: std::time::Duration) -> Result<ToolOutput, ToolError> {
+    let output = report.of(ran);
     let mut error = match ran.ended.how {
         HowEnded::Exited(_) | HowEnded::Killed(_) => return Ok(output),
         HowEnded::TimedOut => {

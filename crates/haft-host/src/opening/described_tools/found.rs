@@ -237,7 +237,7 @@ impl ToolDescriptions {
 fn foreign_script(definition: &Definition, folder: &Path) -> Option<String> {
     let text = match definition.binding.as_ref()? {
         Binding::Command(words) => words.join("\n"),
-        Binding::Python { module, .. } => module.clone(),
+        Binding::Python(name) => name.module.clone(),
         Binding::Builtin(_) | Binding::Http(_) => return None,
     };
     let foreign = |script: PathBuf| {

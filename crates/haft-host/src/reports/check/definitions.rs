@@ -64,7 +64,7 @@ impl Checking {
         };
         let Some(named) = &entry.yaml_path else {
             let undescribed =
-                matches!(entry.binding, Some(Binding::Command(_) | Binding::Python { .. } | Binding::Http(_)));
+                matches!(entry.binding, Some(Binding::Command(_) | Binding::Python(_) | Binding::Http(_)));
             let what = format!("nothing describes \"{}\"", entry.name);
             return self.tell(list, undescribed.then(|| problem(what, "write yaml_path: the definition of the tool")));
         };

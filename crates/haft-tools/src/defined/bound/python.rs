@@ -25,7 +25,7 @@ use super::log::{BoundToolLog, last_of};
 use super::planned::Works;
 use super::pool::{Pools, WorkerKey};
 use super::{DefinitionOrigin, error};
-use crate::defined::definition::{Definition, DefinitionProblem};
+use crate::defined::definition::{Definition, DefinitionProblem, FunctionName};
 pub(super) use describe::describe;
 pub(crate) use interpreter::Interpreter;
 pub use signature::{Description, PythonParameter};
@@ -42,8 +42,7 @@ const NOT_DECLARED: &str =
 pub(super) struct Function {
     spec: Spec,
     definition: Definition,
-    module: String,
-    function: String,
+    name: FunctionName,
     home: DefinitionOrigin,
     promise: Promise,
     pools: Arc<Pools>,
@@ -53,7 +52,7 @@ pub(super) struct Function {
 impl Function {
     pub(super) fn new(
         definition: Definition,
-        (module, function): (String, String),
+        name: FunctionName,
         home: DefinitionOrigin,
         pools: Arc<Pools>,
     ) -> Result<Self, DefinitionProblem> {
@@ -62,9 +61,9 @@ impl Function {
         let mut spec = definition.spec();
         if spec.manual.words.is_empty() {
             // Nothing is imported for the words of a lazy tool.
-            spec.manual.words = format!("Calls the Python function {module}:{function}.");
+            spec.manual.words = format!("Calls the Python function {}:{}.", name.module, name.function);
         }
-        Ok(Self { spec, definition, module, function, home, promise, pools, described: OnceLock::new() })
+        Ok(Self { spec, definition, name, home, promise, pools, described: OnceLock::new() })
     }
 
     /// Returns how a worker for this call is started, and with whom it can be shared.
@@ -101,8 +100,8 @@ impl Function {
         Order {
             code,
             call: self.pools.number(),
-            module: &self.module,
-            function: &self.function,
+            module: &self.name.module,
+            function: &self.name.function,
             folder: command.folder.to_string_lossy(),
             path,
         }
@@ -158,7 +157,7 @@ impl Function {
             }
             talk.order.call = self.pools.number();
         }
-        match self.described.get().and_then(|description| description.cannot_take(&self.function, arguments)) {
+        match self.described.get().and_then(|description| description.cannot_take(&self.name.function, arguments)) {
             Some(error) => Ok(WorkerAnswer::Failed(FunctionFailure::Mismatch(error))),
             None => talk.call(worker, arguments).await,
         }

@@ -17,14 +17,18 @@ pub enum Binding {
     /// A program and its arguments.
     Command(Vec<String>),
     /// A Python function.
-    Python {
-        /// The module, with its packages: `package.module`.
-        module: String,
-        /// The function in it.
-        function: String,
-    },
+    Python(FunctionName),
     /// A request to another machine.
     Http(Box<HttpCall>),
+}
+
+/// The name of a Python function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionName {
+    /// The module, with its packages: `package.module`.
+    pub module: String,
+    /// The function in it.
+    pub function: String,
 }
 
 /// Reads a binding, or notes what is wrong with it.
@@ -122,5 +126,5 @@ fn python(text: &str, line: Option<usize>, problems: &mut Problems) -> Option<Bi
         problems.error(line, format!("{text:?} names no Python function"), fix);
         return None;
     };
-    Some(Binding::Python { module: module.to_owned(), function: function.to_owned() })
+    Some(Binding::Python(FunctionName { module: module.to_owned(), function: function.to_owned() }))
 }

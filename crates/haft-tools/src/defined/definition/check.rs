@@ -216,7 +216,7 @@ fn check_words(definition: &Definition, node: &DefinitionNode, problems: &mut Pr
     let fix = "write description: what it does, and when to use it";
     match &definition.binding {
         Some(Binding::Command(_) | Binding::Http(_)) => problems.error(node.line, what, fix),
-        Some(Binding::Builtin(_) | Binding::Python { .. }) => {}
+        Some(Binding::Builtin(_) | Binding::Python(_)) => {}
         None => problems.warn(node.line, what, format!("{fix}; else the words of a Python function are taken")),
     }
 }

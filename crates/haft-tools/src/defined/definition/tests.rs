@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Binding, DeclaredEffect, Definition, check};
+use super::{Binding, DeclaredEffect, Definition, FunctionName, check};
 
 /// The example of NexAU's guide, as it stands there.
 const GUIDE: &str = r#"type: tool
@@ -165,7 +165,7 @@ fn no_effects_and_unknown_effects_are_not_the_same() {
 #[test]
 fn a_binding_is_a_function_a_program_or_a_tool_that_is_there() {
     let binding = |text: &str| read(&format!("name: t\ndescription: d\nbinding: {text}")).binding.expect("it is there");
-    let function = Binding::Python { module: "pkg.mod".into(), function: "func".into() };
+    let function = Binding::Python(FunctionName { module: "pkg.mod".into(), function: "func".into() });
     assert_eq!(binding("pkg.mod:func"), function);
     assert_eq!(binding("{python: \"pkg.mod:func\"}"), function);
     assert_eq!(binding("{builtin: read_file}"), Binding::Builtin("read_file".into()));

@@ -15,9 +15,7 @@ use haft_contract::text::lines::LineBreak;
 use haft_contract::text::merge::{NotMerged, merge};
 
 use super::{EditPlanFailure, HowMany, OneEdit, PlannedChange, Word};
-use crate::files::change::{
-    CONTEXT, FileKnowledge, IN_ITS_PLACE, LARGEST, changed_since, known, not_read, unencodable,
-};
+use crate::files::change::{CONTEXT, FileKnowledge, IN_ITS_PLACE, LARGEST, StaleFile, known, not_read, unencodable};
 use crate::files::edit::{Count, Edit, FittedEdits, Miss, Rung, fit};
 use crate::files::utf8_only;
 use crate::run::hidden_values::{HiddenValues, unclear};
@@ -47,7 +45,7 @@ pub(super) fn edited_text(
         (Err(_), Ok(FileKnowledge::AsItWas(read)))
             if decode(read).is_ok_and(|read| fit(&read.text, &edits, &path).is_ok()) =>
         {
-            return Err(EditPlanFailure::Looked(changed_since(cx, target, (read, &now.bytes), IN_ITS_PLACE)));
+            return Err(EditPlanFailure::Looked(StaleFile { target, read, now }.refusal(cx, IN_ITS_PLACE)));
         }
         (Err(miss), _) => return Err(looked(missed(miss, target))),
     };
@@ -59,8 +57,8 @@ pub(super) fn edited_text(
             let is_own = cx.when_read(target).is_some_and(|read| read.left == Some(now.version.stamp));
             let is_current =
                 are_proven(&fitted, &edits) && (is_own || lines_are_current((&read, &decoded.text), &fitted, &edits));
-            let elsewhere = if is_current { Ok(()) } else { is_elsewhere((&read, &now.bytes), &edits, &path) };
-            elsewhere.map_err(|why| EditPlanFailure::Looked(changed_since(cx, target, (&read, &now.bytes), &why)))?;
+            let checked = if is_current { Ok(()) } else { is_elsewhere((&read, &now.bytes), &edits, &path) };
+            checked.map_err(|why| EditPlanFailure::Looked(StaleFile { target, read: &read, now }.refusal(cx, &why)))?;
             if !is_own && differs_elsewhere((&read, &decoded.text), &fitted) {
                 notes.push("It was changed elsewhere since it was read; that is kept.".to_owned());
             }

@@ -14,7 +14,7 @@ use haft_contract::text::grouped::GroupedNumber;
 
 use super::text::edited_text;
 use super::{Args, EditPlanFailure, OneEdit, OneFile, PlannedChange};
-use crate::files::change::{CONTEXT, FileKnowledge, LARGEST, Replaces, changed_since, effects, known, locate};
+use crate::files::change::{CONTEXT, FileKnowledge, LARGEST, Replaces, StaleFile, effects, known, locate};
 
 /// What stands in the way when others changed a file that a call would remove.
 const AND_REMOVED: &str = ", and this call would remove it";
@@ -198,7 +198,8 @@ impl FileEditRequest<'_> {
         };
         // What others wrote since the caller looked is not what it means to remove. A command would remove it unread.
         if let Ok(FileKnowledge::AsItWas(read)) = known(cx, target, &now) {
-            return Err(EditPlanFailure::Looked(changed_since(cx, target, (&read, &now.bytes), AND_REMOVED)));
+            let stale = StaleFile { target, read: &read, now: &now };
+            return Err(EditPlanFailure::Looked(stale.refusal(cx, AND_REMOVED)));
         }
         let Ok(text) = decode(&now.bytes) else {
             let size = GroupedNumber(now.bytes.len() as u64).of("byte");

@@ -5,15 +5,17 @@ use haft_contract::files::change_summary::Importance;
 use haft_contract::prelude::*;
 use serde_json::{Value, json};
 
+use super::shown::ShownStreams;
+
 /// Returns the data of a command with these streams.
-pub(super) fn of(ran: &SettledCommand, notes: &[String], (out, err): (&str, &str), cx: &RunContext<'_>) -> Value {
+pub(super) fn of(ran: &SettledCommand, notes: &[String], shown: &ShownStreams, cx: &RunContext<'_>) -> Value {
     // A result takes four times this many bytes of data; characters may have four bytes each.
     let room = cx.limits().result_whole;
     let (files, more_files) = files(&ran.settled.changes, room / 2);
     let mut data = json!({
         "exit_code": ran.ended.how.exit_code(),
-        "stdout": first_bytes(out, room),
-        "stderr": first_bytes(err, room),
+        "stdout": first_bytes(&shown.out, room),
+        "stderr": first_bytes(&shown.err, room),
         "duration_ms": u64::try_from(ran.ended.took.as_millis()).unwrap_or(u64::MAX),
         "timed_out": ran.ended.how == HowEnded::TimedOut,
         "files": files,

@@ -49,7 +49,7 @@ impl<'a> CommandReport<'a> {
         let CommandNotes { notes, text: said, beside } = said(ran, self.notes, cx);
         let shown = ShownStreams::of(self.heard, said.chars().count(), cx);
         let printed = if shown.is_silent() { "(no output)\n".to_owned() } else { shown.text() };
-        let data = data::of(ran, &notes, (&shown.out, &shown.err), cx);
+        let data = data::of(ran, &notes, &shown, cx);
         let changes = (!ran.settled.changes.is_empty()).then(|| ran.settled.summary().counts);
         let output = ToolOutput::text(printed + &said).with_data(data);
         ToolOutput { spilled: shown.spilled, changes, said: Some(beside), ..output }

@@ -97,15 +97,15 @@ impl SnippetLanguage {
         }
     }
 
-    /// Says that the interpreter is a new one.
-    pub(super) fn new_words(self, had_state: bool, program: &OsStr) -> String {
-        let program = Path::new(program).display();
-        match had_state {
-            true => {
-                format!("the {} interpreter could not go on; this is a new one ({program}), without state", self.name())
-            }
-            false => format!("new {} interpreter: {program}", self.name()),
-        }
+    /// Says that the interpreter is the first one.
+    pub(super) fn new_words(self, program: &OsStr) -> String {
+        format!("new {} interpreter: {}", self.name(), Path::new(program).display())
+    }
+
+    /// Says that the interpreter is a new one, in the place of one with state.
+    pub(super) fn renewed_words(self, program: &OsStr) -> String {
+        let (name, program) = (self.name(), Path::new(program).display());
+        format!("the {name} interpreter could not go on; this is a new one ({program}), without state")
     }
 }
 

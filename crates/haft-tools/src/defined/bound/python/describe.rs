@@ -37,7 +37,8 @@ impl Inspection for Describing {
     }
 
     fn line(&self) -> CommandLine {
-        CommandLine(format!("describe {}:{}", self.function.module, self.function.function))
+        let name = &self.function.name;
+        CommandLine(format!("describe {}:{}", name.module, name.function))
     }
 
     fn run<'a>(&'a self, cx: &'a RunContext<'a>) -> BoxFuture<'a, Result<Description, ToolError>> {

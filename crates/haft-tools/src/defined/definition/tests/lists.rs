@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::super::{Binding, CheckedList, Definition, check_list, is_list};
+use super::super::{Binding, CheckedList, Definition, FunctionName, check_list, is_list};
 
 fn list(text: &str) -> CheckedList {
     check_list(text, &|name| (name == "API_KEY").then(|| "s3cr3t".to_owned()))
@@ -30,7 +30,10 @@ fn the_list_of_the_guide_is_read_as_it_stands() {
     let [entry] = listed.as_slice() else { panic!("it has one entry") };
     assert_eq!(entry.name, "my_api_tool");
     assert_eq!(entry.yaml_path, Some(PathBuf::from("./tools/MyApiTool.yaml")));
-    assert_eq!(entry.binding, Some(Binding::Python { module: "mypkg.tools".into(), function: "my_api_tool".into() }));
+    assert_eq!(
+        entry.binding,
+        Some(Binding::Python(FunctionName { module: "mypkg.tools".into(), function: "my_api_tool".into() }))
+    );
     assert_eq!(entry.presets.fixed["api_key"], "s3cr3t");
     assert_eq!(entry.presets.secrets, ["s3cr3t"]);
 }
@@ -50,11 +53,14 @@ fn name_and_binding_of_the_list_count_before_those_of_the_definition() {
     let definition = Definition::from_yaml("name: MyApiTool\ndescription: d\nbinding: old:one\ninput_schema:\n  properties:\n    base_url: {type: string, description: u}\n    api_key: {type: string, description: k}\n").expect("nothing is wrong with it");
     let (applied, _) = list(GUIDE).listed[0].apply(definition.clone()).expect("it fits");
     assert_eq!(applied.name, "my_api_tool");
-    assert_eq!(applied.binding, Some(Binding::Python { module: "mypkg.tools".into(), function: "my_api_tool".into() }));
+    assert_eq!(
+        applied.binding,
+        Some(Binding::Python(FunctionName { module: "mypkg.tools".into(), function: "my_api_tool".into() }))
+    );
     assert_eq!(applied.spec().name, "my_api_tool");
 
     let (kept, _) = list("tools:\n  t: {yaml_path: a.yaml, name: Title}").listed[0].apply(definition).expect("it fits");
-    assert_eq!(kept.binding, Some(Binding::Python { module: "old".into(), function: "one".into() }));
+    assert_eq!(kept.binding, Some(Binding::Python(FunctionName { module: "old".into(), function: "one".into() })));
     assert_eq!(kept.title.as_deref(), Some("Title"));
 }
 

@@ -152,7 +152,7 @@ fn look(around: &Look, styles: &Declarations) -> Look {
     for (name, value) in styles.iter() {
         match name {
             "visibility" => look.is_invisible = matches!(value, "hidden" | "collapse"),
-            "font-size" => look.is_small = is_small(value, around.is_small),
+            "font-size" => look.is_small = is_small(value, around),
             "font" => {
                 // The size is the first length; a weight has no unit.
                 let is_length =
@@ -175,11 +175,11 @@ fn look(around: &Look, styles: &Declarations) -> Look {
     look
 }
 
-fn is_small(value: &str, is_small_around: bool) -> bool {
+fn is_small(value: &str, around: &Look) -> bool {
     let is_relative = value.ends_with("em") && !value.ends_with("rem") || value.ends_with('%') || value == "inherit";
     match pixels(value) {
         Some(size) if size <= TOO_SMALL => true,
-        _ => is_relative && is_small_around,
+        _ => is_relative && around.is_small,
     }
 }
 

@@ -17,6 +17,13 @@ pub(super) struct Inline {
     is_linked: bool,
 }
 
+/// The text of an element, and whether blanks stood before and behind it.
+struct InnerText {
+    words: String,
+    blank_before: bool,
+    blank_behind: bool,
+}
+
 impl Inline {
     /// Writes these nodes.
     pub(super) fn of(page: &HtmlPage<'_>, nodes: &[Id]) -> String {
@@ -115,21 +122,21 @@ impl Inline {
         self.is_blank_due = false;
     }
 
-    /// Writes the children apart; returns them, and whether blanks stood before and behind.
-    fn apart(&self, page: &HtmlPage<'_>, id: Id) -> (String, bool, bool) {
+    /// Writes the children apart.
+    fn apart(&self, page: &HtmlPage<'_>, id: Id) -> InnerText {
         let mut inner = Inline { bold: self.bold, italic: self.italic, is_linked: self.is_linked, ..Inline::default() };
         inner.children(page, id);
-        let (before, after) = (inner.begins_with_blank, inner.is_blank_due);
-        (inner.out.trim().to_owned(), before, after)
+        let (blank_before, blank_behind) = (inner.begins_with_blank, inner.is_blank_due);
+        InnerText { words: inner.out.trim().to_owned(), blank_before, blank_behind }
     }
 
     /// Writes a text between signs. Blanks go outside, where Markdown wants them.
-    fn between(&mut self, (inner, before, after): (String, bool, bool), (open, close): (&str, &str)) {
-        self.is_blank_due |= before;
-        if !inner.is_empty() {
-            self.push(&format!("{open}{inner}{close}"));
+    fn between(&mut self, inner: &InnerText, open: &str, close: &str) {
+        self.is_blank_due |= inner.blank_before;
+        if !inner.words.is_empty() {
+            self.push(&format!("{open}{}{close}", inner.words));
         }
-        self.is_blank_due |= after;
+        self.is_blank_due |= inner.blank_behind;
     }
 
     fn emphasis(&mut self, page: &HtmlPage<'_>, id: Id, sign: &str) {
@@ -147,27 +154,27 @@ impl Inline {
             _ => {}
         }
         // Across lines the sign would end nothing.
-        let sign = if is_first && !inner.0.contains('\n') { sign } else { "" };
-        self.between(inner, (sign, sign));
+        let sign = if is_first && !inner.words.contains('\n') { sign } else { "" };
+        self.between(&inner, sign, sign);
     }
 
     fn link(&mut self, page: &HtmlPage<'_>, id: Id) {
         let target = page.tree.attribute(id, "href").and_then(|href| page.target(href));
         let was_linked = std::mem::replace(&mut self.is_linked, target.is_some());
-        let (mut words, before, after) = self.apart(page, id);
+        let mut inner = self.apart(page, id);
         self.is_linked = was_linked;
-        if words.is_empty() {
+        if inner.words.is_empty() {
             let label = page.tree.attribute(id, "aria-label").or_else(|| page.tree.attribute(id, "title"));
-            words = label.map(|label| escaped(label.trim()).replace('\n', " ")).unwrap_or_default();
+            inner.words = label.map(|label| escaped(label.trim()).replace('\n', " ")).unwrap_or_default();
         }
-        let is_mark = matches!(words.as_str(), "" | "#" | "¶" | "§" | "🔗" | "\\#");
+        let is_mark = matches!(inner.words.as_str(), "" | "#" | "¶" | "§" | "🔗" | "\\#");
         match target.filter(|_| !was_linked) {
-            Some(_) if is_mark => self.is_blank_due |= before || after,
+            Some(_) if is_mark => self.is_blank_due |= inner.blank_before || inner.blank_behind,
             Some(target) => {
-                let words = words.replace("  \n", " ").replace('\n', " ");
-                self.between((words, before, after), ("[", &format!("]({target})")));
+                inner.words = inner.words.replace("  \n", " ").replace('\n', " ");
+                self.between(&inner, "[", &format!("]({target})"));
             }
-            None => self.between((words, before, after), ("", "")),
+            None => self.between(&inner, "", ""),
         }
     }
 
@@ -183,10 +190,10 @@ impl Inline {
 
     fn raised(&mut self, page: &HtmlPage<'_>, id: Id, tag: &str) {
         let inner = self.apart(page, id);
-        if inner.0.contains("](") || inner.0.is_empty() {
-            return self.between(inner, ("", ""));
+        if inner.words.contains("](") || inner.words.is_empty() {
+            return self.between(&inner, "", "");
         }
-        self.between(inner, (&format!("<{tag}>"), &format!("</{tag}>")));
+        self.between(&inner, &format!("<{tag}>"), &format!("</{tag}>"));
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use html5gum::{DefaultEmitter, HtmlString, Token, Tokenizer};
+use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 
 /// Deepest element. What is deeper becomes a child of the last one that fits.
 const DEEPEST: usize = 150;
@@ -152,13 +152,7 @@ impl HtmlTree {
         };
         for Ok(token) in Tokenizer::new_with_emitter(html, emitter) {
             match token {
-                Token::StartTag(tag) => {
-                    let name = text(&tag.name);
-                    let attribute =
-                        |(name, value): (HtmlString, html5gum::Spanned<HtmlString, ()>)| (text(&name), text(&value));
-                    let attributes = tag.attributes.into_iter().map(attribute).collect();
-                    building.start((name, attributes), tag.self_closing);
-                }
+                Token::StartTag(tag) => building.start(&tag),
                 Token::EndTag(tag) => building.end(&text(&tag.name)),
                 Token::String(string) => building.text(&text(&string)),
                 Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
@@ -303,7 +297,10 @@ struct HtmlTreeBuilder {
 }
 
 impl HtmlTreeBuilder {
-    fn start(&mut self, (tag, attributes): (String, Vec<(String, String)>), is_closed: bool) {
+    fn start(&mut self, start: &StartTag<()>) {
+        let (tag, is_closed) = (text(&start.name), start.self_closing);
+        let attributes: Vec<(String, String)> =
+            start.attributes.iter().map(|(name, value)| (text(name), text(value))).collect();
         if matches!(tag.as_str(), "html" | "head" | "body") {
             // The page as a whole has what they say.
             if let HtmlNodeKind::Element { attributes: all, .. } = &mut self.tree.nodes[0].what {
@@ -401,7 +398,11 @@ impl HtmlTreeBuilder {
     fn end(&mut self, tag: &str) {
         match tag {
             "html" | "head" | "body" => return,
-            "br" => return self.start(("br".to_owned(), Vec::new()), true),
+            "br" => {
+                self.close_before(tag);
+                self.add(HtmlNodeKind::Element { tag: tag.to_owned(), attributes: Vec::new() });
+                return;
+            }
             _ => {}
         }
         let is_heading = |tag: &str| matches!(tag, "h1" | "h2" | "h3" | "h4" | "h5" | "h6");
