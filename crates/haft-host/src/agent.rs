@@ -332,7 +332,10 @@ impl AgentBuilder {
         }
         let toolbox = match opened {
             Some(opened) => {
-                check_is_alone(&toolbox, is_configured)?;
+                check_has_no_tools(&toolbox)?;
+                if is_configured {
+                    return Err(configured_in_vain());
+                }
                 opened
             }
             None => toolbox.without_built_in_tools().build()?,
@@ -358,8 +361,8 @@ impl AgentBuilder {
     }
 }
 
-/// Refuses what was said about a second toolbox beside the opened one.
-fn check_is_alone(described: &ToolboxBuilder, is_configured: bool) -> Result<(), OpenError> {
+/// Refuses tools of a second toolbox beside the opened one.
+fn check_has_no_tools(described: &ToolboxBuilder) -> Result<(), OpenError> {
     let tools = described.tool_names();
     if !tools.is_empty() {
         return Err(OpenError::from(anyhow::anyhow!(
@@ -369,11 +372,12 @@ fn check_is_alone(described: &ToolboxBuilder, is_configured: bool) -> Result<(),
             if tools.len() == 1 { "was" } else { "were" }
         )));
     }
-    if is_configured {
-        return Err(OpenError::from(anyhow::anyhow!(
-            "configure(…) changes nothing of an opened toolbox; leave it out, and configure what toolbox(…) gets: \
-             Toolbox::builder()"
-        )));
-    }
     Ok(())
+}
+
+fn configured_in_vain() -> OpenError {
+    OpenError::from(anyhow::anyhow!(
+        "configure(…) changes nothing of an opened toolbox; leave it out, and configure what toolbox(…) gets: \
+         Toolbox::builder()"
+    ))
 }

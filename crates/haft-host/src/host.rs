@@ -156,7 +156,8 @@ impl Host {
         let runtime = with_hooks(runtime, &settings.hooks, held.as_ref());
         let assembly = Assembly { workspace: &path, runtime: &runtime, notices: &*options.notices };
         let of_servers = of_servers(options, &settings, &path);
-        let secrets = block_on(fill(runtime.catalog(), described, (options, dialect.clone(), of_servers), assembly))??;
+        let sources = CatalogSources { described, options, dialect: dialect.clone(), of_servers };
+        let secrets = block_on(sources.fill(runtime.catalog(), assembly))??;
         let deferral = Mutex::new(defer_large(runtime.catalog(), &settings, &*options.notices));
         show_deferred(runtime.catalog(), (&settings, &options.show), assembly);
         runtime.also_hide(secrets);
@@ -185,7 +186,8 @@ impl Host {
         let notices = &*self.options.notices;
         let assembly = Assembly { workspace: &self.workspace, runtime: &self.runtime, notices };
         let of_servers = of_servers(&self.options, &self.settings, &self.workspace);
-        match fill(&catalog, described, (&self.options, self.dialect.clone(), of_servers), assembly).await {
+        let sources = CatalogSources { described, options: &self.options, dialect: self.dialect.clone(), of_servers };
+        match sources.fill(&catalog, assembly).await {
             Ok(secrets) => {
                 let deferral = defer_large(&catalog, &self.settings, notices);
                 *self.deferral.lock().unwrap_or_else(PoisonError::into_inner) = deferral;
@@ -374,31 +376,37 @@ fn of_servers(options: &Options, settings: &Settings, workspace: &Path) -> Vec<O
     servers.tools(ServerScope::new(settings.clone(), workspace.to_owned()), &*options.notices)
 }
 
-/// Fills a catalogue: the built-in tools in the words of prompt files and in the chosen dialect, then the tools of the
-/// program and of servers, then those that files describe. Returns the values that must stay hidden.
-async fn fill(
-    catalog: &Catalog,
+/// What the tools of a catalogue are made of.
+struct CatalogSources<'a> {
     described: ToolDescriptions,
-    (options, dialect, of_servers): (&Options, Option<Arc<dyn Dialect>>, Vec<OfferedTool>),
-    assembly: Assembly<'_>,
-) -> anyhow::Result<Vec<String>> {
-    let tools: Vec<Arc<dyn AnyTool>> = match options.built_in {
-        BuiltIn::Shown => haft_tools::all_under(assembly.runtime.limits()),
-        BuiltIn::LeftOut => Vec::new(),
-    };
-    let built_in = described_tools::built_in(tools, dialect, &described.prompts, assembly.notices).await?;
-    catalog.add(&*built_in).await?;
-    if !options.tools.is_empty() {
-        catalog.add(&ToolList::new("the program's tools", options.tools.clone())).await?;
-    }
-    // One by one: no server can cost another one its tools.
-    for OfferedTool { server, tool } in of_servers {
-        let name = tool.spec().name.clone();
-        if let Err(error) = catalog.add(&ToolList::new(format!("{OF_SERVER}{server}"), vec![tool])).await {
-            assembly.notices.note(&format!("note: the tool {name} of a server is left out: {error}"));
+    options: &'a Options,
+    dialect: Option<Arc<dyn Dialect>>,
+    of_servers: Vec<OfferedTool>,
+}
+
+impl CatalogSources<'_> {
+    /// Fills a catalogue: the built-in tools in the words of prompt files and in the chosen dialect, then the tools of the
+    /// program and of servers, then those that files describe. Returns the values that must stay hidden.
+    async fn fill(self, catalog: &Catalog, assembly: Assembly<'_>) -> anyhow::Result<Vec<String>> {
+        let Self { described, options, dialect, of_servers } = self;
+        let tools: Vec<Arc<dyn AnyTool>> = match options.built_in {
+            BuiltIn::Shown => haft_tools::all_under(assembly.runtime.limits()),
+            BuiltIn::LeftOut => Vec::new(),
+        };
+        let built_in = described_tools::built_in(tools, dialect, &described.prompts, assembly.notices).await?;
+        catalog.add(&*built_in).await?;
+        if !options.tools.is_empty() {
+            catalog.add(&ToolList::new("the program's tools", options.tools.clone())).await?;
         }
+        // One by one: no server can cost another one its tools.
+        for OfferedTool { server, tool } in of_servers {
+            let name = tool.spec().name.clone();
+            if let Err(error) = catalog.add(&ToolList::new(format!("{OF_SERVER}{server}"), vec![tool])).await {
+                assembly.notices.note(&format!("note: the tool {name} of a server is left out: {error}"));
+            }
+        }
+        Ok(described_tools::add(catalog, described, assembly).await)
     }
-    Ok(described_tools::add(catalog, described, assembly).await)
 }
 
 /// What a model does about an ordinary question that no one answers.

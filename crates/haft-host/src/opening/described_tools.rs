@@ -105,7 +105,7 @@ impl Adding<'_> {
         };
         let own = tool.spec().clone();
         self.check_words(&own)?;
-        let in_short = skills::in_short(as_skill, &own);
+        let in_short = if as_skill { skills::in_short(&own) } else { None };
         let spec = if as_skill { own.as_skill() } else { own.clone() };
         let mut list: Box<dyn Toolset> = Box::new(ToolList::new(file, [tool]));
         if spec != own {

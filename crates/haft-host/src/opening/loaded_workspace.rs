@@ -62,7 +62,7 @@ impl LoadedWorkspace {
         // Who is told, and not asked, is a program that stays.
         let reload =
             (on_untrusted == OnUntrusted::Report).then(|| Reload::new(options, &settings, (workspace.path(), &files)));
-        Self::with(options, (settings, workspace), files, reload)
+        Ok(Self { reload, ..Self::with(options, settings, workspace, files)? })
     }
 
     /// Opens the workspace for commands that must work with broken settings too. Every mistake is reported, and the
@@ -116,19 +116,14 @@ impl LoadedWorkspace {
         let vouched = (!options.trust).then_some(trusted);
         let (files, told) = project_files::load_copy(&settings, workspace.path(), vouched)?;
         told.iter().for_each(|line| options.notices.note(line));
-        let mut copied = Self::with(options, (settings, workspace), files, None)?;
+        let mut copied = Self::with(options, settings, workspace, files)?;
         copied.rulebook.besides = nothing_leaves();
         // haft does not judge the effects of a hook, so hooks have no network in a copy.
         copied.settings.hooks.iter_mut().for_each(|hook| hook.network = false);
         Ok(copied)
     }
 
-    fn with(
-        options: &Options,
-        (settings, workspace): (Settings, Workspace),
-        files: ProjectFiles,
-        reload: Option<Reload>,
-    ) -> anyhow::Result<Self> {
+    fn with(options: &Options, settings: Settings, workspace: Workspace, files: ProjectFiles) -> anyhow::Result<Self> {
         let file = |name: &str| workspace.path().join(name);
         let (settings, held) = match &files.config {
             Some((text, held)) => (settings.with_project(&file(project_files::CONFIG), text)?, Some(held.clone())),
@@ -140,7 +135,7 @@ impl LoadedWorkspace {
         rulebook.hosts = Some(Arc::new(HostsOfSettings::of(&settings, workspace.path())));
         rulebook.named = named_by_code(workspace.path(), &files.trusted);
         workspace.protect(rulebook.named.iter().cloned());
-        Ok(Self { settings, workspace, rulebook, files: Some(files), reload, held })
+        Ok(Self { settings, workspace, rulebook, files: Some(files), reload: None, held })
     }
 }
 

@@ -71,33 +71,26 @@ fn answer(options: (&Options, GuardMode), bytes: &[u8]) -> String {
     }
 }
 
+/// Answers with what is judged, and prepares for the call if it may be made.
 fn judge(options: (&Options, GuardMode), event: &GuardEvent) -> GuardAnswer {
-    match AgentCallJudge::open(options, event) {
-        Ok(judge) => {
-            // Before the judge looks: a file is told of once.
-            let redactor = judge.redactor();
-            match judge.judge(event) {
-                Ok(judged) => prepared(options, (&judge, judged), event, &redactor),
-                Err(error) => GuardAnswer::unjudged(event.recipient, &format!("{error:#}"), &redactor),
-            }
-        }
-        Err(error) => GuardAnswer::unjudged(event.recipient, &format!("{error:#}"), &Redactor::default()),
-    }
-}
-
-/// Answers with what was judged, and prepares for the call if it may be made.
-fn prepared(
-    options: (&Options, GuardMode),
-    (call_judge, judged): (&AgentCallJudge, AgentCallJudgement),
-    event: &GuardEvent,
-    redactor: &Redactor,
-) -> GuardAnswer {
-    let AgentCallJudgement { ruling, follows } = judged;
-    let answer = GuardAnswer::of(event.recipient, &ruling, redactor);
+    let unjudged = |error: &anyhow::Error, redactor: &Redactor| {
+        GuardAnswer::unjudged(event.recipient, &format!("{error:#}"), redactor)
+    };
+    let call_judge = match AgentCallJudge::open(options, event) {
+        Ok(call_judge) => call_judge,
+        Err(error) => return unjudged(&error, &Redactor::default()),
+    };
+    // Before the judge looks: a file is told of once.
+    let redactor = call_judge.redactor();
+    let AgentCallJudgement { ruling, follows } = match call_judge.judge(event) {
+        Ok(judged) => judged,
+        Err(error) => return unjudged(&error, &redactor),
+    };
+    let answer = GuardAnswer::of(event.recipient, &ruling, &redactor);
     if options.1 == GuardMode::Judges || !answer.lets_run() {
         return answer;
     }
-    match Recording::of(call_judge, event).before(follows, redactor) {
+    match Recording::of(&call_judge, event).before(follows, &redactor) {
         Ok(input) => answer.with_input(input),
         // Without the ticket the command would run without the sandbox for which it was judged.
         Err(error) => judge((options.0, GuardMode::Judges), event)

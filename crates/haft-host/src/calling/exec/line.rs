@@ -21,16 +21,20 @@ pub fn line_of(words: &[String]) -> String {
 pub fn quoted(words: &[OsString]) -> String {
     let quote = |(number, word): (usize, &OsString)| {
         let is_reserved = number == 0 && RESERVED.iter().any(|reserved| word == *reserved);
-        quoted_word(word.as_bytes(), is_reserved)
+        let plain = plain_word(word.as_bytes()).filter(|_| !is_reserved);
+        plain.map_or_else(|| quoted_word(word.as_bytes()), str::to_owned)
     };
     let words: Vec<String> = words.iter().enumerate().map(quote).collect();
     words.join(" ")
 }
 
-fn quoted_word(word: &[u8], is_reserved: bool) -> String {
+fn plain_word(word: &[u8]) -> Option<&str> {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_@%+:,./-".contains(byte);
+    std::str::from_utf8(word).ok().filter(|_| !word.is_empty() && word.iter().all(is_plain))
+}
+
+fn quoted_word(word: &[u8]) -> String {
     match std::str::from_utf8(word) {
-        Ok(text) if !word.is_empty() && !is_reserved && word.iter().all(is_plain) => text.to_owned(),
         Ok(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', "'\\''")),
         // Line ends would make the line hard to read, and other bytes are no text.
         _ => {

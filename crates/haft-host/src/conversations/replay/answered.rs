@@ -13,6 +13,7 @@ use haft_runtime::asking::approval::{ApprovalRequest, Approver, Verdict};
 
 use super::recorded::RecordedSession;
 use crate::host::nobody;
+use crate::options::Options;
 
 /// Answers as it was answered then.
 #[derive(Clone)]
@@ -25,8 +26,8 @@ pub struct AsThen {
 }
 
 impl AsThen {
-    pub fn new(recorded: Arc<RecordedSession>, says_yes: bool) -> Self {
-        Self { recorded, says_yes, beyond: Arc::default() }
+    pub fn new(recorded: Arc<RecordedSession>, options: &Options) -> Self {
+        Self { recorded, says_yes: options.yes.is_some(), beyond: Arc::default() }
     }
 
     /// Returns whether a call was refused only because it reaches beyond the copy.

@@ -65,6 +65,24 @@ impl Means<'_> {
         let (then, now) = (self.redactor.redact(then), self.redactor.redact(now));
         (settled(&then), settled(&adapted.as_then(&now)))
     }
+
+    fn file(&self, path: &str, then: &PathContent, now: &PathContent, adapted: &ReplayMapping) -> Option<Difference> {
+        match (then, now) {
+            (PathContent::File(then), PathContent::File(now)) if then == now => None,
+            (PathContent::File(then), PathContent::File(now)) => match (decode(then), decode(now)) {
+                (Ok(then), Ok(now)) => {
+                    let (then, now) = self.alike(&then.text, &now.text, adapted);
+                    let diff = Diff::between(&then, &now, CONTEXT);
+                    (then != now).then(|| Difference::File(path.to_owned(), Some(diff)))
+                }
+                _ => Some(Difference::File(path.to_owned(), None)),
+            },
+            (PathContent::Absent, PathContent::Absent) => None,
+            (PathContent::Absent, _) | (_, PathContent::Absent) => Some(Difference::File(path.to_owned(), None)),
+            // What cannot be shown cannot be compared either; the facts of the call are the same.
+            (PathContent::Unshown, _) | (_, PathContent::Unshown) => None,
+        }
+    }
 }
 
 /// Compares a call.
@@ -123,28 +141,5 @@ fn files(then: &Then, now: &ToolResult, adapted: &ReplayMapping, means: &Means<'
     let Ok(after) = means.now.look_at(now.0) else { return Vec::new() };
     let counterpart = |change: &FileChange| before.iter().find(|then| then.path == change.path);
     let pairs = after.iter().filter_map(|now| Some((counterpart(now)?, now)));
-    pairs.filter_map(|(then, now)| file(&now.path, (&then.after, &now.after), adapted, means)).collect()
-}
-
-fn file(
-    path: &str,
-    (then, now): (&PathContent, &PathContent),
-    adapted: &ReplayMapping,
-    means: &Means<'_>,
-) -> Option<Difference> {
-    match (then, now) {
-        (PathContent::File(then), PathContent::File(now)) if then == now => None,
-        (PathContent::File(then), PathContent::File(now)) => match (decode(then), decode(now)) {
-            (Ok(then), Ok(now)) => {
-                let (then, now) = means.alike(&then.text, &now.text, adapted);
-                let diff = Diff::between(&then, &now, CONTEXT);
-                (then != now).then(|| Difference::File(path.to_owned(), Some(diff)))
-            }
-            _ => Some(Difference::File(path.to_owned(), None)),
-        },
-        (PathContent::Absent, PathContent::Absent) => None,
-        (PathContent::Absent, _) | (_, PathContent::Absent) => Some(Difference::File(path.to_owned(), None)),
-        // What cannot be shown cannot be compared either; the facts of the call are the same.
-        (PathContent::Unshown, _) | (_, PathContent::Unshown) => None,
-    }
+    pairs.filter_map(|(then, now)| means.file(&now.path, &then.after, &now.after, adapted)).collect()
 }

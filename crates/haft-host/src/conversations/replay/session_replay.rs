@@ -107,6 +107,14 @@ pub struct SessionReplay {
     keys: Vec<String>,
 }
 
+/// The copy in which a session is done again, and who hears of it.
+struct ReplayScene<'a> {
+    options: &'a Options,
+    replica: Arc<Replica>,
+    output: &'a dyn ReplayOutput,
+    stop: &'a CancellationToken,
+}
+
 impl SessionReplay {
     /// Finds the session with this name, or the one used last, to replay it in a copy of the workspace or of another
     /// folder.
@@ -164,13 +172,13 @@ impl SessionReplay {
             took_back: back.as_ref().map(|back| back.sets.as_slice()),
             notes: self.notes(&replica, back.as_ref()),
         })?;
-        let replica = Arc::new(replica);
+        let scene = ReplayScene { options, replica: Arc::new(replica), output, stop };
         let mut past = Vec::new();
         for run in &self.recorded.runs {
             if stop.is_cancelled() {
                 break;
             }
-            past = self.again(options, (run, past), &replica, (output, stop)).await?;
+            past = self.again(&scene, run, past).await?;
         }
         Ok(ReplayEnd::Done)
     }
@@ -206,24 +214,24 @@ impl SessionReplay {
     /// Does one run again; returns everything that was said by then.
     async fn again(
         &self,
-        options: &Options,
-        (run, past): (&RecordedRun, Vec<Message>),
-        replica: &Arc<Replica>,
-        (output, stop): (&dyn ReplayOutput, &CancellationToken),
+        scene: &ReplayScene<'_>,
+        run: &RecordedRun,
+        past: Vec<Message>,
     ) -> anyhow::Result<Vec<Message>> {
-        let options = as_then(options, run);
+        let ReplayScene { replica, output, stop, .. } = scene;
+        let options = as_then(scene.options, run);
         let host = self.host(&options, replica).await?;
         host.runtime.also_hide(self.keys.iter().cloned());
         host.runtime.learn_secrets();
         output.hide_like(host.runtime.redactor());
-        let approver = AsThen::new(self.recorded.clone(), options.yes.is_some());
+        let approver = AsThen::new(self.recorded.clone(), &options);
         let session = host.session(&self.id.to_string(), Box::new(approver.clone()));
         let path = |path: &Path| path.display().to_string();
         let adapted = ReplayMapping::new(path(&self.workspace), path(&host.workspace), path(replica.path()));
         // Later names first: an earlier one may be the beginning of them.
         self.recorded.renamed.iter().rev().for_each(|(id, name)| adapted.note_name(id, name));
         let model = RecordedModel::new(&run.model, run.wire, run.replies.iter().cloned());
-        let model = model.adapted(Box::new(|reply| self.adapted_reply(reply, &adapted, output)));
+        let model = model.adapted(Box::new(|reply| self.adapted_reply(reply, &adapted, *output)));
         let told = |told: RunEvent<'_>| {
             let (call, result, answer) = match told {
                 RunEvent::CallEnded { call, result, answer } => (call, Some(result), answer),

@@ -121,8 +121,8 @@ pub(super) async fn add(catalog: &Catalog, skills: Vec<FoundSkill>, in_short: Ve
 }
 
 /// Returns a tool that is shown in short with its whole text.
-pub(super) fn in_short(as_skill: bool, own: &Spec) -> Option<ToolInShort> {
-    (as_skill && own.skill.is_some()).then(|| ToolInShort { name: own.name.clone(), words: own.manual.words.clone() })
+pub(super) fn in_short(own: &Spec) -> Option<ToolInShort> {
+    own.skill.is_some().then(|| ToolInShort { name: own.name.clone(), words: own.manual.words.clone() })
 }
 
 impl FoundSkill {

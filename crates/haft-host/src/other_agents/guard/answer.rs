@@ -36,7 +36,7 @@ impl GuardAnswer {
     pub(super) fn of(recipient: Recipient, ruling: &Ruling, redactor: &Redactor) -> Self {
         let Ruling { decision: judged, class, rule, reason, instead } = ruling;
         let form = recipient.form;
-        let decision = decided(*judged, *class, recipient.can_ask());
+        let decision = decided(*judged, *class, recipient);
         let reason = if decision == *judged { reason.clone() } else { format!("{reason} {}", dropped(recipient)) };
         let words = match decision {
             Decision::Allow => format!("{reason} (haft, rule \"{rule}\")"),
@@ -55,16 +55,17 @@ impl GuardAnswer {
 
     /// Asks about what was not judged; `why` is the end of "because …".
     pub(super) fn unjudged(recipient: Recipient, why: &str, redactor: &Redactor) -> Self {
-        Self::without_ruling(recipient, recipient.can_ask(), &redactor.redact(why))
+        let decision = decided(Decision::Ask, Class::Dangerous, recipient);
+        Self::without_ruling(recipient, decision, &redactor.redact(why))
     }
 
     /// Asks about an event that was not read; `why` is the end of "because …".
     pub(super) fn unread(recipient: Recipient, why: &str) -> Self {
-        Self::without_ruling(recipient, recipient.can_ask_about_unread(), why)
+        let decision = if recipient.can_ask_about_unread() { Decision::Ask } else { Decision::Deny };
+        Self::without_ruling(recipient, decision, why)
     }
 
-    fn without_ruling(recipient: Recipient, can_ask: bool, why: &str) -> Self {
-        let decision = decided(Decision::Ask, Class::Dangerous, can_ask);
+    fn without_ruling(recipient: Recipient, decision: Decision, why: &str) -> Self {
         let words = format!("haft cannot judge this call, because {}.", why.trim_end_matches('.'));
         let words = if decision == Decision::Ask { words } else { format!("{words} {}", dropped(recipient)) };
         Self { form: recipient.form, decision, class: Class::Dangerous, reason: bounded(&words), input: None }
@@ -143,9 +144,9 @@ impl GuardAnswer {
     }
 }
 
-fn decided(decision: Decision, class: Class, can_ask: bool) -> Decision {
+fn decided(decision: Decision, class: Class, recipient: Recipient) -> Decision {
     let is_for_person = decision == Decision::Ask && class == Class::Dangerous;
-    if is_for_person && !can_ask { Decision::Deny } else { decision }
+    if is_for_person && !recipient.can_ask() { Decision::Deny } else { decision }
 }
 
 /// Says why a question became a refusal.

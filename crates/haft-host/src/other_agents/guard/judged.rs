@@ -174,7 +174,8 @@ impl AgentCallJudge {
         let ruling = match AgentCallEffect::of(event).map_err(|why| anyhow!(why))? {
             AgentCallEffect::Command { text, folders, leaves_sandbox } => {
                 let judged = self.command_in_each(&self.own_line(event, text), &folder, &folders)?;
-                return Ok(AgentCallJudgement { ruling: command::leaving(judged.ruling, leaves_sandbox), ..judged });
+                let ruling = if leaves_sandbox { command::leaving(judged.ruling) } else { judged.ruling };
+                return Ok(AgentCallJudgement { ruling, ..judged });
             }
             AgentCallEffect::Files(files) => {
                 let ruling = self.answered(self.files(&files, &folder)?, needed);

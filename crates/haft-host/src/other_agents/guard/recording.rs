@@ -16,7 +16,7 @@ use haft_workspace::state::{AgentProcess, Covers, JudgedCall, WorkspaceState};
 use serde_json::{Map, Value};
 
 use super::events::event::GuardEvent;
-use super::events::form::{GuardEventForm, Recipient};
+use super::events::form::GuardEventForm;
 use super::judged::{AgentCallJudge, Follows};
 use super::rewrite::{self, Prefix, Spelling};
 
@@ -153,16 +153,16 @@ impl<'a> Recording<'a> {
     }
 
     fn agent_name(&self) -> String {
-        let known = agent_name(self.event.recipient, self.event.is_of_codex);
+        let known = agent_name(self.event);
         self.event.names.agent.clone().unwrap_or_else(|| known.to_owned())
     }
 }
 
 /// Returns what people call the agent that sends a form.
-pub(super) fn agent_name(recipient: Recipient, is_of_codex: bool) -> &'static str {
-    match recipient.form {
+pub(super) fn agent_name(event: &GuardEvent) -> &'static str {
+    match event.recipient.form {
         GuardEventForm::Codex => "Codex",
-        GuardEventForm::Claude | GuardEventForm::Permission if is_of_codex => "Codex",
+        GuardEventForm::Claude | GuardEventForm::Permission if event.is_of_codex => "Codex",
         GuardEventForm::Claude | GuardEventForm::Permission => "Claude Code",
         GuardEventForm::Gemini => "Gemini CLI",
         GuardEventForm::Cursor | GuardEventForm::CursorTool => "Cursor",

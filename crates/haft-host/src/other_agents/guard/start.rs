@@ -8,7 +8,7 @@ use crate::other_agents::setup::runs_outside_codex;
 
 /// Returns the line.
 pub(super) fn line((options, reach): (&Options, GuardMode), event: &GuardEvent) -> String {
-    let agent = agent_name(event.recipient, event.is_of_codex);
+    let agent = agent_name(event);
     let judge = match AgentCallJudge::open((options, reach), event) {
         Ok(judge) => judge,
         Err(error) => {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use haft_command::CommandScene;
+use haft_config::surroundings::CommandSurroundings;
 use haft_contract::doors::door::{Breadth, Look};
 use haft_contract::doors::process::ConfinementLevel;
 use haft_contract::effect::{Effect, StepEffect};
@@ -117,7 +118,7 @@ impl CommandJudge {
             scene: scene(&workspace, workspace.path()).context("the workspace has no real path")?,
             workspace,
             policy: rulebook.policy(),
-            situation: Situation { contained: contained(surroundings.network), ..options.mode.into() },
+            situation: Situation { contained: contained(surroundings), ..options.mode.into() },
             required: surroundings.required,
             network: surroundings.network,
             redactor,
@@ -207,6 +208,6 @@ impl JudgedPart {
 }
 
 /// What is known without trying the sandbox: the settings may give every command the network.
-fn contained(has_network: bool) -> Containment {
-    if has_network { Containment::WithNetwork } else { Containment::Contained }
+fn contained(surroundings: &CommandSurroundings) -> Containment {
+    if surroundings.network { Containment::WithNetwork } else { Containment::Contained }
 }

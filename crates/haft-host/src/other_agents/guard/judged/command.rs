@@ -177,10 +177,7 @@ pub(super) fn typed(ruling: Ruling) -> Ruling {
 }
 
 /// Asks about a command that is to run outside of the sandbox that the agent has: a yes would be a yes to that.
-pub(super) fn leaving(ruling: Ruling, leaves_sandbox: bool) -> Ruling {
-    if !leaves_sandbox {
-        return ruling;
-    }
+pub(super) fn leaving(ruling: Ruling) -> Ruling {
     ruling.stricter(Ruling {
         decision: Decision::Ask,
         class: Class::Dangerous,
