@@ -1,7 +1,7 @@
 //! A runtime as a server of the Model Context Protocol.
 //!
 //! Programs that speak the protocol get haft's tools, with the same validation, rules, questions, sandbox and undo as
-//! any other caller. [`serve::serve`] runs one conversation over a pair of pipes, [`http::HttpServer`] answers many
+//! any other caller. [`serve::PipeServer`] runs one conversation over a pair of pipes, [`http::HttpServer`] answers many
 //! clients over HTTP; what they serve is a [`haft_host::toolbox::Toolbox`].
 //!
 //! The protocol has two eras. Up to 2025-11-25 there is a handshake, and the server may ask the client; from 2026-07-28

@@ -59,9 +59,9 @@ fn of_session(host: Arc<Host>, session: Session) -> Toolbox {
 }
 
 /// Who chooses the workspace.
-pub enum Workspace {
+pub enum WorkspaceChoice {
     /// The user has, and these are its tools.
-    Chosen(Box<Toolbox>),
+    User(Box<Toolbox>),
     /// The client, because the user lets it; the server opens it when the tools are needed.
-    OfClient,
+    Client,
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use haft::CancellationToken;
 use haft::host::{BuiltIn, Options};
-use haft::mcp::{ClientApprover, Listeners, Workspace, open, serve};
+use haft::mcp::{ClientApprover, Listeners, PipeServer, WorkspaceChoice, open};
 use haft::prelude::*;
 
 /// Rolls dice and adds them up.
@@ -28,9 +28,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let asking = ClientApprover::or_nobody_there("use a client that can ask its user");
     let toolbox = open(&options, &asking, None)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let pipes = (std::io::stdin().as_fd().try_clone_to_owned()?, std::io::stdout().as_fd().try_clone_to_owned()?);
-    let workspace = Workspace::Chosen(Box::new(toolbox));
-    let (clients, ended) = ((asking, Listeners::default()), CancellationToken::new());
-    runtime.block_on(serve((options, workspace), clients, pipes, ended))?;
+    let input = std::io::stdin().as_fd().try_clone_to_owned()?;
+    let output = std::io::stdout().as_fd().try_clone_to_owned()?;
+    let (workspace, listeners) = (WorkspaceChoice::User(Box::new(toolbox)), Listeners::default());
+    let server = PipeServer { options, workspace, asking, listeners };
+    runtime.block_on(server.serve(input, output, CancellationToken::new()))?;
     Ok(())
 }

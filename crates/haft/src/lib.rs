@@ -115,8 +115,8 @@ pub mod replay {
 #[cfg(feature = "mcp")]
 pub mod mcp {
     pub use haft_mcp::http::{HttpServer, ServedWorkspace, Token, WithFixture};
-    pub use haft_mcp::serve::serve;
+    pub use haft_mcp::serve::PipeServer;
     pub use haft_mcp::server::asking::ClientApprover;
     pub use haft_mcp::server::listeners::Listeners;
-    pub use haft_mcp::toolbox::{Workspace, open};
+    pub use haft_mcp::toolbox::{WorkspaceChoice, open};
 }

@@ -41,14 +41,20 @@ pub(crate) struct RunningCalls(Arc<Mutex<Vec<RunningCall>>>);
 
 struct RunningCall {
     token: ProgressToken,
-    ears: CallEars,
-    clock: Arc<CallClock>,
+    call: HeardCall,
+}
+
+/// A call that hears its server.
+#[derive(Clone)]
+pub(crate) struct HeardCall {
+    pub(crate) ears: CallEars,
+    pub(crate) clock: Arc<CallClock>,
 }
 
 impl RunningCalls {
     /// Lets a call hear its server.
-    pub(crate) fn open(&self, token: ProgressToken, ears: CallEars, clock: Arc<CallClock>) {
-        self.calls().push(RunningCall { token, ears, clock });
+    pub(crate) fn open(&self, token: ProgressToken, call: HeardCall) {
+        self.calls().push(RunningCall { token, call });
     }
 
     /// Ends that.
@@ -60,20 +66,20 @@ impl RunningCalls {
     pub(crate) fn pass_on(&self, progress: &ProgressNotificationParam) {
         let calls = self.calls();
         let Some(call) = calls.iter().find(|call| call.token == progress.progress_token) else { return };
-        call.clock.touch();
+        call.call.clock.touch();
         let part = match progress.total {
             Some(total) => format!("{}/{total}", progress.progress),
             None => progress.progress.to_string(),
         };
         let words: String = progress.message.iter().flat_map(|words| words.chars()).take(LONGEST_PROGRESS).collect();
         // A slow caller misses some of the progress.
-        let _ = call.ears.progress.try_send(format!("{part} {words}\n"));
+        let _ = call.call.ears.progress.try_send(format!("{part} {words}\n"));
     }
 
     /// Passes a line of the server's log on.
     pub(crate) fn log(&self, line: &str) {
         if let Some(call) = self.calls().last() {
-            let _ = call.ears.progress.try_send(format!("{line}\n"));
+            let _ = call.call.ears.progress.try_send(format!("{line}\n"));
         }
     }
 
@@ -82,7 +88,7 @@ impl RunningCalls {
         let (sender, clock) = {
             let calls = self.calls();
             let call = calls.last()?;
-            (call.ears.questions.clone(), call.clock.clone())
+            (call.call.ears.questions.clone(), call.call.clock.clone())
         };
         let time = QuestionTime::begin(clock);
         sender.send(question()).await.ok()?;
@@ -189,7 +195,8 @@ mod tests {
         let (questions, mut asked) = mpsc::channel(1);
         let (calls, clock) = (RunningCalls::default(), CallClock::start());
         let token = ProgressToken(NumberOrString::Number(1));
-        calls.open(token.clone(), CallEars { progress, questions }, clock.clone());
+        let ears = CallEars { progress, questions };
+        calls.open(token.clone(), HeardCall { ears, clock: clock.clone() });
         assert!(matches!(clock.due(HOUR, HOUR), Due::At(_)));
         assert_eq!(clock.due(Duration::ZERO, HOUR), Due::Idle);
         assert_eq!(clock.due(HOUR, Duration::ZERO), Due::Total);

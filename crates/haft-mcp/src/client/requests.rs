@@ -3,7 +3,6 @@
 //! A request ends when the server answers or is silent for too long, when the call takes too long, or when the user stops
 //! it. haft tells the server about each end that the server did not cause.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use haft_contract::text::visible::visible;
@@ -18,7 +17,7 @@ use rmcp::service::{PeerRequestOptions, ServiceError};
 use tokio::time::sleep_until;
 use tokio_util::sync::CancellationToken;
 
-use super::calls::{CallClock, CallEars, Due};
+use super::calls::{CallClock, CallEars, Due, HeardCall};
 use super::link::connection::{Era, MOST_PAGES, ServerConnection, how_it_ended, refusal_words};
 
 /// How often a server may want something before it has a result.
@@ -153,13 +152,12 @@ impl ServerConnection {
         let clock = CallClock::start();
         let mut request = request;
         for round in 0..MOST_ROUNDS {
-            let call = (ears.clone(), clock.clone());
-            let wanted = match self.once(&request, (patience, call), &stopped).await? {
+            let call = HeardCall { ears: ears.clone(), clock: clock.clone() };
+            let wanted = match self.once(&request, patience, call.clone(), &stopped).await? {
                 ServerResult::InputRequiredResult(wanted) => wanted,
                 result => return Ok(result),
             };
-            let call = (ears.clone(), clock.clone());
-            let (responses, state) = self.inputs(wanted, call, (round, &stopped)).await?;
+            let (responses, state) = self.inputs(wanted, call, round, &stopped).await?;
             request = request.with_inputs(responses, state)?;
         }
         Err(NoResult::Unsupported(format!("It asked for input {MOST_ROUNDS} times in a row.")))
@@ -168,7 +166,8 @@ impl ServerConnection {
     async fn once(
         &self,
         request: &ServerRequest,
-        (patience, (ears, clock)): (Patience, (CallEars, Arc<CallClock>)),
+        patience: Patience,
+        call: HeardCall,
         stopped: &CancellationToken,
     ) -> Result<ServerResult, NoResult> {
         let options = PeerRequestOptions::no_options();
@@ -179,7 +178,8 @@ impl ServerConnection {
         };
         let (id, token) = (handle.id.clone(), handle.progress_token.clone());
         let calls = &self.running.service().calls;
-        calls.open(token.clone(), ears, clock.clone());
+        let clock = call.clock.clone();
+        calls.open(token.clone(), call);
         let overdue = async {
             loop {
                 match clock.due(patience.idle, patience.total) {
@@ -214,8 +214,9 @@ impl ServerConnection {
     async fn inputs(
         &self,
         wanted: InputRequiredResult,
-        (ears, clock): (CallEars, Arc<CallClock>),
-        (round, stopped): (usize, &CancellationToken),
+        call: HeardCall,
+        round: usize,
+        stopped: &CancellationToken,
     ) -> Result<(Option<InputResponses>, Option<String>), NoResult> {
         let InputRequiredResult { input_requests, request_state, .. } = wanted;
         let requests = input_requests.unwrap_or_default();
@@ -227,7 +228,7 @@ impl ServerConnection {
         let calls = &self.running.service().calls;
         // No request runs meanwhile; the call hears the server all the same.
         let token = rmcp::model::ProgressToken(rmcp::model::NumberOrString::String(format!("input-{round}").into()));
-        calls.open(token.clone(), ears, clock);
+        calls.open(token.clone(), call);
         let gathered = tokio::select! {
             gathered = self.running.service().inputs(requests) => gathered.map_err(|why| {
                 NoResult::Unsupported(format!("It asks for input that haft does not give: {why}."))

@@ -38,6 +38,13 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Most lines of a difference that a refusal shows.
 const MOST_LINES: usize = 60;
 
+/// A configured server as the user agreed to it.
+pub(crate) struct AgreedServer {
+    pub(crate) start: ServerLaunch,
+    pub(crate) manifest: Manifest,
+    pub(crate) offers: Offers,
+}
+
 /// A configured server, with its tools as the user agreed to them.
 pub(crate) struct RemoteServer {
     pub(crate) name: String,
@@ -95,13 +102,9 @@ enum Attempt {
 }
 
 impl RemoteServer {
-    pub(crate) fn new(
-        name: String,
-        (start, agreed, offers): (ServerLaunch, Manifest, Offers),
-        place: RecordPlace,
-        thread: Arc<ClientThread>,
-    ) -> Self {
-        let budget = SamplingBudget::of(start.spec.sampling);
+    pub(crate) fn new(agreed: AgreedServer, place: RecordPlace, thread: Arc<ClientThread>) -> Self {
+        let AgreedServer { start, manifest: agreed, offers } = agreed;
+        let (name, budget) = (start.name.clone(), SamplingBudget::of(start.spec.sampling));
         Self { name, start, agreed, offers, budget, place, thread, state: Arc::default() }
     }
 

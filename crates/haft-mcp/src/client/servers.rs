@@ -13,11 +13,10 @@ use haft_host::options::Options;
 
 use super::link::connection::ServerLaunch;
 use super::link::thread::ClientThread;
-use super::offers::manifest::{Manifest, Offers};
 use super::offers::resources::resource_tools;
 use super::offers::tool::RemoteTool;
 use super::record::{RecordPlace, ServerRecord, consent_hash};
-use super::server::RemoteServer;
+use super::server::{AgreedServer, RemoteServer};
 
 /// What the tools for resources belong to, which are for all servers together.
 const RESOURCES: &str = "resources";
@@ -98,18 +97,13 @@ impl Servers {
     }
 
     /// Returns the server of a record; one that runs already stays the same.
-    fn server(
-        &self,
-        (start, agreed, offers): (ServerLaunch, Manifest, Offers),
-        place: RecordPlace,
-    ) -> Arc<RemoteServer> {
+    fn server(&self, agreed: AgreedServer, place: RecordPlace) -> Arc<RemoteServer> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(server) = known.get(&place.key).filter(|server| server.is_as(&start, &agreed)) {
+        if let Some(server) = known.get(&place.key).filter(|server| server.is_as(&agreed.start, &agreed.manifest)) {
             return server.clone();
         }
         let key = place.key.clone();
-        let name = start.name.clone();
-        let server = Arc::new(RemoteServer::new(name, (start, agreed, offers), place, self.thread.clone()));
+        let server = Arc::new(RemoteServer::new(agreed, place, self.thread.clone()));
         known.insert(key, server.clone());
         server
     }
@@ -128,7 +122,7 @@ impl ServerTools for Servers {
             if let Some(note) = self.note(standing, server).filter(|note| self.is_new(note)) {
                 notices.note(&note);
             }
-            let (ServerStatus::Allowed, Ok(spec), Some(agreed)) = (standing, &server.spec, record.manifest) else {
+            let (ServerStatus::Allowed, Ok(spec), Some(manifest)) = (standing, &server.spec, record.manifest) else {
                 continue;
             };
             let spec = with_hosts(spec, &record.hosts);
@@ -137,7 +131,7 @@ impl ServerTools for Servers {
             let (name, key) = (server.name.clone(), place.key.clone());
             let local_code = LocalCode::of(&spec, scope.workspace());
             let start = ServerLaunch { name, spec, key, scope: scope.clone(), era: record.era, local_code };
-            let server = self.server((start, agreed, record.offers), place);
+            let server = self.server(AgreedServer { start, manifest, offers: record.offers }, place);
             if server.offers.resources {
                 with_resources.push(server.clone());
             }

@@ -124,8 +124,7 @@ impl ServerConnection {
         let traffic = Arc::new(ServerTraffic::default());
         let ended = CancellationToken::new();
         let lost = CancellationToken::new();
-        let login = Login::to(&start.name, (&start.spec, &start.key), &start.scope);
-        let (life, ends) = ends(start, (&ended, &lost), (&traffic, &login)).await?;
+        let ServerEnds { life, ends, login } = ServerEnds::of(start, &ended, &lost, &traffic).await?;
         let address = match &ends.1 {
             Sink::Http(http) => Some(http.clone()),
             Sink::Pipe(_) => None,
@@ -213,25 +212,37 @@ impl FailedAttempt {
     }
 }
 
-/// Starts the server, or prepares the way to it; returns both directions of messages.
-async fn ends(
-    start: &ServerLaunch,
-    (ended, lost): (&CancellationToken, &CancellationToken),
-    (traffic, login): (&Arc<ServerTraffic>, &Option<Arc<Login>>),
-) -> Result<(Life, (Lines, Sink)), FailedAttempt> {
-    if let ServerTransport::Url(url) = &start.spec.reach {
-        let headers = start.spec.environment.clone().into_iter().collect();
-        let to = RemoteEndpoint { url, headers, login: login.clone(), traffic: traffic.clone() };
-        let (sink, lines) = HttpSink::open(to, lost.clone()).map_err(FailedAttempt::finally)?;
-        return Ok((Life::Elsewhere, (Lines::Read(lines), Sink::Http(sink))));
+/// A server that was started or is elsewhere, and both directions of messages.
+struct ServerEnds {
+    life: Life,
+    ends: (Lines, Sink),
+    login: Option<Arc<Login>>,
+}
+
+impl ServerEnds {
+    /// Starts the server, or prepares the way to it.
+    async fn of(
+        start: &ServerLaunch,
+        ended: &CancellationToken,
+        lost: &CancellationToken,
+        traffic: &Arc<ServerTraffic>,
+    ) -> Result<Self, FailedAttempt> {
+        let login = Login::to(&start.name, (&start.spec, &start.key), &start.scope);
+        if let ServerTransport::Url(url) = &start.spec.reach {
+            let headers = start.spec.environment.clone().into_iter().collect();
+            let to = RemoteEndpoint { url, headers, login: login.clone(), traffic: traffic.clone() };
+            let (sink, lines) = HttpSink::open(to, lost.clone()).map_err(FailedAttempt::finally)?;
+            return Ok(Self { life: Life::Elsewhere, ends: (Lines::Read(lines), Sink::Http(sink)), login });
+        }
+        let mut process = started(start).await?;
+        let taken = process.take_pipes();
+        let (input, output) = taken.ok_or_else(|| FailedAttempt::finally("Its pipes are in use.".to_owned()))?;
+        let opened = Outbox::open(input, ended.clone());
+        let no_files = |error| FailedAttempt::finally(format!("The system has no more files: {error}."));
+        let (outbox, _) = opened.map_err(no_files)?;
+        let ends = (Lines::at_most(output, LONGEST_MESSAGE), Sink::Pipe(outbox));
+        Ok(Self { life: Life::Process(process), ends, login })
     }
-    let mut process = started(start).await?;
-    let taken = process.take_pipes();
-    let (input, output) = taken.ok_or_else(|| FailedAttempt::finally("Its pipes are in use.".to_owned()))?;
-    let opened = Outbox::open(input, ended.clone());
-    let no_files = |error| FailedAttempt::finally(format!("The system has no more files: {error}."));
-    let (outbox, _) = opened.map_err(no_files)?;
-    Ok((Life::Process(process), (Lines::at_most(output, LONGEST_MESSAGE), Sink::Pipe(outbox))))
 }
 
 async fn started(begun: &ServerLaunch) -> Result<ServerProcess, FailedAttempt> {

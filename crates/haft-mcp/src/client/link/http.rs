@@ -225,7 +225,12 @@ impl RemoteTransport {
                     ask => return Err(self.needs_user(ask)),
                 }
             }
-            return self.refused(answer, (message.id.as_ref(), session.is_some())).await.map(|()| PostOutcome::Told);
+            if answer.status() == 404 && session.is_some() {
+                // The server has forgotten the session; the next call opens another one.
+                self.lost.cancel();
+                return Err(FORGOTTEN.to_owned());
+            }
+            return self.refused(answer, message.id.as_ref()).await.map(|()| PostOutcome::Told);
         }
     }
 
@@ -260,13 +265,8 @@ impl RemoteTransport {
     }
 
     /// Reads a refusal. One that is a message of the protocol says more than its status.
-    async fn refused(&self, mut answer: Incoming, (id, has_session): (Option<&Value>, bool)) -> Result<(), String> {
+    async fn refused(&self, mut answer: Incoming, id: Option<&Value>) -> Result<(), String> {
         let status = answer.status();
-        if status == 404 && has_session {
-            // The server has forgotten the session; the next call opens another one.
-            self.lost.cancel();
-            return Err(FORGOTTEN.to_owned());
-        }
         let body = whole(&mut answer, LONGEST_REFUSAL).await.unwrap_or_default();
         let value: Option<Value> = serde_json::from_slice(&body).ok();
         if let (Some(error), Some(id)) =

@@ -14,7 +14,6 @@ use super::callback::{Callback, CallbackParameters};
 use super::challenge::Challenge;
 use super::discovery::{Issuer, Resource, issuer_of, resource_of};
 use super::record::{LoginRecord, Registration};
-use super::registration::client_of;
 use super::token::TokenRequest;
 
 /// How long the user may take in the browser.
@@ -52,10 +51,9 @@ pub(crate) async fn log_in(login: &Login, browser: &dyn Browser) -> Result<Strin
     let resource = resource_of(&login.server, (&challenge, wanted), &login.network).await?;
     let issuer = issuer_of(&resource.issuer, &login.network).await?;
     let callback = opened(login, (&record, &issuer)).await?;
-    let registered = client_of(&issuer, (&record, &callback.redirect), (&login.spec, &login.network));
-    let client = registered.await?;
+    let client = issuer.client(&record, &callback.redirect, &login.spec, &login.network).await?;
     remember_client(login, (&issuer, &client))?;
-    let scopes = scopes_of(login, (&record, &challenge), (&resource, &issuer));
+    let scopes = login.scopes(&record, &challenge, &resource, &issuer);
     let redirect = callback.redirect.clone();
     let asked = AuthorizationRequest {
         client_id: &client.client_id,
@@ -142,26 +140,30 @@ fn remember_client(login: &Login, (issuer, client): (&Issuer, &Registration)) ->
     })
 }
 
-/// Chooses the rights: those that the server asked for, else those of the user's file, else those that the server knows.
-/// Rights that an earlier login had are kept if the server asks for more.
-fn scopes_of(
-    login: &Login,
-    (record, challenge): (&LoginRecord, &Challenge),
-    (resource, issuer): (&Resource, &Issuer),
-) -> BTreeSet<String> {
-    let own: BTreeSet<String> = login.spec.scopes.iter().cloned().collect();
-    let mut scopes = match (challenge.scopes.is_empty(), own.is_empty()) {
-        (false, _) => challenge.scopes.union(&own).cloned().collect(),
-        (true, false) => own,
-        (true, true) => resource.scopes.clone(),
-    };
-    if challenge.wants_more_rights() {
-        scopes.extend(record.asked.iter().cloned());
+impl Login {
+    /// Chooses the rights: those that the server asked for, else those of the user's file, else those that the server knows.
+    /// Rights that an earlier login had are kept if the server asks for more.
+    fn scopes(
+        &self,
+        record: &LoginRecord,
+        challenge: &Challenge,
+        resource: &Resource,
+        issuer: &Issuer,
+    ) -> BTreeSet<String> {
+        let own: BTreeSet<String> = self.spec.scopes.iter().cloned().collect();
+        let mut scopes = match (challenge.scopes.is_empty(), own.is_empty()) {
+            (false, _) => challenge.scopes.union(&own).cloned().collect(),
+            (true, false) => own,
+            (true, true) => resource.scopes.clone(),
+        };
+        if challenge.wants_more_rights() {
+            scopes.extend(record.asked.iter().cloned());
+        }
+        if !scopes.is_empty() && issuer.scopes_supported.iter().any(|scope| scope == OFFLINE) {
+            scopes.insert(OFFLINE.to_owned());
+        }
+        scopes
     }
-    if !scopes.is_empty() && issuer.scopes_supported.iter().any(|scope| scope == OFFLINE) {
-        scopes.insert(OFFLINE.to_owned());
-    }
-    scopes
 }
 
 fn read_pasted(text: &str) -> Result<CallbackParameters, String> {

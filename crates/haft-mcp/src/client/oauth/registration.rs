@@ -25,35 +25,39 @@ struct RegistrationResponse {
     token_endpoint_auth_method: Option<ClientProof>,
 }
 
-/// Finds the client that haft is to this authorization server, with the address to which the browser comes back.
-pub(super) async fn client_of(
-    issuer: &Issuer,
-    (record, redirect): (&LoginRecord, &str),
-    (spec, network): (&LoginSpec, &GuidedClient),
-) -> Result<Registration, String> {
-    let redirect_to = || Some(redirect.to_owned());
-    if let Some(client_id) = &spec.client_id {
-        check_owner(issuer, (record, spec))?;
-        let secret = spec.secret()?;
-        let method = proof(issuer, secret.is_some())?;
-        return Ok(Registration { client_id: client_id.clone(), secret, method, redirect: redirect_to() });
-    }
-    if let Some(document) = spec.client_metadata.as_ref().filter(|_| issuer.client_id_metadata_document_supported) {
-        check_document(document)?;
-        let client_id = document.clone();
-        return Ok(Registration { client_id, secret: None, method: ClientProof::None, redirect: redirect_to() });
-    }
-    let known = record.registrations.get(&issuer.issuer);
-    if let Some(known) = known.filter(|known| known.redirect.as_deref() == Some(redirect)) {
-        return Ok(known.clone());
-    }
-    match &issuer.registration_endpoint {
-        Some(endpoint) => register(issuer, (endpoint, redirect), network).await,
-        None => Err(format!(
-            "{} does not let haft register itself; register a client there yourself, with the address {redirect}, and write it \
-             into the server's entry of config.toml: oauth = {{ client_id = \"…\", callback_port = … }}",
-            visible(&issuer.issuer)
-        )),
+impl Issuer {
+    /// Finds the client that haft is to this authorization server, with the address to which the browser comes back.
+    pub(super) async fn client(
+        &self,
+        record: &LoginRecord,
+        redirect: &str,
+        spec: &LoginSpec,
+        network: &GuidedClient,
+    ) -> Result<Registration, String> {
+        let redirect_to = || Some(redirect.to_owned());
+        if let Some(client_id) = &spec.client_id {
+            check_owner(self, (record, spec))?;
+            let secret = spec.secret()?;
+            let method = proof(self, secret.as_deref())?;
+            return Ok(Registration { client_id: client_id.clone(), secret, method, redirect: redirect_to() });
+        }
+        if let Some(document) = spec.client_metadata.as_ref().filter(|_| self.client_id_metadata_document_supported) {
+            check_document(document)?;
+            let client_id = document.clone();
+            return Ok(Registration { client_id, secret: None, method: ClientProof::None, redirect: redirect_to() });
+        }
+        let known = record.registrations.get(&self.issuer);
+        if let Some(known) = known.filter(|known| known.redirect.as_deref() == Some(redirect)) {
+            return Ok(known.clone());
+        }
+        match &self.registration_endpoint {
+            Some(endpoint) => register(self, (endpoint, redirect), network).await,
+            None => Err(format!(
+                "{} does not let haft register itself; register a client there yourself, with the address {redirect}, and write it \
+                 into the server's entry of config.toml: oauth = {{ client_id = \"…\", callback_port = … }}",
+                visible(&self.issuer)
+            )),
+        }
     }
 }
 
@@ -79,17 +83,17 @@ fn check_document(document: &str) -> Result<(), String> {
 }
 
 /// Chooses how the client shows that it is the one, from what the authorization server takes.
-fn proof(issuer: &Issuer, has_secret: bool) -> Result<ClientProof, String> {
+fn proof(issuer: &Issuer, secret: Option<&str>) -> Result<ClientProof, String> {
     let takes = |method: &str| match &issuer.token_endpoint_auth_methods_supported {
         Some(methods) => methods.iter().any(|one| one == method),
         // The standard's default.
         None => method == "client_secret_basic",
     };
-    match has_secret {
-        false => Ok(ClientProof::None),
-        true if takes("client_secret_basic") => Ok(ClientProof::ClientSecretBasic),
-        true if takes("client_secret_post") => Ok(ClientProof::ClientSecretPost),
-        true => Err(format!("{} takes no secret of a client in a way that haft knows", visible(&issuer.issuer))),
+    match secret {
+        None => Ok(ClientProof::None),
+        Some(_) if takes("client_secret_basic") => Ok(ClientProof::ClientSecretBasic),
+        Some(_) if takes("client_secret_post") => Ok(ClientProof::ClientSecretPost),
+        Some(_) => Err(format!("{} takes no secret of a client in a way that haft knows", visible(&issuer.issuer))),
     }
 }
 
@@ -144,7 +148,7 @@ mod tests {
 
     async fn found(more: serde_json::Value, (record, spec): (LoginRecord, LoginSpec)) -> Result<String, String> {
         let network = GuidedClient::led_by(Address::parse("https://m/mcp").expect("an address"));
-        let client = client_of(&issuer(more), (&record, "http://127.0.0.1:1/callback"), (&spec, &network)).await;
+        let client = issuer(more).client(&record, "http://127.0.0.1:1/callback", &spec, &network).await;
         client.map(|client| client.client_id)
     }
 

@@ -65,7 +65,7 @@ impl ElicitationForm {
         let required: Vec<&str> =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let fields = properties.into_iter().flatten();
-        let fields = fields.map(|(name, field)| Field::of(name, field, required.contains(&name.as_str())));
+        let fields = fields.map(|(name, field)| Field::of(name, field, &required));
         let fields = fields.collect::<Result<Vec<_>, _>>()?;
         match fields.len() > MOST_FIELDS {
             true => Err(format!("its form has more than {MOST_FIELDS} fields")),
@@ -106,7 +106,8 @@ impl ElicitationForm {
 }
 
 impl Field {
-    fn of(name: &str, schema: &Value, is_required: bool) -> Result<Self, String> {
+    fn of(name: &str, schema: &Value, required: &[&str]) -> Result<Self, String> {
+        let is_required = required.contains(&name);
         let text = |key: &str| schema.get(key).and_then(Value::as_str);
         let kind = FieldKind::of(schema)
             .ok_or_else(|| format!("its form has a field \"{}\" of a kind that haft cannot ask", visible(name)))?;

@@ -12,10 +12,10 @@ use haft_host::opening::hosts::HostLists;
 use haft_host::options::Options;
 use haft_mcp::client::servers::Servers;
 use haft_mcp::http::{HttpServer, ServedWorkspace, Token, WithFixture};
-use haft_mcp::serve::serve;
+use haft_mcp::serve::PipeServer;
 use haft_mcp::server::asking::ClientApprover;
 use haft_mcp::server::listeners::Listeners;
-use haft_mcp::toolbox::{self, Workspace};
+use haft_mcp::toolbox::{self, WorkspaceChoice};
 use haft_sandbox::own_code;
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::signal::unix::{SignalKind, signal};
@@ -48,14 +48,14 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> anyhow::Result<Exit> {
     let mut options = common.options();
     options.notices = listeners.reporting(options.notices);
     let options = Servers::only_added_to(options, &arguments.with).map_err(anyhow::Error::msg)?;
-    if let Some(address) = &arguments.http {
-        return over_http(options, (lists, listeners), (address, arguments.fixture.is_some()));
+    if arguments.http.is_some() {
+        return over_http(arguments, options, lists, listeners);
     }
     let asking = ClientApprover::or_nobody_there_with(HOW, lists);
     let workspace = match arguments.roots {
-        true => Workspace::OfClient,
+        true => WorkspaceChoice::Client,
         // A mistake in the settings is reported before a client waits for anything.
-        false => Workspace::Chosen(Box::new(toolbox::open(&options, &asking, None).map_err(anyhow::Error::msg)?)),
+        false => WorkspaceChoice::User(Box::new(toolbox::open(&options, &asking, None).map_err(anyhow::Error::msg)?)),
     };
     if io::stdin().is_terminal() {
         screen::talk("note: haft expects a program on stdin, not a person; press Ctrl-D to end");
@@ -63,16 +63,14 @@ pub(super) fn run(common: &Common, arguments: &Serve) -> anyhow::Result<Exit> {
     block_on(async {
         let ended = CancellationToken::new();
         watch_output(ended.clone());
-        let pipes = (io::stdin().as_fd().try_clone_to_owned()?, io::stdout().as_fd().try_clone_to_owned()?);
-        until_the_end(serve((options, workspace), (asking, listeners), pipes, ended.clone()), ended).await
+        let server = PipeServer { options, workspace, asking, listeners };
+        let (input, output) = (io::stdin().as_fd().try_clone_to_owned()?, io::stdout().as_fd().try_clone_to_owned()?);
+        until_the_end(server.serve(input, output, ended.clone()), ended).await
     })?
 }
 
-fn over_http(
-    options: Options,
-    (lists, listeners): (HostLists, Listeners),
-    (address, is_fixture): (&str, bool),
-) -> anyhow::Result<Exit> {
+fn over_http(arguments: &Serve, options: Options, lists: HostLists, listeners: Listeners) -> anyhow::Result<Exit> {
+    let address = arguments.http.as_deref().unwrap_or_default();
     let address: SocketAddr = address.replace("localhost:", "127.0.0.1:").parse().map_err(|_| {
         anyhow::anyhow!("{address:?} is not an address. Next: name one with its port, such as --http 127.0.0.1:8700")
     })?;
@@ -84,7 +82,7 @@ fn over_http(
         None => ClientApprover::or_nobody_there_with(HOW, lists),
     };
     let toolbox = toolbox::open(&options, &asking, None).map_err(anyhow::Error::msg)?;
-    let with_fixture = if is_fixture { WithFixture::Conformance } else { WithFixture::No };
+    let with_fixture = if arguments.fixture.is_some() { WithFixture::Conformance } else { WithFixture::No };
     block_on(async {
         let ended = CancellationToken::new();
         let server = HttpServer::bind(address, token).await.map_err(anyhow::Error::msg)?;
