@@ -62,7 +62,7 @@ impl Approver for AtTerminal {
             let asked = tokio::task::spawn_blocking(move || {
                 forget_what_was_typed();
                 // Not locked: code that interrupts the question prints while this waits for an answer.
-                converse(&request, paper(), (&mut io::stdin().lock(), &mut anstream::stderr()), &lists)
+                paper().converse(&request, &mut io::stdin().lock(), &mut anstream::stderr(), &lists)
             });
             match asked.await {
                 Ok(Ok(verdict)) => verdict,
@@ -102,52 +102,55 @@ fn paper() -> Paper {
     Paper { columns: talk_width(), marks }
 }
 
-/// Shows the question and reads until there is an answer.
-fn converse(
-    request: &ApprovalRequest,
-    paper: Paper,
-    (input, output): (&mut impl BufRead, &mut impl Write),
-    lists: &HostLists,
-) -> io::Result<Verdict> {
-    for row in paper.question(request) {
-        writeln!(output, "{row}")?;
-    }
-    loop {
-        write!(output, "> ")?;
-        output.flush()?;
-        let Some(answer) = typed_line(input)? else {
-            return Ok(Verdict::Refuse { note: None });
-        };
-        if let (Some(setting), "a" | "always") = (&request.setting_to_paste, answer.to_ascii_lowercase().as_str()) {
-            match lists.allow(&setting.names) {
-                Ok(_) => writeln!(output, "Your config.toml now has {}.", safe(&setting.line))?,
-                Err(error) => writeln!(output, "Allowed only now: {}", safe(&format!("{error:#}")))?,
-            }
-            return Ok(request.yes_to_hosts());
+impl Paper {
+    /// Shows the question and reads until there is an answer.
+    fn converse(
+        self,
+        request: &ApprovalRequest,
+        input: &mut impl BufRead,
+        output: &mut impl Write,
+        lists: &HostLists,
+    ) -> io::Result<Verdict> {
+        for row in self.question(request) {
+            writeln!(output, "{row}")?;
         }
-        if matches!(answer.as_str(), "v" | "view") {
-            for row in paper.everything(request) {
-                writeln!(output, "{row}")?;
+        loop {
+            write!(output, "> ")?;
+            output.flush()?;
+            let Some(answer) = typed_line(input)? else {
+                return Ok(Verdict::Refuse { note: None });
+            };
+            if let (Some(setting), "a" | "always") = (&request.setting_to_paste, answer.to_ascii_lowercase().as_str()) {
+                match lists.allow(&setting.names) {
+                    Ok(_) => writeln!(output, "Your config.toml now has {}.", safe(&setting.line))?,
+                    Err(error) => writeln!(output, "Allowed only now: {}", safe(&format!("{error:#}")))?,
+                }
+                return Ok(request.yes_to_hosts());
             }
-            continue;
-        }
-        match understood(&answer, &request.offers) {
-            Some(verdict) => {
-                // A person who approves edits one by one wants to see them.
-                let is_worth_it =
-                    matches!(verdict, Verdict::AllowOnce | Verdict::AllowFor(_)) && request.command.is_some();
-                let rows = match (&request.setting_to_paste, &request.rule_to_paste) {
-                    // It is one of the answers.
-                    (Some(_), _) => Vec::new(),
-                    (None, Some(rule)) if is_worth_it => paper.to_paste(rule),
-                    (None, _) => Vec::new(),
-                };
-                for row in rows {
+            if matches!(answer.as_str(), "v" | "view") {
+                for row in self.everything(request) {
                     writeln!(output, "{row}")?;
                 }
-                return Ok(verdict);
+                continue;
             }
-            None => writeln!(output, "Choose one of the answers above.")?,
+            match understood(&answer, &request.offers) {
+                Some(verdict) => {
+                    // A person who approves edits one by one wants to see them.
+                    let is_worth_it =
+                        matches!(verdict, Verdict::AllowOnce | Verdict::AllowFor(_)) && request.command.is_some();
+                    let rows = match (&request.setting_to_paste, &request.rule_to_paste) {
+                        // It is one of the answers.
+                        (Some(_), _) => Vec::new(),
+                        (None, Some(rule)) if is_worth_it => self.to_paste(rule),
+                        (None, _) => Vec::new(),
+                    };
+                    for row in rows {
+                        writeln!(output, "{row}")?;
+                    }
+                    return Ok(verdict);
+                }
+                None => writeln!(output, "Choose one of the answers above.")?,
+            }
         }
     }
 }

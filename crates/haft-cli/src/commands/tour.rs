@@ -19,11 +19,14 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
     screen::line(&[StyledText::Plain("Real calls in "), StyledText::Strong(&folder.display().to_string())])?;
     for (words, tool, arguments) in STOPS {
         let result = block_on(call(&host, &session, tool, arguments))?;
-        show(&host, (words, tool, arguments), &result)?;
+        head(words)?;
+        show(&host, tool, arguments, &result)?;
     }
     let before = scratch.fingerprint("workspace")?;
-    let result = block_on(call(&host, &session, COMMAND.1, COMMAND.2))?;
-    show(&host, COMMAND, &result)?;
+    let (words, tool, arguments) = COMMAND;
+    let result = block_on(call(&host, &session, tool, arguments))?;
+    head(words)?;
+    show(&host, tool, arguments, &result)?;
     weaker_here(&host)?;
     let after = scratch.fingerprint("workspace")?;
     take_back(&host)?;
@@ -31,8 +34,7 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
         let back = scratch.fingerprint("workspace")?;
         prove([("before the command", &before), ("after it", &after), ("now", &back)])?;
     }
-    screen::line(&[StyledText::Plain("")])?;
-    screen::line(&[StyledText::Strong("Now you are the model. Type, in a folder of your own:")])?;
+    head("Now you are the model. Type, in a folder of your own:")?;
     for command in [
         "haft call list_dir",
         "haft call read_file path=README.md",
@@ -47,11 +49,10 @@ pub(crate) fn run(common: &Common) -> anyhow::Result<Exit> {
 
 /// Shows what was changed, and takes it back.
 fn take_back(host: &Host) -> anyhow::Result<()> {
-    screen::line(&[StyledText::Plain("")])?;
     if host.history.newest(1)?.sets.is_empty() {
-        return Ok(screen::line(&[StyledText::Strong("Nothing was changed, so there is nothing to undo.")])?);
+        return head("Nothing was changed, so there is nothing to undo.");
     }
-    screen::line(&[StyledText::Strong("This is what it changed, and how you undo it. You do not need git.")])?;
+    head("This is what it changed, and how you undo it. You do not need git.")?;
     screen::line(&[StyledText::Faint("$ haft diff")])?;
     let (_, changes) = host.history.diff(None)?;
     changes.iter().try_for_each(|change| super::changes::diff::show(change, host.runtime.redactor()))?;
@@ -93,9 +94,12 @@ fn prove(fingerprints: [(&str, &str); 3]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn show(host: &Host, (words, tool, arguments): (&str, &str, &str), result: &ToolResult) -> anyhow::Result<()> {
+fn head(words: &str) -> anyhow::Result<()> {
     screen::line(&[StyledText::Plain("")])?;
-    screen::line(&[StyledText::Strong(words)])?;
+    Ok(screen::line(&[StyledText::Strong(words)])?)
+}
+
+fn show(host: &Host, tool: &str, arguments: &str, result: &ToolResult) -> anyhow::Result<()> {
     let typed = format!("{tool} {}", quoted(arguments));
     screen::line(&[StyledText::Faint("$ haft call "), StyledText::Plain(&typed)])?;
     let status = result.status.code();

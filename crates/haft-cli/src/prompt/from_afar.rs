@@ -12,7 +12,6 @@ use haft_host::opening::hosts::HostLists;
 use haft_runtime::asking::approval::{ApprovalRequest, Approver, Questionnaire, Verdict};
 
 use super::NO_TERMINAL;
-use super::converse;
 use crate::terminal::drawing::marked_command::Marks;
 use crate::terminal::question_body::Paper;
 
@@ -54,7 +53,7 @@ impl Approver for AskedFromAfar {
             let asked = tokio::task::spawn_blocking(move || {
                 let dialogue = dialogue.lock().unwrap_or_else(PoisonError::into_inner);
                 let (input, mut output) = (Typed::over(&dialogue), DialogueWriter::over(&dialogue));
-                let verdict = converse(&request, paper, (&mut BufReader::new(input), &mut output), &lists);
+                let verdict = paper.converse(&request, &mut BufReader::new(input), &mut output, &lists);
                 output.flush().and(verdict)
             });
             match asked.await {

@@ -99,7 +99,7 @@ fn answered_to(request: &ApprovalRequest, columns: usize, input: &str) -> (Verdi
 fn answered_with(lists: &HostLists, request: &ApprovalRequest, (columns, input): (usize, &str)) -> (Verdict, String) {
     let mut output = Vec::new();
     let paper = Paper { columns, marks: Marks::Signs };
-    let verdict = converse(request, paper, (&mut input.as_bytes(), &mut output), lists).expect("memory can be written");
+    let verdict = paper.converse(request, &mut input.as_bytes(), &mut output, lists).expect("memory can be written");
     let shown = anstream::adapter::strip_str(&String::from_utf8_lossy(&output)).to_string();
     (verdict, shown)
 }
@@ -235,8 +235,8 @@ fn what_is_no_text_is_no_answer_and_is_asked_again() {
     let mut shown = Vec::new();
     let paper = Paper { columns: 80, marks: Marks::Signs };
     let typed = b"y\xff\n\xff\xfe\ny\n";
-    let verdict = converse(&request(), paper, (&mut &typed[..], &mut shown), &HostLists::of_file("/nowhere".as_ref()))
-        .expect("it can be written");
+    let lists = HostLists::of_file("/nowhere".as_ref());
+    let verdict = paper.converse(&request(), &mut &typed[..], &mut shown, &lists).expect("it can be written");
     assert_eq!(verdict, Verdict::AllowOnce);
     assert_eq!(String::from_utf8_lossy(&shown).matches("Choose one of the answers above.").count(), 2);
 }

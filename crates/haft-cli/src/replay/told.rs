@@ -15,6 +15,7 @@ use haft_runtime::redaction::redact::Redactor;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::arguments::Common;
 use crate::live::{Live, LiveLine};
 use crate::screen::{self, StyledText};
 use crate::shown_diff;
@@ -30,15 +31,16 @@ const LONGEST: usize = 80;
 pub(crate) struct ReplayTeller<'a> {
     is_json: bool,
     /// Stops everything when the reader of the output is gone.
-    stop: &'a CancellationToken,
+    pub(crate) stop: &'a CancellationToken,
     pub(crate) line: LiveLine,
     redactor: Mutex<Redactor>,
     tally: Mutex<Tally>,
 }
 
 impl<'a> ReplayTeller<'a> {
-    pub(crate) fn new(is_json: bool, stop: &'a CancellationToken) -> Self {
-        Self { is_json, stop, line: LiveLine::default(), redactor: Mutex::default(), tally: Mutex::default() }
+    pub(crate) fn new(common: &Common, stop: &'a CancellationToken) -> Self {
+        let (line, redactor, tally) = (LiveLine::default(), Mutex::default(), Mutex::default());
+        Self { is_json: common.json, stop, line, redactor, tally }
     }
 
     /// Returns how many calls came to what so far.

@@ -10,6 +10,7 @@ use haft_runtime::asking::approval::{ApprovalRequest, AskedCommand, AskedEffect,
 
 use super::drawing::marked_command;
 use super::drawing::marked_command::Marks;
+use super::drawing::region::Colours;
 use super::drawing::shown_change;
 use crate::screen::safe;
 use crate::shown_diff::{self, LONGEST_LINE};
@@ -123,12 +124,12 @@ fn why(request: &ApprovalRequest) -> String {
 
 /// Returns a question without its answers, for a terminal of so many columns with or without colours, and how many lines of
 /// its preview are left out.
-pub(crate) fn question_body(
+pub(in crate::terminal) fn question_body(
     request: &ApprovalRequest,
-    (columns, has_colours): (usize, bool),
+    (columns, colours): (usize, Colours),
     most_lines: usize,
 ) -> (Vec<String>, usize) {
-    let marks = if has_colours { Marks::Colours } else { Marks::Signs };
+    let marks = if colours == Colours::On { Marks::Colours } else { Marks::Signs };
     (Paper { columns, marks }.body(request, most_lines), left_out(request, most_lines))
 }
 

@@ -47,7 +47,7 @@ impl ToolFacts {
         let parameter = |(name, schema): (&String, &Value)| ParameterFacts {
             name: name.clone(),
             about: schema["description"].as_str().unwrap_or_default().to_owned(),
-            takes: takes(schema, spec.paths.contains(&name.as_str())),
+            takes: takes(name, schema, spec.paths),
             is_required: required.contains(&name.as_str()),
         };
         let summary = spec.manual.words.lines().next().unwrap_or_default();
@@ -125,12 +125,12 @@ impl Takes {
     }
 }
 
-fn takes(schema: &Value, is_path: bool) -> Takes {
+fn takes(name: &str, schema: &Value, paths: &[&str]) -> Takes {
     let choices = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let choices: Vec<String> = choices.map(str::to_owned).collect();
     match schema["type"].as_str() {
         _ if !choices.is_empty() => Takes::OneOf(choices),
-        _ if is_path => Takes::Path,
+        _ if paths.contains(&name) => Takes::Path,
         Some("integer" | "number") => Takes::Number,
         Some("boolean") => Takes::YesOrNo,
         Some("array" | "object") => Takes::Json,

@@ -18,6 +18,7 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use haft_config::environment::current_folder;
 use haft_config::settings::Settings;
+use haft_host::calling::exec::joining::JoinedSession;
 use haft_host::calling::exec::line::quoted;
 use haft_host::calling::exec::{mode_name, yes_name};
 use haft_net::exec::{CommandRequest, ExecOutcome, Paper};
@@ -111,7 +112,7 @@ fn outcome(common: &Common, exec: &Exec) -> anyhow::Result<ClientEnd> {
         bail!("name a program to run: haft exec -- PROGRAM");
     }
     let terminal = OwnTerminal::find();
-    let mut request = request(common, exec, (line, &settings, &terminal));
+    let mut request = CommandRequest { line, ..request(common, exec, &settings, &terminal) };
     if let Some(call) = &judged {
         guarded::note(call, &mut request, &settings);
     }
@@ -121,7 +122,8 @@ fn outcome(common: &Common, exec: &Exec) -> anyhow::Result<ClientEnd> {
         judged.as_ref().map_or(exec.owner, |call| call.owner.filter(|owner| owner.is_alive()).map(|owner| owner.pid));
     match &exec.session {
         Some(id) => {
-            guarded::or_as_the_agent(session::joined(common, (id, owner), client, &settings), judged.as_deref())
+            let session = JoinedSession::of(id, &common.options(), &settings);
+            guarded::or_as_the_agent(session::joined(&session, owner, client), judged.as_deref())
         }
         None => session::alone(common, client),
     }
@@ -134,11 +136,7 @@ impl Exec {
     }
 }
 
-fn request(
-    common: &Common,
-    exec: &Exec,
-    (line, settings, terminal): (String, &Settings, &Option<OwnTerminal>),
-) -> CommandRequest {
+fn request(common: &Common, exec: &Exec, settings: &Settings, terminal: &Option<OwnTerminal>) -> CommandRequest {
     let bytes = |text: &OsString| text.as_bytes().to_vec();
     let surroundings = &settings.surroundings;
     let variables = match terminal {
@@ -150,7 +148,7 @@ fn request(
     let terminals = if exec.background { [true; 3] } else { which_are_terminals() };
     CommandRequest {
         build: BUILD.to_owned(),
-        line,
+        line: String::new(),
         folder: folder.as_os_str().as_bytes().to_vec(),
         environment: variables.iter().map(|(name, value)| (bytes(name), bytes(value))).collect(),
         terminals,

@@ -67,13 +67,13 @@ pub(super) async fn wait(common: &Common, arguments: &JobsWaitArguments) -> anyh
     match timeout(most, waiting).await {
         Ok(outcome) => {
             let (came, now) = outcome?;
-            tell(common, &job, (came, &now))?;
+            tell(common, &job, JobOutcome { came, now: &now })?;
             Ok(if came { Exit::Ok } else { Exit::Failed })
         }
         Err(_) => {
             let now = job.session.jobs.iter().find(|one| one.number == job.number);
             match now.filter(|_| common.json) {
-                Some(now) => tell(common, &job, (false, now))?,
+                Some(now) => tell(common, &job, JobOutcome { came: false, now })?,
                 None => screen::talk(&format!("Not within {} s.", arguments.timeout)),
             }
             Ok(Exit::TimedOut)
@@ -89,7 +89,7 @@ pub(super) async fn signal(common: &Common, arguments: &Signal) -> anyhow::Resul
     let job = found.job(&arguments.job)?;
     let (is_sent, now) = job.ask_once(&Ask::Signal { job: job.number, signal }).await?;
     if common.json {
-        tell(common, &job, (is_sent, &now))?;
+        tell(common, &job, JobOutcome { came: is_sent, now: &now })?;
     } else if is_sent {
         screen::answer(&format!("sent {} to all processes of {}", signal_words(signal), title(&now)))?;
     } else {
@@ -104,7 +104,7 @@ pub(super) async fn stop(common: &Common, arguments: &OfJob) -> anyhow::Result<E
     match timeout(TO_STOP, job.until(&Ask::Stop { job: job.number })).await {
         Ok(stopped) => {
             let (came, now) = stopped?;
-            tell(common, &job, (came, &now))?;
+            tell(common, &job, JobOutcome { came, now: &now })?;
             Ok(Exit::Ok)
         }
         Err(_) => {
@@ -153,7 +153,13 @@ pub(super) async fn sync(common: &Common, arguments: &OfJob) -> anyhow::Result<E
     Ok(if done { Exit::Ok } else { Exit::Failed })
 }
 
-fn tell(common: &Common, job: &ChosenJob<'_>, (came, now): (bool, &JobRecord)) -> anyhow::Result<()> {
+/// Whether what was asked of a job happened, and the job then.
+struct JobOutcome<'a> {
+    came: bool,
+    now: &'a JobRecord,
+}
+
+fn tell(common: &Common, job: &ChosenJob<'_>, JobOutcome { came, now }: JobOutcome<'_>) -> anyhow::Result<()> {
     match common.json {
         true => screen::record(&json!({ "v": 1, "came": came, "job": record(&job.session.id, now) }).to_string())?,
         false => screen::answer(&state(now))?,

@@ -47,7 +47,7 @@ pub(crate) fn run(common: &Common, arguments: &Replay) -> anyhow::Result<Exit> {
     let replay = SessionReplay::of(&options, arguments.session.as_deref(), arguments.from.as_deref())?;
     block_on(async {
         let stop = CancellationToken::new();
-        let telling = ReplayTeller::new(common.json, &stop);
+        let telling = ReplayTeller::new(common, &stop);
         let mut asked = StopSignals::listen()?;
         let replaying = replay.run(&options, &telling, &stop);
         tokio::pin!(replaying);
@@ -62,26 +62,21 @@ pub(crate) fn run(common: &Common, arguments: &Replay) -> anyhow::Result<Exit> {
                     }
                     StopRequest::Stop => stop.cancel(),
                 },
-                ended = &mut replaying => return end(common, ended?, (&telling, &stop), &replay.session()),
+                ended = &mut replaying => return end(common, ended?, &telling, &replay.session()),
             }
         }
     })?
 }
 
 /// Says how the replay ended.
-fn end(
-    common: &Common,
-    ended: ReplayEnd,
-    (telling, stop): (&ReplayTeller<'_>, &CancellationToken),
-    session: &str,
-) -> anyhow::Result<Exit> {
+fn end(common: &Common, ended: ReplayEnd, telling: &ReplayTeller<'_>, session: &str) -> anyhow::Result<Exit> {
     if ended == ReplayEnd::NotCopied {
         screen::talk("Stopped before the workspace was copied.");
         return Ok(Exit::Interrupted);
     }
     let tally = telling.tally();
     let exit = match tally {
-        _ if stop.is_cancelled() => Exit::Interrupted,
+        _ if telling.stop.is_cancelled() => Exit::Interrupted,
         Tally { differs: 1.., .. } => Exit::Failed,
         Tally { .. } => Exit::Ok,
     };

@@ -12,7 +12,7 @@ use haft_config::settings::Settings;
 use haft_contract::call::{RawArguments, ToolCall};
 use haft_contract::doors::reader::Audience;
 use haft_contract::outcome::error::AdvanceYes;
-use haft_contract::outcome::result::{Status, ToolResult};
+use haft_contract::outcome::result::Status;
 use haft_host::calling::exec::line::line_of;
 use haft_host::host::{Host, block_on};
 use haft_host::opening::hosts::records::new_hosts;
@@ -68,7 +68,20 @@ pub(super) fn run(common: &Common, learn: &Learn) -> anyhow::Result<Exit> {
     if is_added {
         HostLists::of_file(&host.settings.config_file).add(HostList::Group(learn.group), &new)?;
     }
-    tell(common, &result, (&new, learn.group, is_added))?;
+    let (group, names) = (learn.group.name(), new.join(", "));
+    match (is_added, new.is_empty()) {
+        _ if common.json => {
+            let result = record::of_result(&result);
+            let record = json!({ "v": 1, "group": group, "new": new, "added": is_added, "result": result });
+            screen::record(&record.to_string())?;
+        }
+        (true, _) => say(&format!("Added to {group}: {names}"))?,
+        (false, true) => say(&format!("The command reached no host that {group} does not have."))?,
+        (false, false) => {
+            screen::talk(&format!("Nothing was added. The command reached {names}."));
+            screen::talk("To add them, run the same command with --yes, or at a terminal where you can answer.");
+        }
+    }
     Ok(match result.status {
         Status::Ok if !new.is_empty() && !is_added => Exit::Refused,
         status => status.into(),
@@ -84,29 +97,6 @@ fn agreed(common: &Common, new: &[String], group: Group) -> io::Result<bool> {
     new.iter().for_each(|host| screen::talk(&format!("  {host}")));
     let question = format!("Add them to [network] {} of your config.toml?", group.name());
     Ok(common.asks(&question)? == Some(true))
-}
-
-/// Says what was learned.
-fn tell(common: &Common, result: &ToolResult, (new, group, is_added): (&[String], Group, bool)) -> anyhow::Result<()> {
-    if common.json {
-        let record = json!({
-            "v": 1, "group": group.name(), "new": new, "added": is_added, "result": record::of_result(result),
-        });
-        screen::record(&record.to_string())?;
-        return Ok(());
-    }
-    let names = new.join(", ");
-    match (new.is_empty(), is_added) {
-        (true, _) => say(&format!("The command reached no host that {} does not have.", group.name()))?,
-        (false, true) => {
-            say(&format!("Added to {}: {names}", group.name()))?;
-        }
-        (false, false) => {
-            screen::talk(&format!("Nothing was added. The command reached {names}."));
-            screen::talk("To add them, run the same command with --yes, or at a terminal where you can answer.");
-        }
-    }
-    Ok(())
 }
 
 fn group(name: &str) -> Result<Group, String> {

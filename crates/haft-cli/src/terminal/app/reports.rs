@@ -9,7 +9,6 @@ use super::{App, QuestionDialog};
 use haft_contract::doors::user_questions::UserAnswer;
 
 use crate::terminal::drawing::painted::{Ink, paint};
-use crate::terminal::drawing::region::Colours;
 use crate::terminal::protocol::{
     Idle, ModelReport, Reply, RewindScope, ScreenQuestion, ScreenQuestionSubject, StartupFacts, WorkerReport,
 };
@@ -197,9 +196,7 @@ impl App {
     pub(super) fn show_question(&mut self, most_lines: usize) {
         let Some(question) = self.questions.front_mut() else { return };
         let (lines, folded) = match &question.asked.about {
-            ScreenQuestionSubject::Call(request) => {
-                question_body(request, (self.columns, self.colours == Colours::On), most_lines)
-            }
+            ScreenQuestionSubject::Call(request) => question_body(request, (self.columns, self.colours), most_lines),
             ScreenQuestionSubject::Plan { .. } | ScreenQuestionSubject::Rewind { .. } => return,
             ScreenQuestionSubject::User { question, count } => {
                 let rows = question_rows(question, *count, self.columns);

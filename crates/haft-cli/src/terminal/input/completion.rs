@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::call_line::pair;
 use crate::terminal::drawing::painted::{Ink, paint, width};
 use crate::terminal::protocol::UserCommandFacts;
-use crate::terminal::tool_facts::{Takes, ToolFacts};
+use crate::terminal::tool_facts::{ParameterFacts, Takes, ToolFacts};
 pub(in crate::terminal) use fuzzy::ranked;
 use haft_host::calling::typed_words::{quoted, words};
 
@@ -171,7 +171,7 @@ fn of_call(before: &str, known: &CompletionNames) -> Option<Menu> {
         _ => ("", before.len()..before.len()),
     };
     match pair(typed) {
-        Some((key, value)) => of_value(tool, (key, value), place, known),
+        Some((key, value)) => of_value(tool.parameter(key)?, value, place, known),
         None => {
             let is_given = |name: &str| words.iter().any(|word| pair(&word.text).is_some_and(|(key, _)| key == name));
             let free = tool.parameters.iter().filter(|parameter| !is_given(&parameter.name));
@@ -190,15 +190,9 @@ fn of_call(before: &str, known: &CompletionNames) -> Option<Menu> {
     }
 }
 
-fn of_value(
-    tool: &ToolFacts,
-    (key, value): (&str, &str),
-    place: Range<usize>,
-    known: &CompletionNames,
-) -> Option<Menu> {
-    let parameter = tool.parameter(key)?;
+fn of_value(parameter: &ParameterFacts, value: &str, place: Range<usize>, known: &CompletionNames) -> Option<Menu> {
     let item = |text: &String| MenuItem {
-        text: format!("{key}={} ", quoted(text)),
+        text: format!("{}={} ", parameter.name, quoted(text)),
         label: text.clone(),
         about: String::new(),
     };

@@ -48,7 +48,8 @@ pub(super) async fn run_by_person(
     let result = host.runtime.call(session, tool_call).await;
     let result = for_reader(result, Audience::of(CallOrigin::Person));
     host.note_call(&result);
-    (results::whole((&call.tool, &about), &result, (host.runtime.catalog(), columns)), result.text())
+    let shown = results::ShownCall { tool: &call.tool, about: &about, result: &result };
+    (results::whole(&shown, host.runtime.catalog(), columns), result.text())
 }
 
 /// Returns the call that a line means.
@@ -97,7 +98,8 @@ impl Worker {
         let result = self.desk.attend(working, &stop, Some(session)).await;
         let result = for_reader(result, Audience::of(CallOrigin::Person));
         host.note_call(&result);
-        let lines = results::whole((&call.tool, &about), &result, (host.runtime.catalog(), columns));
+        let shown = results::ShownCall { tool: &call.tool, about: &about, result: &result };
+        let lines = results::whole(&shown, host.runtime.catalog(), columns);
         self.report(WorkerReport::CallEnded { id, lines, whole: None });
         if stop.is_cancelled() { Idle::Stopped } else { Idle::Done }
     }

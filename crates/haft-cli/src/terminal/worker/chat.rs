@@ -237,8 +237,8 @@ impl ChatReporter<'_> {
             RunEvent::CallEnded { call, result, .. } => {
                 self.recorder.result(record::of_result(result));
                 let about = self.state().about.remove(&call.id).unwrap_or_default();
-                let mut lines =
-                    results::short((&call.name, &about), result, (self.host.runtime.catalog(), self.columns));
+                let shown = results::ShownCall { tool: &call.name, about: &about, result };
+                let mut lines = results::short(&shown, self.host.runtime.catalog(), self.columns);
                 // A command says which files it changed; /diff shows how.
                 if result.sandbox.is_none() && !self.asker.was_asked(&call.id) {
                     lines.extend(results::changed(self.host, result));

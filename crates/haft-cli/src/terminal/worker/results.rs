@@ -22,12 +22,16 @@ const MOST_LINES: usize = 400;
 /// Longest text about a call in its title, in columns.
 const LONGEST_ABOUT: usize = 200;
 
+/// A call, and how it went.
+pub(super) struct ShownCall<'a> {
+    pub(super) tool: &'a str,
+    pub(super) about: &'a str,
+    pub(super) result: &'a ToolResult,
+}
+
 /// Returns what is shown of a call that a model made: a title, and the few lines in which its tool says how it went.
-pub(super) fn short(
-    (tool, about): (&str, &str),
-    result: &ToolResult,
-    (catalog, columns): (&Catalog, usize),
-) -> Vec<String> {
+pub(super) fn short(call: &ShownCall<'_>, catalog: &Catalog, columns: usize) -> Vec<String> {
+    let ShownCall { tool, about, result } = *call;
     let mut lines = vec![String::new(), title((&call_title(catalog, tool), about), result, columns)];
     let ink = if result.error.is_some() { Ink::Bad } else { Ink::Faint };
     let preview = result_preview(catalog, tool, result, MOST_PREVIEW);
@@ -56,11 +60,8 @@ pub(super) fn changed(host: &Host, result: &ToolResult) -> Vec<String> {
 }
 
 /// Returns what is shown of a call that a person made.
-pub(super) fn whole(
-    (tool, about): (&str, &str),
-    result: &ToolResult,
-    (catalog, columns): (&Catalog, usize),
-) -> Vec<String> {
+pub(super) fn whole(call: &ShownCall<'_>, catalog: &Catalog, columns: usize) -> Vec<String> {
+    let ShownCall { tool, about, result } = *call;
     let mut lines = vec![title((&call_title(catalog, tool), about), result, columns)];
     match &result.error {
         Some(error) => {

@@ -4,7 +4,6 @@ use std::io;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use haft_config::settings::Settings;
 use haft_host::calling::exec::joining::{Attempt, JoinedSession};
 use haft_host::calling::exec::{Approvers, CommandServer, Dialogue, given_yes};
 use haft_host::host::{Host, block_on};
@@ -51,18 +50,12 @@ async fn serve_one(end: PlainEnd, server: &CommandServer, approvers: &AskedThere
 }
 
 /// Runs the command in the session of this name, which is started if there is none.
-pub(super) fn joined(
-    common: &Common,
-    (id, owner): (&str, Option<i32>),
-    mut client: Client,
-    settings: &Settings,
-) -> anyhow::Result<ClientEnd> {
+pub(super) fn joined(session: &JoinedSession, owner: Option<i32>, mut client: Client) -> anyhow::Result<ClientEnd> {
     if let Some(pid) = owner {
         let owner =
             SessionOwner::of(pid).with_context(|| format!("there is no process {pid} that could own the session"))?;
         client.belongs_to(owner.into_descriptor());
     }
-    let session = JoinedSession::of(id, &common.options(), settings);
     session.join(
         |socket| {
             let ended = block_on(async { client.talk(connect(&socket).await?).await })?;

@@ -36,7 +36,7 @@ impl MarkdownTable {
         let widths = self.widths(columns);
         let mut lines = Vec::new();
         for (index, row) in self.rows.iter().enumerate() {
-            lines.extend(self.row_lines(row, &widths, index == 0));
+            lines.extend(self.row_lines(row, &widths, if index == 0 { broken_head } else { broken }));
             if index == 0 {
                 let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
                 lines.push(painted(Style::new().dimmed(), &rule.join("─┼─")));
@@ -61,11 +61,11 @@ impl MarkdownTable {
         widths
     }
 
-    fn row_lines(&self, row: &[String], widths: &[usize], is_head: bool) -> Vec<String> {
+    fn row_lines(&self, row: &[String], widths: &[usize], broken: fn(&str, usize) -> Vec<String>) -> Vec<String> {
         let cells: Vec<Vec<String>> = widths
             .iter()
             .enumerate()
-            .map(|(column, room)| broken(row.get(column).map_or("", String::as_str), *room, is_head))
+            .map(|(column, room)| broken(row.get(column).map_or("", String::as_str), *room))
             .collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         let line = |number: usize| {
@@ -82,12 +82,13 @@ impl MarkdownTable {
 }
 
 /// Breaks a cell into rows. One that fits keeps its colours.
-fn broken(cell: &str, room: usize, is_head: bool) -> Vec<String> {
-    let rows = if width(cell) <= room { vec![cell.to_owned()] } else { wrapped(&bare(cell), room, 0) };
-    match is_head {
-        true => rows.iter().map(|row| painted(Style::new().bold(), &bare(row))).collect(),
-        false => rows,
-    }
+fn broken(cell: &str, room: usize) -> Vec<String> {
+    if width(cell) <= room { vec![cell.to_owned()] } else { wrapped(&bare(cell), room, 0) }
+}
+
+/// Breaks a cell of the head into bold rows.
+fn broken_head(cell: &str, room: usize) -> Vec<String> {
+    broken(cell, room).iter().map(|row| painted(Style::new().bold(), &bare(row))).collect()
 }
 
 #[cfg(test)]
