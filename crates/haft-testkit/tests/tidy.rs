@@ -126,6 +126,11 @@ fn a_function_takes_at_most_four_parameters() {
 }
 
 #[test]
+fn a_parameter_says_more_than_true_or_false() {
+    assert_tidy(&flag_parameters(&REPOSITORY));
+}
+
+#[test]
 fn the_path_of_a_call_fits_a_small_screen_and_logs_nothing() {
     assert_tidy(&faults_of_drive(&REPOSITORY));
 }
@@ -277,6 +282,18 @@ fn wide_functions(files: &[Source]) -> Vec<Offence> {
         source.offence(*first_line, what, "find the noun that some of them share, and make it a type")
     })
     .collect()
+}
+
+/// Names every function whose call has a `true` or `false` that says nothing.
+fn flag_parameters(files: &[Source]) -> Vec<Offence> {
+    let product = functions(files).filter(|(source, _)| !source.is_for_tests());
+    let flags = product.flat_map(|(source, function)| function.flags.iter().map(move |flag| (source, function, flag)));
+    flags
+        .map(|(source, Function { name, first_line, .. }, flag)| {
+            let fix = "make it an enum of two, or two functions, or let the caller decide with `if`";
+            source.offence(*first_line, format!("the parameter `{flag}` of `fn {name}` is a bare `bool`"), fix)
+        })
+        .collect()
 }
 
 fn faults_of_drive(files: &[Source]) -> Vec<Offence> {

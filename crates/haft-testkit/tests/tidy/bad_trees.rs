@@ -57,6 +57,29 @@ fn a_fifth_parameter_is_seen_and_self_is_not_counted() {
 }
 
 #[test]
+fn elements_of_a_tuple_are_counted_as_parameters() {
+    let four = "fn a((b, c): (u8, u8), (d, e): (&u8, &u8)) {}\nfn f(_: (), g: fn(u8, u8), h: Option<(u8, u8)>) {}\n";
+    check(&wide_functions(&tree(&[("crates/haft/src/a.rs", four)])), &[]);
+    let five = "fn a((b, c): (u8, u8), (d, (e, f)): &(u8, (u8, u8))) {}\n";
+    let offences = wide_functions(&tree(&[("crates/haft/src/a.rs", five)]));
+    check(&offences, &["crates/haft/src/a.rs:1: `fn a` has 5 parameters, at most 4 and `self` are allowed"]);
+}
+
+#[test]
+fn a_bare_bool_is_seen_unless_it_is_the_name_of_the_function_or_a_trait_wants_it() {
+    let good = "impl A {\n    fn set_raw(&mut self, is_raw: bool) {}\n    fn with_colour(self, colour: bool) {}\n    \
+                fn exactly_if(holds: bool) {}\n    fn seen(&self, all: &[bool], one: Option<bool>) {}\n}\n\
+                impl B for A {\n    fn c(&self, d: bool) {}\n}\n";
+    let trees = |path: &str, text: &str| flag_parameters(&tree(&[(path, text)]));
+    check(&trees("crates/haft/src/a.rs", good), &[]);
+    let bad = "fn raw(a: u8, is_raw: bool) {}\ntrait B {\n    fn c(&self, (d, _): (bool, u8));\n}\n";
+    check(&trees("crates/haft-testkit/src/a.rs", bad), &[]);
+    let told = |line, what: &str| format!("crates/haft/src/a.rs:{line}: the parameter {what} is a bare `bool`");
+    let expected = [told(1, "`is_raw` of `fn raw`"), told(3, "`d` of `fn c`")];
+    check(&trees("crates/haft/src/a.rs", bad), &expected.each_ref().map(String::as_str));
+}
+
+#[test]
 fn a_drive_that_logs_or_is_long_or_gone_is_seen() {
     let logging = "impl A {\n    async fn drive() {\n        tracing::info!(\"a\");\n    }\n}\nfn log() {}\n";
     let told = |line, what: &str| format!("crates/haft-runtime/src/runtime.rs:{line}: {what}");

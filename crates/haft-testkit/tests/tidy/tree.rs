@@ -22,6 +22,7 @@ pub struct Rust {
     /// The modules with a body in this file, each with its line.
     pub inline_modules: Vec<(String, usize)>,
     pub lines_of_test_modules: usize,
+    is_in_trait_impl: bool,
 }
 
 /// Something that a rule refuses, where it is, and how to make it right.
@@ -31,13 +32,15 @@ pub struct Offence {
     fix: &'static str,
 }
 
-/// A function with a body.
+/// A function; one of a trait may have no body.
 pub struct Function {
     pub name: String,
     pub first_line: usize,
     pub lines: usize,
-    /// How many there are, `self` not counted.
+    /// How many there are, `self` not counted, and each element of a tuple counted.
     pub parameters: usize,
+    /// The parameters for which a call may say a bare `true` or `false`.
+    pub flags: Vec<String>,
 }
 
 pub struct Dependency {
@@ -237,12 +240,51 @@ impl std::fmt::Display for Offence {
 }
 
 impl Rust {
-    fn note(&mut self, signature: &syn::Signature, block: &syn::Block) {
+    fn note(&mut self, signature: &syn::Signature, block: Option<&syn::Block>, flags: Vec<String>) {
         let first_line = signature.fn_token.span.start().line;
-        let lines = block.brace_token.span.close().end().line - first_line + 1;
-        let is_parameter = |input: &&syn::FnArg| matches!(input, syn::FnArg::Typed(_));
-        let parameters = signature.inputs.iter().filter(is_parameter).count();
-        self.functions.push(Function { name: signature.ident.to_string(), first_line, lines, parameters });
+        let lines = block.map_or(0, |block| block.brace_token.span.close().end().line - first_line + 1);
+        let parameters = typed(signature).map(|parameter| width(&parameter.ty)).sum();
+        self.functions.push(Function { name: signature.ident.to_string(), first_line, lines, parameters, flags });
+    }
+}
+
+fn typed(signature: &syn::Signature) -> impl Iterator<Item = &syn::PatType> {
+    signature.inputs.iter().filter_map(|input| match input {
+        syn::FnArg::Typed(parameter) => Some(parameter),
+        syn::FnArg::Receiver(_) => None,
+    })
+}
+
+fn width(parameter: &syn::Type) -> usize {
+    match parameter {
+        syn::Type::Tuple(tuple) => tuple.elems.iter().map(width).sum::<usize>().max(1),
+        syn::Type::Reference(reference) => width(&reference.elem),
+        _ => 1,
+    }
+}
+
+/// Returns the parameters of type `bool`, but for the only one of a function that is its own name, as in `set_raw(is_raw)`, or
+/// whose name ends in `_if`.
+fn flags(signature: &syn::Signature) -> Vec<String> {
+    let mut flags = Vec::new();
+    typed(signature).for_each(|parameter| find_flags(&parameter.pat, &parameter.ty, &mut flags));
+    let (function, parameters) = (signature.ident.to_string(), typed(signature).count());
+    let says = |flag: &str| function.ends_with(flag.trim_start_matches("is_").trim_start_matches("has_"));
+    flags.retain(|flag| parameters > 1 || !(says(flag) || function.ends_with("_if")));
+    flags
+}
+
+fn find_flags(pattern: &syn::Pat, kind: &syn::Type, flags: &mut Vec<String>) {
+    match (pattern, kind) {
+        (syn::Pat::Tuple(patterns), syn::Type::Tuple(kinds)) => {
+            patterns.elems.iter().zip(&kinds.elems).for_each(|(pattern, kind)| find_flags(pattern, kind, flags));
+        }
+        (_, syn::Type::Tuple(kinds)) => kinds.elems.iter().for_each(|kind| find_flags(pattern, kind, flags)),
+        (syn::Pat::Ident(name), syn::Type::Path(path)) if path.path.is_ident("bool") => {
+            flags.push(name.ident.to_string());
+        }
+        (_, syn::Type::Path(path)) if path.path.is_ident("bool") => flags.push("_".to_owned()),
+        _ => {}
     }
 }
 
@@ -260,22 +302,28 @@ impl<'ast> Visit<'ast> for Rust {
 
     fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
         if !is_only_for_tests(&function.attrs) {
-            self.note(&function.sig, &function.block);
+            self.note(&function.sig, Some(&function.block), flags(&function.sig));
             syn::visit::visit_item_fn(self, function);
         }
     }
 
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        let outer = std::mem::replace(&mut self.is_in_trait_impl, item.trait_.is_some());
+        syn::visit::visit_item_impl(self, item);
+        self.is_in_trait_impl = outer;
+    }
+
     fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
         if !is_only_for_tests(&function.attrs) {
-            self.note(&function.sig, &function.block);
+            // What a trait asks for is said where the trait is.
+            let flags = if self.is_in_trait_impl { Vec::new() } else { flags(&function.sig) };
+            self.note(&function.sig, Some(&function.block), flags);
             syn::visit::visit_impl_item_fn(self, function);
         }
     }
 
     fn visit_trait_item_fn(&mut self, function: &'ast syn::TraitItemFn) {
-        if let Some(block) = &function.default {
-            self.note(&function.sig, block);
-        }
+        self.note(&function.sig, function.default.as_ref(), flags(&function.sig));
         syn::visit::visit_trait_item_fn(self, function);
     }
 }
