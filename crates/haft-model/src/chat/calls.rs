@@ -139,13 +139,7 @@ impl Calls {
     /// Returns the calls with what stands for them in later requests. Each that is not whole is cut where the reply
     /// ended before its time: pieces of several calls may come in turns, so it need not be the last.
     pub(super) fn end(self, ids: &mut Ids, names: &OfferedNames, stop: StopReason) -> Vec<(ModelToolCall, Value)> {
-        let ended_early = !matches!(stop, StopReason::Calls | StopReason::Finished);
-        let calls = self.calls.into_iter().map(|building| {
-            let is_cut = ended_early && !building.is_whole();
-            let (call, native) = building.end(ids, names);
-            (ModelToolCall { is_cut, ..call }, native)
-        });
-        calls.collect()
+        self.calls.into_iter().map(|building| building.end(ids, names, stop)).collect()
     }
 }
 
@@ -181,12 +175,14 @@ impl PartialCall {
         self.braces.are_closed() && Object::read(&self.arguments).is_some()
     }
 
-    fn end(self, ids: &mut Ids, names: &OfferedNames) -> (ModelToolCall, Value) {
+    fn end(self, ids: &mut Ids, names: &OfferedNames, stop: StopReason) -> (ModelToolCall, Value) {
+        let ended_early = !matches!(stop, StopReason::Calls | StopReason::Finished);
+        let is_cut = ended_early && !self.is_whole();
         let call = ModelToolCall {
             id: ids.take(&self.id),
             name: names.native(&self.name).to_owned(),
             arguments: self.arguments,
-            is_cut: false,
+            is_cut,
         };
         let mut native = native(&call, &self.name);
         for (name, raw) in self.more {
