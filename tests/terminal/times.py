@@ -69,14 +69,15 @@ class Typist:
 
 
 def echo(place):
-    """Key to echo while a command prints, beside `cat` in another terminal."""
+    """Key to echo while a command prints, beside `cat` in another terminal without an echo of its own."""
     with open(os.path.join(place.workspace, "flood.py"), "w") as file:
         file.write(FLOOD)
     seconds = 90
     call = {"call": {"name": "bash", "arguments": {"command": f"python3 flood.py {seconds}", "timeout": seconds + 10}}}
     model = Model(place, [{"reply": [call]}, {"reply": [{"text": "It is over."}]}])
     terminal = Terminal([place.haft, "--yolo"], place.workspace, dict(place.environment(model), TERM="xterm-256color"))
-    cat = Terminal(["cat"], place.workspace, place.environment())
+    cat = Terminal(["sh", "-c", "stty raw -echo; echo ready; exec cat"], place.workspace, place.environment())
+    cat.prints("ready")
     terminal.prints("scripted at")
     terminal.types("go\r")
     terminal.prints("a line of a flood")
