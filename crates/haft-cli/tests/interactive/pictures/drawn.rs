@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::num::NonZeroU16;
 
+use unicode_width::UnicodeWidthStr;
 use vt100::{Cell, Color};
 
 const ROWS: u16 = 60;
@@ -79,16 +80,15 @@ fn drawn_row(screen: &vt100::Screen, row: u16, columns: u16) -> String {
     let last = parts.len() - 1;
     for (index, (column, look, words)) in parts.iter().enumerate() {
         let x = BORDER + f32::from(*column) * CELL.0;
-        if let Some(colour) = &look.behind {
-            let width = words.chars().count() as f32 * CELL.0;
-            let _ = write!(
-                behind,
-                "<rect x=\"{x:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{}\" fill=\"{colour}\"/>",
-                CELL.1
-            );
-        }
         let words = if index == last && look.behind.is_none() { words.trim_end() } else { words };
-        let _ = write!(text, "<tspan x=\"{x:.1}\"{}>{}</tspan>", attributes(look), escaped(words));
+        // Fonts have letters of other widths: the length keeps the columns below each other.
+        let width = words.width() as f32 * CELL.0;
+        if let Some(colour) = &look.behind {
+            let place = format!("x=\"{x:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{}\"", CELL.1);
+            let _ = write!(behind, "<rect {place} fill=\"{colour}\"/>");
+        }
+        let place = format!("x=\"{x:.1}\" textLength=\"{width:.1}\"");
+        let _ = write!(text, "<tspan {place}{}>{}</tspan>", attributes(look), escaped(words));
     }
     format!("{behind}<text y=\"{:.1}\">{text}</text>\n", top + 13.5)
 }
