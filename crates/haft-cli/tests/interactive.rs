@@ -9,6 +9,8 @@ mod commands;
 mod console;
 #[path = "interactive/outside_text.rs"]
 mod outside_text;
+#[path = "interactive/pictures.rs"]
+mod pictures;
 #[path = "interactive/questions.rs"]
 mod questions;
 #[path = "interactive/rewinding.rs"]
