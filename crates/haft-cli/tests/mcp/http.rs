@@ -62,7 +62,7 @@ fn each_client_with_a_handshake_has_a_session_of_its_own_until_it_ends_it() {
         let headers = [("Host", server.authority.as_str()), ("Mcp-Session-Id", session)];
         server.exchange("DELETE /mcp", &headers, "").status
     };
-    assert_eq!(delete(&one), 202);
+    assert_eq!(delete(&one), 204);
     assert_eq!(server.post(&read, &[("Mcp-Session-Id", &one)]).status, 404);
     assert_eq!(server.post(&read, &[("Mcp-Session-Id", &other)]).status, 200);
     assert_eq!(server.post(&read, &[("Mcp-Session-Id", "never-given")]).status, 404);
@@ -181,7 +181,7 @@ fn the_end_of_a_session_is_the_end_of_its_commands() {
     let processes = with_word(&word);
     let headers = [("Host", server.authority.as_str()), ("Mcp-Session-Id", session.as_str())];
     let began = std::time::Instant::now();
-    assert_eq!(server.exchange("DELETE /mcp", &headers, "").status, 202);
+    assert_eq!(server.exchange("DELETE /mcp", &headers, "").status, 204);
     assert_end(&processes);
     assert!(began.elapsed() < std::time::Duration::from_secs(4), "{:?}", began.elapsed());
 }
