@@ -194,8 +194,8 @@ fn refused_system_calls_owners_and_privileges_are_named() {
     check("strace: ptrace(PTRACE_TRACEME): Operation not permitted", "refuses system calls that mount");
     check("sudo: The \"no new privileges\" flag is set, which prevents sudo from running as root.", "another user");
     check("tar: x: Cannot change ownership to uid 1000, gid 1000: Operation not permitted", "--no-same-owner");
-    check("chmod: changing permissions of 'target/s': Operation not permitted", "rights of its owner");
-    check("tar: s: Cannot change mode to rwsr-xr-x: Operation not permitted", "rights of its owner");
+    check("chmod: changing permissions of 'target/s': Operation not permitted", "no command can set it");
+    check("tar: s: Cannot change mode to rwsr-xr-x: Operation not permitted", "no command can set it");
     check("chown: changing ownership of 'x': Operation not permitted", "another owner or group");
 }
 
