@@ -94,6 +94,8 @@ pub struct ProgramReading {
     pub inner: Vec<NestedRun>,
     /// Words that may be a command, text for a shell or a file.
     pub suspected: Vec<ShellValue>,
+    /// Values of flags that the table does not name. If one names a file, the program may show what is in it.
+    pub unnamed: Vec<ShellValue>,
     /// Whether it may run what it reads: `awk '{ system($0) }'`.
     pub runs_input: bool,
     /// What it prints, as far as that matters to the next program of a pipe.

@@ -1,6 +1,7 @@
 //! Carries out the reading of a program: its acts, and the commands and texts that it runs.
 
 mod awk_program;
+mod further_reads;
 pub(crate) mod input_words;
 mod link_words;
 mod links;
@@ -10,13 +11,13 @@ mod remotes;
 mod unknown_words;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use haft_contract::effect::{Danger, StepEffect};
 
 use crate::act::{CodeLanguage, NestedRun, PathEffect, ProgramReading, RawEffect, StreamContent};
 use crate::dialect::ShellDialect;
 use crate::interpret::Interpreter;
+use crate::interpret::run_program::further_reads::words_that_are_no_paths;
 use crate::interpret::run_program::input_words::{replaced, words_of};
 use crate::interpret::shell::variable::AssignmentValue;
 use crate::interpret::shell::{Shell, ShellFunction};
@@ -71,7 +72,8 @@ impl Interpreter<'_> {
         if !self.has_time(WORK_OF_RUN) {
             return StreamContent::Unknown;
         }
-        let before = self.findings.begin(shown(words), words);
+        let shown = self.words_for_rules(words);
+        let before = self.findings.begin(shown, words);
         let found = self.findings.len();
         let function =
             name.known().filter(|_| caller == CommandCaller::Shell).and_then(|name| self.shell.function(name));
@@ -156,8 +158,12 @@ impl Interpreter<'_> {
         let outcome = RunOutcome { runs_nothing: reading.inner.is_empty(), is_local };
         self.follow_arrived(&reading.acts);
         let outer = std::mem::replace(&mut self.shell.starts, ShellDialect::started_by(words));
+        let elsewhere = words_that_are_no_paths(words, &reading);
+        let unnamed = reading.unnamed.clone();
         let printed = self.carry_out(reading, input);
         self.shell.starts = outer;
+        self.read_further_names(&elsewhere);
+        self.read_unnamed(&unnamed);
         self.note(known, words, outcome);
         self.output_of(known, words).unwrap_or(printed)
     }
@@ -470,15 +476,4 @@ pub(crate) fn called_back(callback: &ShellValue) -> ShellValue {
     let mut text = callback.clone();
     text.push(ValuePiece::Text(format!(" ${{{NUMBER}}} \"${{{GAP}}}\"")));
     text
-}
-
-/// Returns the words for rules: a program of the system is its last path component.
-fn shown(words: &[ShellValue]) -> Arc<[String]> {
-    let mut shown: Vec<String> = words.iter().map(ShellValue::shown).collect();
-    if let Some(name) = shown.first_mut() {
-        let is_system = ["/usr/", "/bin/", "/sbin/"].iter().any(|folder| name.starts_with(folder));
-        let last = name.rsplit('/').next().filter(|last| is_system && !last.is_empty()).map(str::to_owned);
-        *name = last.unwrap_or_else(|| std::mem::take(name));
-    }
-    shown.into()
 }

@@ -39,6 +39,11 @@ const MOST_LINES: usize = 64;
 impl Interpreter<'_> {
     /// Returns all lists of fields that a word may become.
     pub(crate) fn fields(&mut self, word: &Word) -> Vec<Vec<ShellValue>> {
+        if let [WordPart::Text(text, Quoting::Bare)] = word.parts.as_slice()
+            && self.stays_as_written(text)
+        {
+            return vec![vec![ShellValue::text(text)]];
+        }
         let mut all = vec![WordFields::default()];
         for part in brackets::whole(&word.parts) {
             self.budget.spend(1);

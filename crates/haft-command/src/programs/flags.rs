@@ -10,7 +10,7 @@ use std::path::Path;
 use haft_contract::files::guarded::is_secret;
 
 use crate::patterns;
-use crate::programs::table::row::{ProgramRow, Takes, UnnamedFlags};
+use crate::programs::table::row::{ProgramRow, Says, Takes, UnnamedFlags};
 use crate::value::ShellValue;
 
 /// How words begin that are more than a name to many programs: options, and files with further words.
@@ -30,6 +30,8 @@ pub(crate) struct GivenWords {
     pub(crate) operands: Vec<ShellValue>,
     /// What could not be told.
     pub(crate) doubts: Vec<String>,
+    /// Values of flags that the row does not name.
+    pub(crate) unnamed: Vec<ShellValue>,
     /// Doubts that count only where the program would not be asked about otherwise, each with the flag, if there is one.
     pub(crate) small_doubts: Vec<(Option<String>, String)>,
 }
@@ -189,6 +191,10 @@ impl<'a> FlagTeller<'a> {
     }
 
     fn unlisted(&mut self, flag: &str) {
+        // It may take the next word, which does nothing where operands do nothing.
+        let is_text = !self.row.facts.iter().any(|fact| matches!(fact.says, Says::Operands(_)));
+        let next = self.words.get(self.at).filter(|word| is_text && !word.prefix().starts_with('-'));
+        self.given.unnamed.extend(next.cloned());
         let doubt = format!("\"{flag}\" of {} is not in the table of programs", self.row.shown());
         match self.row.traits.unnamed {
             UnnamedFlags::Doubted => self.given.doubts.push(doubt),
@@ -223,6 +229,7 @@ impl<'a> FlagTeller<'a> {
         if candidates.is_empty() && global.is_none() {
             self.unlisted(name);
             self.doubt_a_secret(name, value.as_ref());
+            self.given.unnamed.extend(value.clone());
             return self.give(name, value);
         }
         if candidates.iter().any(|(_, takes)| *takes == Takes::Pair) {

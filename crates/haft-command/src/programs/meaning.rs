@@ -47,6 +47,7 @@ impl ReadingDraft {
         part.acts.into_iter().for_each(|act| self.act(act));
         self.reading.inner.extend(part.inner);
         self.reading.suspected.extend(part.suspected);
+        self.reading.unnamed.extend(part.unnamed);
         self.reading.output = part.output;
     }
 
@@ -211,6 +212,7 @@ impl ReadingDraft {
         part.acts.into_iter().for_each(|act| self.act(act));
         self.reading.inner.extend(part.inner);
         self.reading.suspected.extend(part.suspected);
+        self.reading.unnamed.extend(part.unnamed);
     }
 
     fn path(&mut self, deed: PathEffect, word: &ShellValue) {

@@ -53,6 +53,7 @@ fn read_row_below(
     if row.traits.launcher {
         draft.reading.suspected.extend_from_slice(words);
     }
+    draft.reading.unnamed.append(&mut given.unnamed);
     given.doubts.iter().for_each(|doubt| draft.act(RawEffect::Unknown(doubt.clone())));
     if row.traits.subcommands && !given.operands.is_empty() {
         let above: Vec<&ProgramRow> = parents.iter().copied().chain([row]).collect();

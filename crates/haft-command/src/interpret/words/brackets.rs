@@ -16,6 +16,9 @@ pub(crate) enum PatternPart<'a> {
     Other(&'a WordPart),
 }
 
+/// How many names are spelled out of one text.
+const MOST_NAMES: usize = 64;
+
 /// Returns where the bracket expression ends that a text begins with: `[]x]`, `[!]]` and `[[:alpha:]]` hold a bracket.
 fn class_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
@@ -99,6 +102,24 @@ fn group_end(text: &str) -> Option<usize> {
         }
     }
     None
+}
+
+/// Returns the names that a bare text may find, if brackets with plain letters are its only patterns, and few.
+pub(crate) fn spelled_out(text: &str) -> Option<Vec<String>> {
+    let mut names = vec![String::new()];
+    let mut rest = text;
+    while let Some(open) = rest.find('[') {
+        let (before, from) = rest.split_at(open);
+        let class = &from[1..class_end(from)?];
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, ',' | '_' | '.');
+        if !class.chars().all(is_plain) || names.len() * class.len() > MOST_NAMES {
+            return None;
+        }
+        names = names.iter().flat_map(|name| class.chars().map(move |one| format!("{name}{before}{one}"))).collect();
+        rest = &from[class.len() + 2..];
+    }
+    names.iter_mut().for_each(|name| name.push_str(rest));
+    (!text.contains(['*', '?', '\\', '('])).then_some(names)
 }
 
 /// Returns bare text as pieces, in which patterns are gaps.

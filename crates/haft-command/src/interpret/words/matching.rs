@@ -12,8 +12,9 @@ use haft_contract::files::guarded::is_secret;
 use crate::act::PathEffect;
 use crate::interpret::Interpreter;
 use crate::interpret::run_program::local_code::MOST_NAMES;
+use crate::interpret::words::brackets;
 use crate::path_class::SYSTEM_SECRETS;
-use crate::places::Folder;
+use crate::places::{Folder, PathDestination};
 use crate::programs::flags::SPECIAL_BEGINNINGS;
 use crate::value::{ShellValue, ValuePiece};
 use crate::{patterns, places};
@@ -99,6 +100,25 @@ impl Interpreter<'_> {
             all.extend(names);
         }
         Some(all)
+    }
+
+    /// Returns whether brackets with plain letters are the only patterns in a word and find no name nor mean a
+    /// secret, so that the shell leaves the word: `.[dev]` would find `.d`, `.e` or `.v`.
+    pub(crate) fn stays_as_written(&self, text: &str) -> bool {
+        if !text.contains('[') || self.findings.names_made > 0 {
+            return false;
+        }
+        let may_be_meant = |name: &String| {
+            is_secret(Path::new(name))
+                || self.shell.folders.now.iter().any(|folder| match folder.place(&ShellValue::text(name.as_str())) {
+                    PathDestination::At(place) => {
+                        let is_inside = Path::new(&place).starts_with(&self.scene.workspace);
+                        !is_inside || self.locate.locate(&place).kind.is_some()
+                    }
+                    PathDestination::Anywhere => true,
+                })
+        };
+        brackets::spelled_out(text).is_some_and(|names| !names.iter().any(may_be_meant))
     }
 
     /// Returns whether a pattern certainly finds no name in the folders of the shell, nor one that this command makes.
@@ -223,7 +243,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns the secrets in the workspace that a pattern finds just now.
-    fn secrets_there(&mut self, place: &str) -> Vec<String> {
+    pub(crate) fn secrets_there(&mut self, place: &str) -> Vec<String> {
         if !Path::new(place).starts_with(&self.scene.workspace) {
             return Vec::new();
         }
