@@ -350,3 +350,31 @@ fn a_tool_that_the_lines_name_is_judged() {
         }
     }
 }
+
+#[test]
+fn a_hook_blocks_the_call_if_haft_is_killed_and_not_if_haft_is_gone() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_haft");
+    for (agent, event, field) in
+        [("codex", "PreToolUse", "command"), ("gemini", "BeforeTool", "command"), ("copilot", "preToolUse", "bash")]
+    {
+        let printed = place.haft(&["guard", "--print-config", agent], "").out;
+        let lines: Value = serde_json::from_str(&printed).expect("JSON");
+        let hook = &lines["hooks"][event][0];
+        let hook = if hook["hooks"].is_array() { &hook["hooks"][0] } else { hook };
+        let line = hook[field].as_str().expect("it has a command");
+        let done = |instead: &str| {
+            let line = line.replace(&format!("{program} guard"), instead);
+            Command::new("sh").args(["-c", &line]).output().expect("sh starts")
+        };
+        for signal in ["KILL", "TERM", "SEGV"] {
+            let done = done(&format!("sh -c 'kill -{signal} $$'"));
+            let is_denied = String::from_utf8_lossy(&done.stdout).contains(r#""permissionDecision":"deny""#);
+            let is_blocked = done.status.code() == Some(2) && !done.stderr.is_empty();
+            assert!(if agent == "copilot" { is_denied } else { is_blocked }, "{agent}: {signal}: {done:?}");
+        }
+        assert_eq!(done("true").status.code(), Some(0), "{agent}");
+        assert_eq!(done("sh -c 'exit 1'").status.code(), Some(1), "{agent}");
+        assert_eq!(done("/nonexistent/haft guard").status.code(), Some(127), "{agent}");
+    }
+}

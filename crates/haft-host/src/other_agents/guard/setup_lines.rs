@@ -167,12 +167,27 @@ fn claude(command: &str) -> Value {
     } })
 }
 
+/// What the agent is told about such a call.
+const ENDED: &str = "haft was ended before it answered; make the call again";
+
+/// Returns a command for a shell that runs haft, and `blocks` the call if a signal ends haft before it has answered: haft
+/// would not have kept what an edit changes. If haft is not there any more, the agent goes on.
+fn with_answer(command: &str, blocks: &str) -> String {
+    format!("{command} || {{ s=$?; [ $s -lt 128 ] && exit $s; {blocks}; }}")
+}
+
+/// Returns such a command for an agent that takes the status 2 for a denial.
+fn blocking(command: &str) -> String {
+    with_answer(command, &format!("echo '{ENDED}' >&2; exit 2"))
+}
+
 fn codex(command: &str) -> Value {
+    let tools = "^(Bash|apply_patch|write_stdin|view_image|mcp__.*)$";
     let hook = json!({ "type": "command", "command": command, "timeout": TIMEOUT });
-    let group = json!([{ "matcher": "^(Bash|apply_patch|write_stdin|view_image|mcp__.*)$", "hooks": [hook] }]);
+    let before = json!({ "type": "command", "command": blocking(command), "timeout": TIMEOUT });
     json!({ "hooks": {
-        "PreToolUse": group,
-        "PermissionRequest": group,
+        "PreToolUse": [{ "matcher": tools, "hooks": [before] }],
+        "PermissionRequest": [{ "matcher": tools, "hooks": [hook] }],
         "PostToolUse": [{ "matcher": "^apply_patch$", "hooks": [hook] }],
         "SessionStart": [{ "hooks": [hook] }],
     } })
@@ -180,7 +195,10 @@ fn codex(command: &str) -> Value {
 
 fn copilot(command: &str) -> Value {
     let hook = json!({ "type": "command", "bash": command, "timeoutSec": TIMEOUT });
-    json!({ "version": 1, "hooks": { "preToolUse": [hook], "postToolUse": [hook] } })
+    let denial = json!({ "permissionDecision": "deny", "permissionDecisionReason": ENDED });
+    let mut before = hook.clone();
+    before["bash"] = json!(with_answer(command, &format!("echo '{denial}'")));
+    json!({ "version": 1, "hooks": { "preToolUse": [before], "postToolUse": [hook] } })
 }
 
 fn cursor(command: &str) -> Value {
@@ -201,8 +219,10 @@ fn gemini(command: &str) -> Value {
     let tools = "^(run_shell_command|read_file|read_many_files|write_file|replace|list_directory|glob|grep_search|search_file_content|web_fetch|google_web_search|save_memory|mcp_.*)$";
     // Gemini CLI counts in milliseconds.
     let hook = json!({ "name": "haft", "type": "command", "command": command, "timeout": TIMEOUT * 1000 });
+    let mut before = hook.clone();
+    before["command"] = json!(blocking(command));
     json!({ "hooks": {
-        "BeforeTool": [{ "matcher": tools, "hooks": [hook] }],
+        "BeforeTool": [{ "matcher": tools, "hooks": [before] }],
         "AfterTool": [{ "matcher": "^(write_file|replace)$", "hooks": [hook] }],
         "SessionStart": [{ "hooks": [hook] }],
     } })
