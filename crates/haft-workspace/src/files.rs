@@ -126,7 +126,7 @@ impl Workspace {
             // A reader must not see half of a change. If recovery fails, the next change reports why.
             let _ = change::transaction::recover(&self.root, &journal);
         }
-        self.secrets = Arc::new(SecretFiles::with_earlier(journal.clone()));
+        self.secrets.know_earlier(journal.clone());
         let agreed = FolderConsents::new(state.agreed());
         self.agreed = Some(agreed.clone());
         let mut layers = Layers::new(self.root.clone(), Arc::new(journal.clone()), state);

@@ -1,5 +1,8 @@
 //! Secrets that a command or a search would read along with everything else: the guard cannot hide them, so it asks.
 
+use std::path::Path;
+use std::process::Command;
+
 use haft_testkit::require::Need;
 use serde_json::{Value, json};
 
@@ -561,6 +564,160 @@ fn commands_of_git_that_show_names_and_messages_alone_are_not_asked_about() {
         let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
         assert_eq!(decision, "allow", "{command}: {reason}");
     }
+}
+
+/// Commands of git that show a tracked secret of a repository below the workspace.
+const SHOWING_NESTED: &[&str] = &[
+    "git -C api diff",
+    "cd api && git diff",
+    "cd api && git show HEAD",
+    "cd api; git log -p",
+    "git -C api grep K",
+    "pushd api; git diff",
+    "for d in */; do git -C $d diff; done",
+    "git --git-dir=api/.git show HEAD",
+    "git -C api for-each-ref --format='%(raw)'",
+    "git -C api tag -l --format='%(raw)'",
+    "git -C api branch --format \"%(raw:size)%(raw)\"",
+    "git -C api tag --format=\"$X\"",
+];
+
+#[test]
+fn tracked_secrets_of_repositories_in_and_above_the_workspace_are_asked_about() {
+    let git = |folder: &Path, line: &str| {
+        let settings = "git config user.name u; git config user.email u@example.com;";
+        let status = Command::new("sh").args(["-c", &format!("{settings} {line}")]).current_dir(folder).status();
+        assert!(status.expect("sh starts").success(), "{line}");
+    };
+    let place = Place::new();
+    place.put("ws/api/config/secrets.yml", "K: canary-4f9d27ab\n");
+    git(&place.path("ws/api"), "git init -q; git add -f .; git commit -qm a");
+    std::fs::remove_file(place.path("ws/api/config/secrets.yml")).expect("it is there");
+    let asked = |command: &str| place.guarded_with(&["--yes=all"], "Bash", &json!({ "command": command })).0 != "allow";
+    let allowed: Vec<_> = SHOWING_NESTED.iter().filter(|command| !asked(command)).collect();
+    assert_eq!(allowed, Vec::<&&str>::new());
+    for command in ["git -C api status", "cd api && git log --oneline", "git branch --format='%(refname)'"] {
+        assert!(!asked(command), "{command}");
+    }
+    let place = Place::new();
+    place.put("ws/src/lib.rs", "");
+    place.put(".env", "K=canary-4f9d27ab\n");
+    git(&place.path(""), "git init -q; git add -f .env ws; git commit -qm a");
+    for command in ["git diff", "git show HEAD", "git log -p", "git grep K -- :/", "git diff -- :/"] {
+        let (decision, reason) = place.guarded_with(&["--yes=all"], "Bash", &json!({ "command": command }));
+        assert_ne!(decision, "allow", "{command}");
+        assert!(reason.contains("../.env"), "{command}: {reason}");
+    }
+}
+
+#[test]
+fn settings_in_files_that_make_git_print_patches_are_questions_where_git_obeys_them() {
+    let place = tracked();
+    let asked = |command: &str| place.guarded_with(&["--yes=all"], "Bash", &json!({ "command": command })).0 != "allow";
+    for (text, command) in [
+        ("[stash]\n\tshowPatch = true\n", "git stash show"),
+        ("[stash]\n\tshowPatch\n", "git stash show stash@{0}"),
+        ("[commit]\n\tverbose = true\n", "git commit --dry-run -am x"),
+        ("[commit]\n\tverbose = 1\n", "git commit --long -m x"),
+    ] {
+        place.put("home/.gitconfig", "");
+        assert!(!asked(command), "{command}");
+        place.put("home/.gitconfig", text);
+        assert!(asked(command), "{text}: {command}");
+        assert!(!asked("git commit -m x"), "{text}");
+    }
+}
+
+/// Patterns without quotes that stand where a program takes no path: the shell puts several names there, and the program
+/// reads all but the first.
+const FURTHER_NAMES: &[&str] = &[
+    "grep .e* src/lib.rs",
+    "grep -n .e*",
+    "grep -e .e* src/lib.rs",
+    "grep -m 1 -e .?nv* src/lib.rs",
+    "grep --color=never .en[uv]* src/lib.rs",
+    "grep -r -e . --exclude .env* .",
+    "grep -r -e . --exclude .e* src .",
+    "grep -r . --exclude=.env* .",
+    "grep -r . --exclude-dir=conf* .",
+    "rg -e .e*",
+    "rg .e*",
+    "nl -s .e* src/lib.rs",
+    "tac -s .e* src/lib.rs",
+    "paste -d .e* src/lib.rs",
+    "pr -h .e* src/lib.rs",
+    "jq --arg a .e* src/lib.rs",
+    "head -n .e* src/lib.rs",
+    "sort -t .e* src/lib.rs",
+    "diff -I .e* src/lib.rs src/lib.rs",
+    "cd conf && grep prod* ../src/lib.rs",
+    "X='.e*'; grep $X src/lib.rs",
+    "for f in .e*; do grep $f src/lib.rs; done; grep .e* src/lib.rs",
+];
+
+#[test]
+fn names_that_a_pattern_puts_behind_the_first_are_read() {
+    let place = place();
+    place.put("ws/.env.local", "API_KEY=canary-4f9d27ab\n");
+    place.put("ws/.envrc.md", "");
+    place.put("ws/conf/prod.env.md", "");
+    let mut allowed = Vec::new();
+    for command in FURTHER_NAMES {
+        if place.guarded("Bash", &json!({ "command": command })).0 == "allow" {
+            allowed.push(command);
+        }
+    }
+    assert_eq!(allowed, Vec::<&&str>::new());
+}
+
+#[test]
+fn patterns_in_quotes_and_those_that_find_no_secret_read_nothing_else() {
+    let place = place();
+    place.put("ws/data.json", "[]");
+    for command in [
+        "grep '.e*' src/lib.rs",
+        "grep -e \".e*\" src/lib.rs",
+        "grep -r --include=*.rs x src",
+        "grep -rn x --exclude='.env*' --exclude='*.env' .",
+        "grep fn.* src/lib.rs",
+        "ls .e*",
+        "echo .e*",
+        "jq .[0] data.json",
+        "jq .items[0].name data.json",
+        "nl -s : src/*.rs",
+    ] {
+        let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert_eq!(decision, "allow", "{command}: {reason}");
+    }
+    // What stands in brackets behind a name is no other name.
+    for command in ["pip install -e .[dev]", "pip install -e .[dev,test]"] {
+        let (decision, reason) = place.guarded("Bash", &json!({ "command": command }));
+        assert_ne!(decision, "deny", "{command}: {reason}");
+    }
+}
+
+#[test]
+fn a_path_with_white_space_around_it_is_judged_without_it_too() {
+    let place = place();
+    let blanks = ["\n", "\r", "\t", " ", "\u{b}", "\u{c}", "\u{a0}", "\u{3000}", "\u{feff}"];
+    for blank in blanks {
+        for (before, behind) in [(blank, ""), ("", blank)] {
+            for path in [".env", "links/plain"] {
+                let path = format!("{before}{path}{behind}");
+                let (decision, reason) = place.guarded_with(&["--yes=all"], "Read", &json!({ "file_path": path }));
+                assert_ne!(decision, "allow", "{path:?}: {reason}");
+            }
+            for path in [".git/hooks/x", ".git/config", ".envrc", ".vscode/tasks.json"] {
+                let path = format!("{before}{path}{behind}");
+                let input = json!({ "file_path": path, "content": "x" });
+                let (decision, reason) = place.guarded_with(&["--yes=all"], "Write", &input);
+                assert_ne!(decision, "allow", "{path:?}: {reason}");
+            }
+            let search = json!({ "pattern": ".", "output_mode": "content", "path": format!("{before}.{behind}") });
+            assert_ne!(place.guarded("Grep", &search).0, "allow", "{blank:?}");
+        }
+    }
+    assert_eq!(place.guarded("Read", &json!({ "file_path": " src/lib.rs\n" })).0, "allow");
 }
 
 #[test]

@@ -304,14 +304,17 @@ fn read_along(
 /// Returns a secret that a command of git shows without naming it.
 fn shown_by_git(looks: &SecretLooks<'_>, step: &CommandStep, known_to_git: FolderReader) -> Option<PathBuf> {
     // Git shows all that it knows, from whichever folder.
+    let by_settings = || git_patches::obeys_settings_in_files(&step.words) && looks.git_prints_patches();
     let reader = match git_reader(step) {
         Some(FolderReader::Git) => Some(known_to_git),
+        None if by_settings() => Some(known_to_git),
         reader => reader,
     };
     let known = reader.and_then(|reader| looks.read_by(Path::new(""), reader).into_iter().next());
     let known = known.or_else(|| reader.and_then(|_| git_objects::stashed(looks, step)));
     // An object may have the content of each.
-    let any = || looks.read_by(Path::new(""), FolderReader::Everything).into_iter().next();
+    let all = [FolderReader::Everything, FolderReader::Git];
+    let any = || all.iter().find_map(|reader| looks.read_by(Path::new(""), *reader).into_iter().next());
     known.or_else(|| any().filter(|_| git_objects::shows_other_than_commits(looks, step)))
 }
 

@@ -33,6 +33,8 @@ const MOST_PLACES: usize = 2_000;
 pub(crate) struct FollowedPlaces {
     places: Vec<FollowedPlace>,
     git_secrets: Vec<GitSecret>,
+    /// Whether a setting makes git print patches where it would print only names.
+    git_prints_patches: bool,
 }
 
 /// A password or a token in the settings of git.
@@ -72,6 +74,11 @@ impl FollowedPlaces {
     /// Returns the passwords and tokens in the settings of all repositories, and in those of the account.
     pub(in crate::files) fn into_git_secrets(self) -> Vec<GitSecret> {
         self.git_secrets
+    }
+
+    /// Returns whether a setting of a repository or of the account makes git print patches where it would print only names.
+    pub(in crate::files) fn git_prints_patches(&self) -> bool {
+        self.git_prints_patches
     }
 
     /// Adds what a path leads to inside, and every link on the way.

@@ -6,7 +6,7 @@
 //!
 //! Not here: reading objects, which git does itself (`haft-runtime`).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,10 @@ impl GitStores {
                 if seen.insert(store.clone()) {
                     let heads = heads_of(&store);
                     settings.extend(self.settings_of(&heads, repository));
-                    stores.push(self.store(store, &heads));
+                    // Where it has no objects git reads nothing.
+                    if store.join("objects").is_dir() {
+                        stores.push(self.store(store, &heads));
+                    }
                 }
             }
         }
@@ -175,6 +178,13 @@ fn read(path: &Path, most: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Returns the paths that the index of a repository lists; nothing if it cannot be read.
+pub(super) fn tracked_paths(repository: &Path) -> Option<HashSet<PathBuf>> {
+    let index = git_dir(repository).map(|git_dir| git_dir.join("index")).filter(|index| index.exists());
+    let Some(index) = index else { return Some(HashSet::new()) };
+    git_index::paths(&read(&index, LARGEST_INDEX)?).map(|paths| paths.into_iter().collect())
+}
+
 /// Returns git's folder of a repository: in it, where a file in it says, or itself where it is a bare one.
 fn git_dir(repository: &Path) -> Option<PathBuf> {
     let dot = repository.join(".git");
@@ -270,6 +280,7 @@ mod tests {
         let scene = tempfile::tempdir().expect("there is room");
         let folder = scene.path();
         put(folder, ".git/HEAD", "ref: refs/heads/main\n");
+        put(folder, ".git/objects/x", "");
         put(folder, ".git/refs/heads/main", "a");
         put(folder, ".git/refs/heads/deep/er/x", "a");
         put(folder, ".git/worktrees/w/HEAD", "a");
@@ -296,6 +307,7 @@ mod tests {
     fn where_there_are_too_many_folders_of_references_each_look_finds_another_state() {
         let scene = tempfile::tempdir().expect("there is room");
         put(scene.path(), ".git/HEAD", "ref: refs/heads/main\n");
+        put(scene.path(), ".git/objects/x", "");
         for number in 0..MOST_FOLDERS {
             put(scene.path(), &format!(".git/refs/x/{number}/y"), "a");
         }
@@ -310,13 +322,15 @@ mod tests {
         let folder = scene.path();
         let id = |letter: &str| letter.repeat(40);
         put(folder, ".git/HEAD", "ref: refs/heads/main\n");
+        put(folder, ".git/objects/x", "");
+        put(folder, "empty/.git/HEAD", "ref: refs/heads/main\n");
         put(folder, ".git/FETCH_HEAD", &format!("{}\tnot-for-merge\tbranch 'x'\n{}\t\tbranch 'y'\n", id("a"), id("b")));
         put(folder, ".git/worktrees/w/rebase-merge/autostash", &id("c"));
         for module in [".git/modules/one", ".git/modules/deep/two", "bare.git"] {
             put(folder, &format!("{module}/HEAD"), "ref: refs/heads/main\n");
             put(folder, &format!("{module}/objects/x"), "");
         }
-        let (found, _) = GitStores::default().look(&[folder.to_owned(), folder.join("bare.git")]);
+        let (found, _) = GitStores::default().look(&[folder.to_owned(), folder.join("bare.git"), folder.join("empty")]);
         let dirs: Vec<_> = found.iter().map(|store| store.git_dir.strip_prefix(folder).expect("it is in it")).collect();
         let wanted = [".git", ".git/modules/one", ".git/modules/deep/two", "bare.git"];
         assert_eq!(BTreeSet::from_iter(dirs), BTreeSet::from_iter(wanted.iter().map(Path::new)));

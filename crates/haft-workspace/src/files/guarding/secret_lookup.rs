@@ -24,6 +24,11 @@ impl Workspace {
         FollowedPlaces::look(&self.root).into_git_secrets()
     }
 
+    /// Returns whether a setting in a file makes git print patches where it would print only names: `stash.showPatch`.
+    pub fn git_prints_patches(&self) -> bool {
+        FollowedPlaces::look(&self.root).git_prints_patches()
+    }
+
     /// Returns whether a word names an object of git that is no commit, by a reference or by the beginning of its name.
     ///
     /// Such an object may have the content of any file, also of one that git ignores.

@@ -6,6 +6,7 @@
 //! Not here: which texts in them are secret, and hiding those (`haft-runtime`).
 
 mod built;
+mod tracked;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -21,7 +22,6 @@ use haft_contract::files::guarded::{
 use haft_contract::files::path::{Extent, FileLocation, RawPath, Target};
 use haft_contract::files::search::{DotfilePolicy, IgnorePolicy};
 use haft_contract::files::stamp::FileStamp;
-use haft_contract::outcome::kinds::ErrorKind;
 use rustix::fs::{FileType, OFlags};
 use tokio_util::sync::CancellationToken;
 
@@ -34,7 +34,6 @@ use crate::files::read::names::{Letters, NameGlobs};
 use crate::files::read::open::WorkspaceRoot;
 use crate::files::searching::walk::{TreeWalk, WalkOptions};
 use crate::history::earlier_secrets::earlier_secrets;
-use crate::history::git_index;
 use crate::state::journal::Journal;
 use built::BuiltFolders;
 
@@ -94,9 +93,12 @@ pub(in crate::files) struct Signs {
 }
 
 impl SecretFiles {
-    /// Knows of secret files that were changed earlier, too.
-    pub(in crate::files) fn with_earlier(journal: Journal) -> Self {
-        Self { known: Mutex::new(SecretFileIndex { journal: Some(journal), ..SecretFileIndex::default() }) }
+    /// Knows of secret files that were changed earlier, too. What is in the folders stays known; the next look finds the
+    /// content of all files new.
+    pub(in crate::files) fn know_earlier(&self, journal: Journal) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let SecretFileIndex { folders, names, .. } = std::mem::take(&mut *known);
+        *known = SecretFileIndex { folders, names, journal: Some(journal), ..SecretFileIndex::default() };
     }
 
     /// Looks again.
@@ -191,15 +193,18 @@ impl SecretFiles {
         let mut places = self.names(root);
         places.extend(self.other_names(root, &places));
         places.sort();
+        if reader == FolderReader::Git {
+            let tracked = self.tracked(root);
+            places.retain(|place| tracked.iter().any(|paths| paths.may_have(place)));
+            // Git also shows what is missing in the workspace, and what lies beside it in the same repository.
+            places.extend(tracked.into_iter().flat_map(|paths| paths.secrets));
+            places.sort();
+            places.dedup();
+        }
         places.retain(|place| place.starts_with(folder));
         let hidden = match reader {
             _ if places.is_empty() => return places,
-            FolderReader::Everything => return places,
-            FolderReader::Git => {
-                let tracked = tracked(root);
-                places.retain(|place| tracked.as_ref().is_none_or(|tracked| tracked.contains(place)));
-                return places;
-            }
+            FolderReader::Everything | FolderReader::Git => return places,
             FolderReader::NotIgnored => DotfilePolicy::Show,
             FolderReader::NotIgnoredOrHidden => DotfilePolicy::Skip,
         };
@@ -214,22 +219,6 @@ fn is_under_own_rules(root: &WorkspaceRoot, place: &Path) -> bool {
     const OWN_RULES: [&str; 4] = [".rgignore", ".agignore", ".fdignore", ".ackrc"];
     let has = |folder: &Path, name: &str| root.open_place(&folder.join(name), OFlags::PATH | OFlags::NOFOLLOW).is_ok();
     place.ancestors().skip(1).any(|folder| OWN_RULES.iter().any(|name| has(folder, name)))
-}
-
-/// Returns the paths that git knows; nothing where its index is not understood.
-fn tracked(root: &WorkspaceRoot) -> Option<HashSet<PathBuf>> {
-    const LARGEST_INDEX: u64 = 64 * 1024 * 1024;
-    let index = Target::Inside(FileLocation::new(".git/index", Extent::Entry));
-    match copy::copy(root, &index, LARGEST_INDEX) {
-        Ok(copy) => git_index::paths(&copy.bytes).map(|paths| paths.into_iter().collect()),
-        Err(error) if error.kind == ErrorKind::MissingFile => {
-            // A worktree has it elsewhere; then everything may be known.
-            let is_file = root.open_place(Path::new(".git"), OFlags::PATH | OFlags::DIRECTORY).is_err()
-                && root.open_place(Path::new(".git"), OFlags::PATH).is_ok();
-            (!is_file).then(HashSet::new)
-        }
-        Err(_) => None,
-    }
 }
 
 /// Returns the secret files that a walk meets.
@@ -324,15 +313,16 @@ impl SecretFileIndex {
 
     /// Returns what is in a folder, as it was seen last where it has not changed since.
     fn folder(&mut self, root: &WorkspaceRoot, place: &Path, opened: Option<&OwnedFd>) -> Option<Arc<Folder>> {
-        let stat = match opened {
-            Some(opened) => rustix::fs::fstat(opened),
-            None => rustix::fs::fstat(root.open_place(place, OFlags::PATH | OFlags::DIRECTORY).ok()?),
-        };
-        let stamp = stamp_of(&stat.ok()?);
-        if let Some(seen) = self.folders.get(place).filter(|seen| seen.stamp == stamp) {
+        let seen = self.folders.get(place);
+        let (stat, readable) = look_at(root, place, (opened, seen))?;
+        let stamp = stamp_of(&stat);
+        if let Some(seen) = seen.filter(|seen| seen.stamp == stamp) {
             return Some(seen.clone());
         }
-        let opened = root.open_place(place, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
+        let opened = match readable {
+            Some(opened) => opened,
+            None => open_to_read(root, place)?,
+        };
         let (folders, secrets, links) = Default::default();
         let mut folder = Folder { stamp, folders, secrets, has_git: false, is_bare: false, built: Vec::new(), links };
         let mut parts_of_git = 0;
@@ -396,6 +386,29 @@ impl SecretFileIndex {
         };
         self.files.insert(place.to_owned(), copy.version.stamp);
         look.changed.push(SecretFile::of(place.display().to_string(), &copy.bytes));
+    }
+}
+
+fn open_to_read(root: &WorkspaceRoot, place: &Path) -> Option<OwnedFd> {
+    root.open_place(place, OFlags::RDONLY | OFlags::DIRECTORY).ok()
+}
+
+/// Returns the facts of a folder. One that is new is opened only once, to be read.
+fn look_at(
+    root: &WorkspaceRoot,
+    place: &Path,
+    (opened, seen): (Option<&OwnedFd>, Option<&Arc<Folder>>),
+) -> Option<(rustix::fs::Stat, Option<OwnedFd>)> {
+    match opened {
+        Some(opened) => Some((rustix::fs::fstat(opened).ok()?, None)),
+        None if seen.is_none() => {
+            let opened = open_to_read(root, place)?;
+            Some((rustix::fs::fstat(&opened).ok()?, Some(opened)))
+        }
+        None => {
+            let opened = root.open_place(place, OFlags::PATH | OFlags::DIRECTORY).ok()?;
+            Some((rustix::fs::fstat(opened).ok()?, None))
+        }
     }
 }
 

@@ -135,7 +135,9 @@ impl AgentToolKind {
                 folders: input.readings(narrowing::COMMAND_FOLDERS)?,
                 leaves_sandbox: input.says("dangerouslyDisableSandbox"),
             },
-            AgentToolKind::Files(deed) => AgentCallEffect::Files(vec![(deed, input.needed(PATHS)?)]),
+            AgentToolKind::Files(deed) => {
+                AgentCallEffect::Files(readings_of(input.needed(PATHS)?).into_iter().map(|path| (deed, path)).collect())
+            }
             AgentToolKind::ManyFiles => {
                 let keys = ["include", "paths"].into_iter().filter(|key| input.says(key));
                 let lists: Vec<Vec<String>> = keys.map(|key| input.list(key)).collect::<Result<_, _>>()?;
@@ -146,7 +148,7 @@ impl AgentToolKind {
                 if let Some(pattern) = patterns.iter().find(|pattern| narrowing::may_lead_anywhere(pattern)) {
                     return Err(format!("haft does not know where {pattern:?} leads"));
                 }
-                AgentCallEffect::ManyFiles(patterns)
+                AgentCallEffect::ManyFiles(patterns.into_iter().flat_map(readings_of).collect())
             }
             AgentToolKind::Patch => {
                 let text = input.needed(&["command", "input", "patch"])?;
@@ -180,6 +182,13 @@ impl AgentToolKind {
     }
 }
 
+/// Returns a path as it stands, and without the white space around it, if there is any: Claude Code removes it before it
+/// opens the file.
+fn readings_of(path: String) -> Vec<String> {
+    let bare = path.trim_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}').to_owned();
+    if bare.is_empty() || bare == path { vec![path] } else { vec![path, bare] }
+}
+
 /// The arguments of a call of an agent's tool.
 struct AgentToolInput<'a> {
     tool: &'a str,
@@ -210,7 +219,8 @@ impl AgentToolInput<'_> {
         let text = self.one(argument.names)?;
         let own = (argument.own)(self.tool, self.form);
         let counts = own.iter().any(|key| self.fields.get(*key).is_some_and(Value::is_string));
-        Ok(if text.is_none() || counts { vec![text] } else { vec![None, text] })
+        let is_open = text.is_none() || !counts;
+        Ok(is_open.then_some(None).into_iter().chain(text.into_iter().flat_map(readings_of).map(Some)).collect())
     }
 
     /// Returns whether a search names files and shows none of their lines. Claude Code does so unless it is told to show

@@ -24,6 +24,11 @@ pub(in crate::other_agents::guard) fn shows_other_than_commits(looks: &SecretLoo
     let subcommand = subcommand_of(&step.words).unwrap_or_default();
     let asks_for_kind =
         subcommand == "cat-file" && step.words.iter().any(|word| matches!(word.as_str(), "-t" | "-s" | "-e"));
+    // In a format `%(raw)` is the content of whatever a reference names.
+    let lists_refs = matches!(subcommand.as_str(), "for-each-ref" | "tag" | "branch");
+    if lists_refs && step.words.iter().any(|word| word.contains("%(raw") || word.contains('…')) {
+        return true;
+    }
     if asks_for_kind || NAMING.contains(&subcommand.as_str()) {
         return false;
     }

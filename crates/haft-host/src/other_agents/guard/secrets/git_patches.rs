@@ -1,6 +1,7 @@
 //! Finds options and settings of git that make a command show patches where it would show only names.
 
 use super::git_objects::subcommand_of;
+use super::{has_letter, has_option};
 
 /// Options of `git stash show` that print names, sizes or numbers of lines, and nothing of what is in the files.
 const NAMING: &[&str] = &[
@@ -89,6 +90,21 @@ pub(super) fn setting_switches_patches_on(words: &[String]) -> bool {
     apart.chain(attached).any(switches)
 }
 
+/// Returns whether settings in files decide if a git command prints patches: `stash.showPatch` for `git stash show`, and
+/// `commit.verbose` for a commit that is only tried, or whose message is written in an editor.
+pub(super) fn obeys_settings_in_files(words: &[String]) -> bool {
+    let says = |options: &[&str]| words.iter().any(|word| options.iter().any(|option| word.starts_with(option)));
+    match subcommand_of(words).as_deref() {
+        Some("stash") => words.iter().any(|word| word == "show"),
+        Some("commit") => {
+            let has_message =
+                has_letter(words, "mFC") || says(&["--message", "--file", "--reuse-message", "--no-edit"]);
+            !has_message || has_option(words, "--dry-run") || says(&["--porcelain", "--short", "--long"])
+        }
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +127,28 @@ mod tests {
         }
         for line in ["git stash push -m x", "git log -w", "git stash list -w", "git show -w"] {
             assert!(!stash_show_may_print_patch(&words(line)), "{line}");
+        }
+    }
+
+    #[test]
+    fn settings_in_files_count_where_the_words_leave_it_to_them() {
+        for line in [
+            "git stash show",
+            "git stash show stash@{1}",
+            "git -C . stash show -u",
+            "git commit --dry-run",
+            "git commit -a --dry-run -m x",
+            "git commit --dry",
+            "git commit --porcelain -m x",
+            "git commit",
+            "git commit --amend",
+        ] {
+            assert!(obeys_settings_in_files(&words(line)), "{line}");
+        }
+        for line in
+            ["git stash", "git stash list", "git commit -m x", "git commit -am x", "git commit --amend --no-edit"]
+        {
+            assert!(!obeys_settings_in_files(&words(line)), "{line}");
         }
     }
 

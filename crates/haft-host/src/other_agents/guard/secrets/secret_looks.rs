@@ -16,6 +16,7 @@ pub(in crate::other_agents::guard) struct SecretLooks<'w> {
     same: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
     objects: RefCell<HashMap<String, bool>>,
     stashed: OnceCell<Vec<StashedSecret>>,
+    git_prints_patches: OnceCell<bool>,
 }
 
 impl<'w> SecretLooks<'w> {
@@ -26,6 +27,7 @@ impl<'w> SecretLooks<'w> {
             same: RefCell::default(),
             objects: RefCell::default(),
             stashed: OnceCell::new(),
+            git_prints_patches: OnceCell::new(),
         }
     }
 
@@ -44,6 +46,11 @@ impl<'w> SecretLooks<'w> {
     /// Returns secrets among untracked files in a git stash.
     pub(in crate::other_agents::guard) fn stashed(&self) -> &[StashedSecret] {
         self.stashed.get_or_init(|| self.workspace.stashed_secrets())
+    }
+
+    /// Returns whether a setting in a file makes git print patches where it would print only names.
+    pub(in crate::other_agents::guard) fn git_prints_patches(&self) -> bool {
+        *self.git_prints_patches.get_or_init(|| self.workspace.git_prints_patches())
     }
 
     /// Returns the secret file of which a file is another name.

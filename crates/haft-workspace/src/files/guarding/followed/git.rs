@@ -23,6 +23,8 @@ const MOST_HOOKS: usize = 200;
 const ENTRIES: [&str; 8] =
     ["hooks", "config", "config.worktree", "commondir", "info", "info/attributes", "remotes", "branches"];
 
+/// Settings, in small letters, that make a command of git print patches where it would print only names.
+const PRINTING: &[&str] = &["stash.showpatch", "commit.verbose"];
 /// Looks at repositories.
 pub(super) struct Repositories<'a> {
     pub(super) root: &'a WorkspaceRoot,
@@ -88,6 +90,7 @@ impl Repositories<'_> {
         self.files += 1;
         let Some(text) = text_of(file) else { return };
         for (key, value) in settings(&text).into_iter().filter(|(_, value)| !value.is_empty()) {
+            self.followed.git_prints_patches |= PRINTING.contains(&key.as_str()) && !is_off(&value);
             if is_secret_git_setting(&key) || is_secret_address(&value) || is_secret_address(&key) {
                 self.followed.git_secrets.push(GitSecret { key: without_address(&key), file: file.to_owned() });
             }
@@ -147,6 +150,11 @@ impl RepositoryPaths {
         let common = text_of(&git.join("commondir")).map_or_else(|| git.clone(), |text| git.join(text.trim()));
         Some(Self { top: top.to_owned(), git, common })
     }
+}
+
+/// Returns whether a value switches a setting off.
+fn is_off(value: &str) -> bool {
+    ["false", "no", "off", "0"].iter().any(|off| value.eq_ignore_ascii_case(off))
 }
 
 /// Returns a key without the address in it, which may hold a password: `http.….extraheader`.

@@ -206,6 +206,25 @@ fn what_any_setting_of_any_file_of_git_names_is_followed() {
 }
 
 #[test]
+fn a_setting_of_any_file_of_git_that_prints_patches_is_seen() {
+    for (file, besides) in FILES.iter().filter(|(file, _)| !file.contains("modules")) {
+        for (text, prints) in [
+            ("[stash]\n\tshowPatch = true", true),
+            ("[Stash]\n\tSHOWPATCH", true),
+            ("[commit]\n\tverbose = 2", true),
+            ("[stash]\n\tshowPatch = False", false),
+            ("[commit]\n\tverbose = 0", false),
+            ("[stash]\n\tshowStat = true", false),
+        ] {
+            let scene = FollowedPlacesFixture::new();
+            besides.iter().for_each(|(path, text)| scene.file(path, text));
+            scene.file(file, text);
+            assert_eq!(scene.followed().git_prints_patches(), prints, "{file}: {text}");
+        }
+    }
+}
+
+#[test]
 fn every_word_of_a_program_that_names_a_path_is_followed_also_where_nothing_is_there_yet() {
     let mut missed = Vec::new();
     for line in LINES {

@@ -6,6 +6,7 @@
 //!
 //! Not here: what differs (`read`), the words (`told`).
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::os::fd::AsFd;
@@ -67,7 +68,7 @@ pub(in crate::files::layer) struct JudgedDifference {
 /// Takes a difference apart.
 pub(in crate::files::layer) fn judge(roots: &[OpenRoot], keeps: &Keeps, difference: Difference) -> JudgedDifference {
     let repositories = roots.iter().map(|_| RepositoryJudge::default()).collect();
-    let followed = roots.first().map(OpenRoot::followed).unwrap_or_default();
+    let followed = OnceCell::new();
     let (refused_files, removed, judged) = Default::default();
     let mut judge = DifferenceJudge { roots, keeps, repositories, followed, refused_files, removed, judged };
     let mut left_out = difference.left_out;
@@ -100,7 +101,8 @@ pub(in crate::files::layer) struct DifferenceJudge<'a> {
     keeps: &'a Keeps,
     /// Judges the paths beneath each root.
     repositories: Vec<RepositoryJudge>,
-    followed: FollowedPlaces,
+    /// Looked up for the first change: most commands make none.
+    followed: OnceCell<FollowedPlaces>,
     /// Files whose names are refused.
     refused_files: Vec<RootedPath>,
     /// What goes.
@@ -148,6 +150,10 @@ impl DifferenceJudge<'_> {
         is_new_folder && self.keeps.some_of(&self.roots[found.spot.root].place_of(&found.spot.path))
     }
 
+    fn followed(&self) -> &FollowedPlaces {
+        self.followed.get_or_init(|| self.roots.first().map(OpenRoot::followed).unwrap_or_default())
+    }
+
     /// Says why a path is refused, if it is.
     fn refused(&mut self, found: &LayerChange) -> Option<&'static str> {
         let root = &self.roots[found.spot.root];
@@ -161,7 +167,7 @@ impl DifferenceJudge<'_> {
             // A link of such a name gives another meaning to whatever it leads to.
             .or_else(|| (is_link && guarded::may_hold_guarded(&place)).then_some(WHY_A_HOLDER))
             .or_else(|| root.is_named(&place).then_some(WHY_NAMED))
-            .or_else(|| self.followed.refuses(&place, found.kind()).then_some(WHY_FOLLOWED))
+            .or_else(|| self.followed().refuses(&place, found.kind()).then_some(WHY_FOLLOWED))
             .or_else(|| guarded::refused_from_commands(&place, found.kind()))
             .or_else(|| old_kind.and_then(|kind| guarded::refused_from_commands(&place, kind)))
             .or_else(|| self.plants_repository(found).then_some(WHY_A_REPOSITORY))
