@@ -275,7 +275,12 @@ impl Quick {
 }
 
 fn is_between(parts: &[(&str, &str)], name: &str) -> bool {
-    parts.iter().any(|(begin, end)| name.starts_with(begin) && name.ends_with(end))
+    let (first, last) = (name.as_bytes().first(), name.as_bytes().last());
+    // Each file of a tree is asked about: one byte at each end decides most pairs.
+    let may_fit = |begin: &str, end: &str| {
+        (begin.is_empty() || begin.as_bytes().first() == first) && (end.is_empty() || end.as_bytes().last() == last)
+    };
+    parts.iter().any(|(begin, end)| may_fit(begin, end) && name.starts_with(begin) && name.ends_with(end))
 }
 
 /// One entry of a list, taken apart.

@@ -232,6 +232,13 @@ fn cut(line: &[u8], at: usize, length: usize) -> FoundLine {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let at = at.min(line.len());
+    // Most lines fit: as many bytes are at most as many characters.
+    let whole = std::str::from_utf8(line).ok().filter(|text| text.len() <= length && text.is_char_boundary(at));
+    if let Some(text) = whole {
+        let match_at = text[..at].chars().count();
+        let (number, kind, text) = (0, LineKind::Context, text.to_owned());
+        return FoundLine { number, kind, text, match_at, cut_before: 0, cut_after: 0, cut_below: 0 };
+    }
     // Four bytes are enough for every character, so a window of bytes is cut before characters are counted.
     let reach = length.saturating_mul(4);
     let (start, end) = (at.saturating_sub(reach), at.saturating_add(reach).min(line.len()));
