@@ -37,7 +37,6 @@ const WITH_VALUE: &[&str] = &[
     "--path-separator",
     "--max-buffer-time",
     "--batch-size",
-    "--ignore-file",
 ];
 const MARKS: &[&str] = &["{}", "{/}", "{//}", "{.}", "{/.}"];
 
@@ -52,6 +51,8 @@ struct FdWords {
     /// The folder that it works in.
     base: Option<ShellValue>,
     commands: Vec<Vec<ShellValue>>,
+    /// Files with patterns.
+    lists: Vec<ShellValue>,
     doubts: bool,
 }
 
@@ -61,6 +62,7 @@ pub(crate) fn read(words: &[ShellValue]) -> ProgramReading {
     if told.doubts {
         reading.acts.push(RawEffect::Unknown("a word that may be a flag".to_owned()));
     }
+    reading.acts.extend(told.lists.iter().map(|list| RawEffect::Path(PathEffect::Read, list.clone())));
     let asked = told.operands.first().and_then(ShellValue::known).and_then(|pattern| name_asked_for(pattern, words));
     let names = FindNames { asked: asked.into_iter().collect(), may_be_others: true };
     let mut paths = told.paths;
@@ -115,6 +117,8 @@ impl FdWords {
         match name {
             "--exec" | "--exec-batch" => self.command(attached, rest),
             "--search-path" => self.paths.extend(attached.or_else(|| rest.next().cloned())),
+            // A line of it that is no pattern is shown in the error.
+            "--ignore-file" => self.lists.extend(attached.or_else(|| rest.next().cloned())),
             "--base-directory" => self.base = attached.or_else(|| rest.next().cloned()),
             name if WITH_VALUE.contains(&name) => {
                 if attached.is_none() {
