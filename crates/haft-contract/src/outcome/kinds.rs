@@ -219,6 +219,7 @@ mod tests {
         for (index, facts) in TABLE.iter().enumerate() {
             assert_eq!(facts.kind as usize, index, "{} is out of order", facts.code);
             assert_eq!(ErrorKind::from_code(facts.code), Some(facts.kind));
+            assert_eq!(facts.kind.facts(), facts);
         }
         assert_eq!(ErrorKind::Bug as usize, TABLE.len() - 1);
     }
