@@ -236,6 +236,23 @@ mod tests {
     }
 
     #[test]
+    fn the_classes_of_tunacode_are_those_of_its_documents() {
+        use ErrorKind::*;
+        let classes: [(&str, &[ErrorKind]); 5] = [
+            ("ModelRetry", &[MissingFile, AlreadyExists, NoMatch, UnknownTool]),
+            ("FileOperationError", &[IsFolder, Binary, BadEncoding, Permission, Io]),
+            ("ToolExecutionError", &[Denied, Failed, TimedOut, Bug]),
+            ("UserAbortError", &[NeedsApproval, Declined, Cancelled]),
+            ("ValidationError", &[BadCall, BadArguments]),
+        ];
+        for (class, kinds) in classes {
+            for kind in kinds {
+                assert_eq!(kind.name_in(Vocabulary::Tunacode), class, "{kind:?}");
+            }
+        }
+    }
+
+    #[test]
     fn foreign_names_are_words_of_the_foreign_vocabulary() {
         for facts in TABLE {
             assert!(
