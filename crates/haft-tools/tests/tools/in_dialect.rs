@@ -68,6 +68,16 @@ async fn every_dialect_shows_its_own_names_and_understands_older_ones() {
 }
 
 #[tokio::test]
+async fn the_file_comes_first_in_the_tools_of_tunacode_for_files() {
+    let catalog = catalog("tunacode").await;
+    for tool in ["read_file", "write_file", "update_file"] {
+        let entry = catalog.find(tool).expect("the dialect has it");
+        let first = entry.shown().input_schema["properties"].as_object().and_then(|all| all.keys().next());
+        assert_eq!(first.map(String::as_str), Some("filepath"), "{tool}");
+    }
+}
+
+#[tokio::test]
 async fn the_example_of_every_tool_fits_what_is_shown() {
     for name in &NAMES[1..] {
         for entry in catalog(name).await.list() {
