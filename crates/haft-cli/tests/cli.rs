@@ -140,6 +140,9 @@ fn a_missing_file_exits_1_with_what_is_missing_what_is_near_and_the_next_step() 
         "src/mian.rs does not exist. Near: src/main.rs.\nNext: use one of these, or call \"list_dir\" on src\n"
     );
     assert_eq!(said.out, "");
+    let record = Place::new().haft(&["call", "--json", "read_file", "path=src/mian.rs"], "").out;
+    let record: Value = serde_json::from_str(&record).expect("one record");
+    assert_eq!(record["error"]["kind"], "missing_file");
 }
 
 #[test]
