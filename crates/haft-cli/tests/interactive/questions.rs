@@ -28,6 +28,17 @@ fn a_yes_for_longer_answers_the_next_question_too() {
 }
 
 #[test]
+fn yolo_answers_every_ordinary_question_from_then_on() {
+    let place = place();
+    let model = ScriptedModel::start(ModelScript::of([writes("b.txt"), ScriptedTurn::text("It is there.")]));
+    let mut screen = Screen::chat(&place, &model, &[]);
+    screen.shows("scripted at").types("/yolo\r").shows("haft answers every ordinary question with yes");
+    screen.types("write it\r").shows("It is there.");
+    assert!(place.path("ws/b.txt").exists());
+    assert_eq!(screen.leaves(), 0);
+}
+
+#[test]
 fn neither_enter_nor_a_paste_nor_an_unknown_key_answers() {
     let place = place();
     let told = ScriptedTurn::text("Then not.").expect(Expect::tool_result_contains("use another name"));
