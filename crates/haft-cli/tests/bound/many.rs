@@ -1,6 +1,8 @@
 use std::time::Instant;
 
 use haft_contract::call::{RawArguments, ToolCall};
+use haft_runtime::events::{CallEvent, CallEventContent};
+use haft_runtime::pipeline::stage::CallStage;
 use serde_json::{Value, json};
 
 use crate::workshop::{Workshop, text};
@@ -63,9 +65,18 @@ async fn a_tool_that_must_be_alone_is_alone_and_others_are_not() {
     let Some(workshop) = Workshop::with_python(MODULE) else { return };
     let workshop = workshop.function("alone", "effects: []\ndisable_parallel: true");
     let calls = (0..4).map(|_| ToolCall::new("alone", RawArguments::from(json!({}))));
+    let mut events = workshop.runtime().events().subscribe();
     let results = workshop.runtime().call_all(workshop.session(), calls.collect()).await;
     let inside: Vec<Option<Value>> = results.into_iter().map(|result| result.data).collect();
     assert_eq!(inside, vec![Some(json!(1)); 4]);
+    // However fast they are: each comes through the gate when the one before has ended.
+    let gate_or_end = |event: &CallEvent| match event.what {
+        CallEventContent::StageFinished { stage: CallStage::Gate, .. } => Some("gate"),
+        CallEventContent::Finished(_) => Some("end"),
+        _ => None,
+    };
+    let order: Vec<&str> = std::iter::from_fn(|| events.try_next()).filter_map(|event| gate_or_end(&event)).collect();
+    assert_eq!(order, ["gate", "end"].repeat(4));
 }
 
 #[tokio::test]
