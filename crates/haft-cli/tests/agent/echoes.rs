@@ -85,6 +85,7 @@ fn passwords_in_settings_of_git_are_hidden_from_the_first_call_on() {
     let url = format!("https://ann:{CANARY}@example.com/a.git");
     for script in [
         "git init -q; git remote add origin $U".to_owned(),
+        "git init -q; git config sendemail.smtppass $V".to_owned(),
         "git init -q; git config http.extraheader \"AUTHORIZATION: bearer $V\"".to_owned(),
         "git init -q; git config --file more remote.origin.url $U; git config include.path ../more".to_owned(),
         "git init -q; git config url.$U.insteadOf https://example.com".to_owned(),
