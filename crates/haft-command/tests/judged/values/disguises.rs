@@ -104,6 +104,12 @@ fn disguised() -> impl Strategy<Value = String> {
     (simple, around).prop_map(|(command, around)| around.iter().fold(command, |script, around| around(&script)))
 }
 
+/// Whether the reader came to its end. Where it panics, the command has one step that says so.
+fn is_read(command: &str) -> bool {
+    let steps = steps_in_scene(command);
+    !steps.is_empty() && !steps.iter().any(|step| step.to_string().contains("fail to read it"))
+}
+
 /// A command with a few bytes taken out, doubled or put in.
 fn mutated() -> impl Strategy<Value = String> {
     let piece = proptest::sample::select(
@@ -130,13 +136,13 @@ proptest! {
 
     #[test]
     fn a_mutated_command_breaks_nothing(command in mutated()) {
-        prop_assert!(!steps_in_scene(&command).is_empty());
+        prop_assert!(is_read(&command), "{}", command);
     }
 
     #[test]
     fn any_text_breaks_nothing(text in any::<String>(), more in "[-a-z $(){}<>|&;'\"`\\\\\n#=*~/\\[\\]!]{0,80}") {
-        prop_assert!(!steps_in_scene(&text).is_empty());
-        prop_assert!(!steps_in_scene(&more).is_empty());
+        prop_assert!(is_read(&text), "{}", text);
+        prop_assert!(is_read(&more), "{}", more);
     }
 }
 
