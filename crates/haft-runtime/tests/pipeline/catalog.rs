@@ -11,7 +11,7 @@ use haft_runtime::catalogue::entry::CatalogEntry;
 use haft_runtime::catalogue::toolset::{Preset, ToolList, Toolset, ToolsetExt};
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
-use haft_testkit::tools::{Add, PutTool};
+use haft_testkit::tools::{Add, PutTool, Swap};
 use serde_json::{Value, json};
 
 fn tools() -> ToolList {
@@ -87,7 +87,8 @@ async fn words_for_other_arguments_are_refused() {
 async fn a_clash_names_both_and_the_cure_and_leaves_the_catalogue_as_it_was() {
     let catalog = Catalog::default();
     catalog.add(&tools()).await.expect("the first goes in");
-    let other = ToolList::new("others", [Arc::new(Typed::new(PutTool)) as Arc<dyn AnyTool>]);
+    let both: [Arc<dyn AnyTool>; 2] = [Arc::new(Typed::new(Swap)), Arc::new(Typed::new(PutTool))];
+    let other = ToolList::new("others", both);
     snapshot!(catalog.add(&other).await.expect_err("the second does not").to_string(), @r#"two tools are called "put": one from numbers, one from others; show one of them under another name (`renamed`, `prefixed`), leave one out (`without`), or replace the first (`replace`)"#);
     assert_eq!(catalog.len(), 2);
     catalog.replace(Arc::new(Typed::new(PutTool))).expect("a replacement is explicit");
