@@ -28,7 +28,7 @@ async fn a_tool_that_breaks_the_rules_is_found() {
     };
     let dishonest: Arc<dyn AnyTool> = Arc::new(Redescribed { inner: Arc::new(Typed::new(Misbehave)), spec });
     let found = problems(&dishonest).await.join("\n");
-    assert!(found.contains("had not planned"), "{found}");
+    assert!(found.contains("fails: The tool tried to create unplanned.txt, which it had not planned"), "{found}");
 }
 
 /// A tool with other words.
