@@ -76,18 +76,15 @@ fn answer(options: (&Options, GuardMode), bytes: &[u8]) -> String {
 
 /// Answers with what is judged, and prepares for the call if it may be made.
 fn judge(options: (&Options, GuardMode), event: &GuardEvent) -> GuardAnswer {
-    let unjudged = |error: &anyhow::Error, redactor: &Redactor| {
-        GuardAnswer::unjudged(event.recipient, &format!("{error:#}"), redactor)
-    };
     let call_judge = match AgentCallJudge::open(options, event) {
         Ok(call_judge) => call_judge,
-        Err(error) => return unjudged(&error, &Redactor::default()),
+        Err(error) => return unjudged(event, &error, &Redactor::default()),
     };
     // Before the judge looks: a file is told of once.
     let redactor = call_judge.redactor();
     let AgentCallJudgement { ruling, follows } = match call_judge.judge(event) {
         Ok(judged) => judged,
-        Err(error) => return unjudged(&error, &redactor),
+        Err(error) => return unjudged(event, &error, &redactor),
     };
     let answer = GuardAnswer::of(event.recipient, &ruling, &redactor);
     if options.1 == GuardMode::Judges || !answer.lets_run() {
@@ -95,10 +92,27 @@ fn judge(options: (&Options, GuardMode), event: &GuardEvent) -> GuardAnswer {
     }
     match Recording::of(&call_judge, event).before(follows, &redactor) {
         Ok(input) => answer.with_input(input),
-        // Without the ticket the command would run without the sandbox for which it was judged.
-        Err(error) => judge((options.0, GuardMode::Judges), event)
+        Err(error) => judge_without_record(options.0, event)
             .with_remark(&format!("haft can only judge it: {error:#}. It cannot be undone.")),
     }
+}
+
+/// Judges again a call that haft could not prepare for: a command would run without the sandbox for which it was judged,
+/// and nothing could undo an edit.
+fn judge_without_record(options: &Options, event: &GuardEvent) -> GuardAnswer {
+    let call_judge = match AgentCallJudge::open((options, GuardMode::Judges), event) {
+        Ok(call_judge) => call_judge.recording_nothing(),
+        Err(error) => return unjudged(event, &error, &Redactor::default()),
+    };
+    let redactor = call_judge.redactor();
+    match call_judge.judge(event) {
+        Ok(judged) => GuardAnswer::of(event.recipient, &judged.ruling, &redactor),
+        Err(error) => unjudged(event, &error, &redactor),
+    }
+}
+
+fn unjudged(event: &GuardEvent, error: &anyhow::Error, redactor: &Redactor) -> GuardAnswer {
+    GuardAnswer::unjudged(event.recipient, &format!("{error:#}"), redactor)
 }
 
 /// Records what a call has changed. Returns what the user has to know.

@@ -261,3 +261,33 @@ fn where_state_cannot_be_written_a_command_is_judged_without_the_sandbox() {
         assert_eq!(decision, judged, "{command}: {reason}");
     }
 }
+
+#[test]
+fn where_state_cannot_be_written_only_the_yes_to_all_answers_for_an_edit() {
+    let place = Place::new();
+    place.put("ws/a.txt", "one\n");
+    place.put("file", "");
+    let edits = [
+        ("Edit", json!({ "file_path": place.path("ws/a.txt"), "old_string": "one", "new_string": "uno" })),
+        ("Write", json!({ "file_path": place.path("ws/new.txt"), "content": "x" })),
+    ];
+    for (tool, input) in edits {
+        let answer = |yes: &str, mode: &str| {
+            let mut event: Value = serde_json::from_str(&place.event(tool, &input)).expect("it is JSON");
+            event["permission_mode"] = mode.into();
+            let mut guard = place.command(&["guard", yes]);
+            guard.current_dir("/").env("XDG_STATE_HOME", place.path("file/nope"));
+            decision_in(&said(guard, event.to_string()))
+        };
+        let (decision, reason) = answer("--yes", "default");
+        assert_eq!(decision, "ask", "{tool}: {reason}");
+        assert!(reason.contains("--yes does not answer that; --yes=all does."), "{tool}: {reason}");
+        assert!(reason.contains("It cannot be undone."), "{tool}: {reason}");
+        let (decision, reason) = answer("--yes", "bypassPermissions");
+        assert_eq!(decision, "deny", "{tool}: {reason}");
+        for mode in ["default", "bypassPermissions"] {
+            let (decision, reason) = answer("--yes=all", mode);
+            assert_eq!(decision, "allow", "{tool}: {reason}");
+        }
+    }
+}

@@ -95,6 +95,8 @@ pub(super) struct AgentCallJudge {
     mode: Mode,
     /// The yes that the user gave in advance.
     yes: Option<AdvanceYes>,
+    /// The yes that edits need.
+    needed_for_edits: AdvanceYes,
     /// Whether the agent only makes a plan.
     plans: bool,
     /// Whether the agent says that it does not ask.
@@ -146,6 +148,7 @@ impl AgentCallJudge {
             policy,
             mode,
             yes,
+            needed_for_edits: AdvanceYes::ToUndoable,
             plans,
             never_asks,
             leaves_questions,
@@ -154,6 +157,11 @@ impl AgentCallJudge {
             servers,
             is_served,
         })
+    }
+
+    /// Judges edits as changes that cannot be undone, because haft cannot keep what they replace.
+    pub(super) fn recording_nothing(self) -> Self {
+        Self { needed_for_edits: AdvanceYes::ToAll, ..self }
     }
 
     /// Returns what hides secrets in an answer.
@@ -178,7 +186,7 @@ impl AgentCallJudge {
                 return Ok(AgentCallJudgement { ruling, ..judged });
             }
             AgentCallEffect::Files(files) => {
-                let ruling = self.answered(self.files(&files, &folder)?, needed);
+                let ruling = self.answered_edit(self.files(&files, &folder)?);
                 let places = self.changed_places(&files, &folder);
                 return Ok(AgentCallJudgement { ruling, follows: Follows::Edit(places) });
             }
@@ -241,6 +249,14 @@ impl AgentCallJudge {
             }
             _ => ruling,
         }
+    }
+
+    /// Answers the question about an edit. If haft cannot undo the edit and the agent never asks, the edit is refused.
+    fn answered_edit(&self, ruling: Ruling) -> Ruling {
+        let ruling = self.answered(ruling, self.needed_for_edits);
+        let is_undoable = self.needed_for_edits == AdvanceYes::ToUndoable;
+        let is_unheard = self.never_asks && ruling.is_ordinary_question();
+        if is_unheard && !is_undoable { Ruling { class: Class::Dangerous, ..ruling } } else { ruling }
     }
 
     fn by_effects(&self, tool: &str, effects: &[Effect]) -> Ruling {
