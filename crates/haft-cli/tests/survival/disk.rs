@@ -135,6 +135,47 @@ fn a_disk_of_the_state_too_small_for_the_old_content_lets_nothing_be_changed() {
     assert!(place.leftovers().is_empty());
 }
 
+fn bash(command: &str) -> Value {
+    serde_json::json!({ "name": "bash", "arguments": { "command": command } })
+}
+
+#[test]
+fn what_a_command_wrote_into_a_full_disk_of_the_state_is_not_committed() {
+    let place = Place::new();
+    place.put("small.txt", "small\n");
+    place.put("other.txt", "other\n");
+    // The journal has room for a small record in its last page, and the layer has none.
+    let fill = r#"mount -t tmpfs -o size=2m none "$ROOT/state"
+        echo '{"name":"bash","arguments":{"command":"echo y > other.txt"}}' | (cd "$ROOT/ws" && "$@") > /dev/null
+        head -c 9999999 /dev/zero > "$ROOT/state/full"; true"#;
+    let Some((records, is_same)) = in_namespace(&place, fill, &[bash("echo new > small.txt; true")]) else { return };
+    assert_full(&records[0]);
+    assert!(is_same, "{records:?}");
+}
+
+#[test]
+fn a_command_that_fills_the_disk_of_the_state_changes_nothing_and_leaves_nothing_there() {
+    let place = Place::new();
+    place.put("small.txt", "small\n");
+    let setup = r#"mount -t tmpfs -o size=3m none "$ROOT/state""#;
+    let fills = "head -c 9999999 /dev/zero > big.bin; echo new > small.txt; true";
+    let calls = [bash(fills), bash("cat small.txt; ls"), bash("rm small.txt; echo small > small.txt")];
+    let Some((records, is_same)) = in_namespace(&place, setup, &calls) else { return };
+    assert!(is_same, "{records:?}");
+    assert_full(&records[0]);
+    for record in &records[1..] {
+        assert_eq!(record["status"], "ok", "when the layer is gone, there is space again: {record}");
+    }
+}
+
+fn assert_full(record: &Value) {
+    assert_eq!((&record["status"], &record["error"]["kind"]), (&"failed".into(), &"io".into()), "{record}");
+    assert_eq!(record["did"], "nothing", "{record}");
+    let what = record["error"]["what"].as_str().unwrap_or_default();
+    assert!(what.starts_with("The disk of haft's state is full") && what.contains("/state/haft/"), "{what}");
+    assert!(record["error"]["next"].to_string().contains("free some space"), "{record}");
+}
+
 #[test]
 fn a_read_only_disk_is_told_as_such() {
     let read_only = |folder: &str| {

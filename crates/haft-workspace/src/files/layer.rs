@@ -440,7 +440,8 @@ impl LayeredGround {
         let roots = self.open_roots().map_err(not_prepared)?;
         let (layers, mark, keeps) = (&*self.layers, self.mark, self.keeps.clone());
         let (own, is_sync) = (RefCell::new(own), false);
-        Ok(Settling { layers, mark, roots, keeps, errand, receipts, stop, own, is_sync })
+        let layer_folder = self.folder.as_ref().map(|folder| folder.beneath().to_owned());
+        Ok(Settling { layers, mark, roots, keeps, errand, receipts, stop, own, is_sync, layer_folder })
     }
 
     fn open_roots(&self) -> io::Result<Vec<OpenRoot>> {

@@ -1,5 +1,6 @@
 //! Commits or discards what a command changed, and reports it.
 
+pub(crate) mod free_space;
 pub(crate) mod keeping;
 pub(crate) mod meanwhile;
 pub(crate) mod moves;

@@ -120,6 +120,8 @@ pub(in crate::files::layer) struct Settling<'a> {
     pub(in crate::files::layer) own: RefCell<OwnCommits>,
     /// Whether the command goes on running.
     pub(in crate::files::layer) is_sync: bool,
+    /// The folder of the layers, if the command wrote into layers.
+    pub(in crate::files::layer) layer_folder: Option<PathBuf>,
 }
 
 impl Settling<'_> {
@@ -211,6 +213,7 @@ impl Settling<'_> {
         if !difference.is_within(caps) {
             return Err(report::too_much(&difference, caps));
         }
+        self.check_space(&difference)?;
         Ok(judge::judge(&self.roots, &self.keeps, difference))
     }
 
