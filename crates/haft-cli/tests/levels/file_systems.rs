@@ -3,7 +3,7 @@
 //! Those that need root are in `tests/filesystems/run`.
 
 use haft_testkit::require::Need;
-use haft_testkit::scratch_home::said;
+use haft_testkit::scratch_home::{CapturedOutput, said};
 use haft_testkit::seccomp_filter::CallFilter;
 use std::process::Command;
 
@@ -30,25 +30,46 @@ after=$(tree)
 echo ALL RIGHT
 "#;
 
+/// Lets commands change pipes. haft must name each pipe and undo must leave all of them.
+const PIPES: &str = r#"
+cd "$1"; shift; haft=$1
+mkfifo gone replaced shut moved; mkdir folder; mkfifo folder/inner
+tree() { find . -path ./.haft-trees -prune -o -printf '%p %M\n' | sort; }
+before=$(tree)
+for command in 'rm gone' 'rm replaced; echo file > replaced' 'chmod 600 shut' 'mv moved elsewhere' 'mv folder other'; do
+    told=$("$haft" --yes call bash "$command" 2>&1)
+    case "$told" in *Skipped*|*'Left unchanged'*) ;; *) echo "NOT SAID: $command: $told"; exit 1;; esac
+    "$haft" undo 2> /dev/null || true
+    [ "$(tree)" = "$before" ] || { echo "DIFFERS after $command: $told"; tree; exit 1; }
+done
+echo ALL RIGHT
+"#;
+
 /// Works there at the full level.
 fn works_on(mount: &str) {
     works_at(mount, "full");
 }
 
 fn works_at(mount: &str, level: &str) {
+    let Some(said) = said_behind(mount, WORK) else { return };
+    assert!(said.err.contains(&format!("sandbox: {level}")), "{}{}", said.out, said.err);
+}
+
+/// Mounts something and does a work there, which must succeed.
+fn said_behind(mount: &str, work: &str) -> Option<CapturedOutput> {
     let place = Workplace::new(CallFilter::default());
     let full = place.doctor("sandbox").starts_with("full");
     let alone = ["--user", "--map-root-user", "--mount"];
     let mounts = Command::new("unshare").args(alone).arg("true").status().is_ok_and(|status| status.success());
     if !Need::Full.met(full) || !Need::Mounts.met(mounts) {
-        return;
+        return None;
     }
-    let script = format!("{mount}\nset -- \"$1\" \"$0\"{WORK}");
+    let script = format!("{mount}\nset -- \"$1\" \"$0\"{work}");
     let around = [&["unshare"][..], &alone, &["sh", "-euc", &script]].concat();
     let workspace = place.home.path("ws").to_string_lossy().into_owned();
     let said = said(place.home.command_behind(&around, &[&workspace]), "");
     assert!(said.code == 0 && said.out.ends_with("ALL RIGHT\n"), "{}: {}{}", said.code, said.out, said.err);
-    assert!(said.err.contains(&format!("sandbox: {level}")), "{}{}", said.out, said.err);
+    Some(said)
 }
 
 #[test]
@@ -73,4 +94,24 @@ fn in_a_container_with_everything_on_an_overlay_removals_are_undone_exactly() {
          mount -t overlay overlay -o \"lowerdir=$r,upperdir=$m/u,workdir=$m/w\" \"$r\"",
         "partial",
     );
+}
+
+/// The watcher reaches the workspace over another mount, so it keeps copies.
+#[test]
+fn a_pipe_that_a_command_changes_below_a_mount_is_named_and_stays_a_pipe() {
+    said_behind("mkdir \"$1/mounted\"; mount -t tmpfs none \"$1/mounted\"", PIPES);
+}
+
+/// The watcher keeps second names.
+#[test]
+fn a_pipe_that_a_command_changes_without_namespaces_is_named_and_stays_a_pipe() {
+    let place = Workplace::new(CallFilter::container_default());
+    if !Need::Partial.met(place.doctor("sandbox").starts_with("partial")) {
+        return;
+    }
+    let workspace = place.home.path("ws").to_string_lossy().into_owned();
+    let script = format!("set -- \"$1\" \"$0\"{PIPES}");
+    let command = place.home.command_behind(&["sh", "-euc", &script], &[&workspace]);
+    let said = CallFilter::container_default().within(|| said(command, ""));
+    assert!(said.code == 0 && said.out.ends_with("ALL RIGHT\n"), "{}: {}{}", said.code, said.out, said.err);
 }

@@ -180,7 +180,7 @@ impl Images {
         }
     }
 
-    /// Keeps a file; returns `Lost` with the reason if that is not possible.
+    /// Keeps a file, a pipe, a socket or a device; returns `Lost` with the reason if that is not possible.
     fn keep_file(
         &mut self,
         root: usize,
@@ -192,18 +192,27 @@ impl Images {
         let number = images.next;
         let name = number.to_string();
         let stays = matches!(act, PathOperation::Write | PathOperation::WriteOrMake | PathOperation::Describe);
-        let is_linked =
-            !stays && rustix::fs::linkat(source.folder, source.name, &images.folder, &*name, AtFlags::empty()).is_ok();
+        // Only a content must not change under its second name, and this has none.
+        let is_special = FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile;
+        let may_link = is_special || !stays;
+        let is_linked = may_link
+            && rustix::fs::linkat(source.folder, source.name, &images.folder, &*name, AtFlags::empty()).is_ok();
         if !is_linked {
-            match self.copier.copy(source, images.folder.as_fd(), &name, stat) {
+            let copied = match is_special {
+                true => copy::copy_special(images.folder.as_fd(), &name, stat),
+                false => self.copier.copy(source, images.folder.as_fd(), &name, stat),
+            };
+            match copied {
                 Ok(()) => {}
                 Err(errno @ (Errno::NOSPC | Errno::DQUOT)) => return Err(errno),
+                Err(_) if is_special => return Ok(BeforeImage::Lost("it is no file, folder or link".into())),
                 Err(errno) => return Ok(BeforeImage::Lost(format!("it could not be kept: {errno}"))),
             }
         }
         images.next += 1;
-        let is_shared = stays && self.has_other_names(stat);
-        if is_linked {
+        // Another program may have it open: it stays the same one.
+        let is_shared = stays && (is_special || self.has_other_names(stat));
+        if is_linked && !is_special {
             self.linked.insert(identity(stat), (root, number));
         }
         let (mode, owner, inode) = (stat.st_mode, (stat.st_uid, stat.st_gid), stat.st_ino);

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, Timespec, Timestamps, XattrFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps, XattrFlags};
 use rustix::io::Errno;
 
 /// How many bytes are read at a time.
@@ -92,6 +92,17 @@ impl Copier {
         self.cannot_share = answer != 0;
         answer == 0
     }
+}
+
+/// Makes a pipe or a device like this one. Refuses a socket: no program would listen on the new one.
+pub(super) fn copy_special(images: BorrowedFd<'_>, to: &str, stat: &Stat) -> Result<(), Errno> {
+    let (kind, mode) = (FileType::from_raw_mode(stat.st_mode), Mode::from_raw_mode(stat.st_mode & 0o7777));
+    if kind == FileType::Socket {
+        return Err(Errno::OPNOTSUPP);
+    }
+    rustix::fs::mknodat(images, to, kind, mode, stat.st_rdev)?;
+    // The mask of this process took bits away.
+    rustix::fs::chmodat(images, to, mode, AtFlags::empty())
 }
 
 /// Opens a file or a folder, even if its mode does not let its owner read it.

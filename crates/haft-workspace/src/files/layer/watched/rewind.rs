@@ -232,14 +232,16 @@ impl<'a> Rewind<'a> {
         };
         let from = EntryHandle { folder: self.images.try_clone()?, name: number.as_ref() };
         let to = EntryHandle::new(self.folder, path)?;
+        let is_special = FileType::from_raw_mode(file.mode) != FileType::RegularFile;
         if file.is_shared && now.is_some_and(|now| now.st_ino == file.inode) {
-            return put_content(from, to, file.mode);
+            return if is_special { put_mode(to, file) } else { put_content(from, to, file.mode) };
         }
         let (folder, name) = (to.folder.try_clone()?, to.name);
         if (image.st_uid, image.st_gid) != file.owner {
             give(self.images, &number, file.owner);
         }
-        if image.st_nlink > 1 {
+        // A layer takes no pipe, socket or device into the workspace, so this one may be the moved one itself.
+        if image.st_nlink > 1 && !is_special {
             // The command moved the file, so the layer has it too: a later change there must not change this one.
             copy_file(EntryHandle { folder: self.images.try_clone()?, name: number.as_ref() }, to)?;
             rustix::fs::unlinkat(self.images, &*number, AtFlags::empty())?;
@@ -251,6 +253,12 @@ impl<'a> Rewind<'a> {
         }
         Ok(())
     }
+}
+
+/// Restores the mode and the owner of what stayed and has no content.
+fn put_mode(EntryHandle { folder, name }: EntryHandle<'_>, file: &FileImage) -> io::Result<()> {
+    give(&folder, name, file.owner);
+    Ok(rustix::fs::chmodat(&folder, name, Mode::from_raw_mode(file.mode & ALL_BITS), AtFlags::empty())?)
 }
 
 /// Returns whether a file is the same file that was kept, unchanged since.
