@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use haft_contract::BoxFuture;
@@ -50,10 +50,6 @@ use seen::ToolchainKeyCache;
 
 /// What is said of a command that had the network because it was approved with it.
 const WITH_NETWORK: &str = "it ran with the network, to any host";
-
-/// What the first command of a session says where there are no namespaces.
-const WEAKER: &str = "the sandbox is partial here: without namespaces, commands see other processes and reach sockets that \
-                      are files; \"haft doctor\" says how to get more";
 
 /// Runs commands.
 pub struct Sandbox {
@@ -218,6 +214,9 @@ impl Sandbox {
         if level != ConfinementLevel::Full && ground.roots().iter().any(|root| root.layer.is_some()) {
             return Err(NotRun::NoLayer(self.confinement().why_no_layer()));
         }
+        if let Some(why) = ground.layerless() {
+            admit_level(permit, &self.confinement().without_layer(why))?;
+        }
         Ok(level)
     }
 
@@ -227,15 +226,8 @@ impl Sandbox {
         if let Some(why) = &confinement.untried {
             return Err(refusal::untried(why));
         }
-        let level = confinement.reached;
-        if level < confinement.required {
-            permit.go_on()?;
-            let exposure = Exposure::BelowRequired { required: confinement.required, reached: level };
-            if permit.admit(&Effect::Expose(exposure)).is_err() {
-                return Err(refusal::below_required(&confinement));
-            }
-        }
-        Ok(level)
+        admit_level(permit, &confinement)?;
+        Ok(confinement.reached)
     }
 
     /// Returns orders that run nothing.
@@ -258,12 +250,6 @@ impl Sandbox {
             streams: None,
             given: [None; 3],
         }
-    }
-
-    /// Says once what is weaker below the full level.
-    fn weaker(&self, level: ConfinementLevel) -> Option<String> {
-        (level == ConfinementLevel::Partial && !self.told_of_level.swap(true, Ordering::Relaxed))
-            .then(|| WEAKER.to_owned())
     }
 
     fn private_folder(
@@ -323,6 +309,17 @@ impl Sandbox {
     }
 }
 
+/// Refuses less than what is required, unless the call was approved with that.
+fn admit_level(permit: &Permit, confinement: &Confinement) -> Result<(), ToolError> {
+    let (required, reached) = (confinement.required, confinement.level());
+    if reached >= required {
+        return Ok(());
+    }
+    permit.go_on()?;
+    let exposure = Exposure::BelowRequired { required, reached };
+    permit.admit(&Effect::Expose(exposure)).map_err(|_| refusal::below_required(confinement))
+}
+
 /// What a launcher is told, and what lives as long as what it launches.
 pub(crate) struct Launch {
     pub(crate) orders: Orders,
@@ -352,7 +349,7 @@ fn ordered(streams: &CallerStreams) -> OrderedStreams {
 
 /// Returns what is noted of what runs on a ground.
 pub(crate) fn ran(level: ConfinementLevel, ground: &dyn Staging) -> Receipt {
-    Receipt::Ran { level, uncovered: ground.uncovered().map(str::to_owned) }
+    Receipt::Ran { level: level.on(ground), uncovered: ground.uncovered().map(str::to_owned) }
 }
 
 /// Returns what a command may read beside the rest, as it was named and where it really lies; what is not there is passed
@@ -453,7 +450,7 @@ impl Processes for Sandbox {
             let mut ports = self.network.as_ref().map(|network| network.ports().to_vec()).unwrap_or_default();
             ports.insert(0, ports::NAMES);
             let scene = ExplanationContext { settings: &self.settings, command, ground, around, ports: &ports };
-            let mut notes = self.without_limits_of_level(&finish.notes);
+            let mut notes = self.without_limits_of_level(&finish.notes, ground);
             let mut refused_hosts = Vec::new();
             if let Some(reached) = uses.map(|uses| uses.reached()) {
                 permit.receipts().note_reached(&reached);
@@ -473,8 +470,7 @@ impl Processes for Sandbox {
                 notes.push(note);
             }
             notes.extend(self.caches_only_read());
-            notes.extend(self.weaker(level));
-            let Finish { how, took, left_behind, .. } = finish;
+            let (Finish { how, took, left_behind, .. }, level) = (finish, level.on(ground));
             Ok(CommandEnd { how, took, level, left_behind, notes, refused_hosts })
         })
     }

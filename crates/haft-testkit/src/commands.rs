@@ -56,7 +56,9 @@ impl Default for ScriptedCommand {
             is_known_uncovered: false,
             confinement: Confinement {
                 required: ConfinementLevel::Full,
+                is_set: false,
                 reached: ConfinementLevel::Full,
+                layerless: None,
                 missing: Vec::new(),
                 untried: None,
                 network: false,

@@ -252,8 +252,8 @@ impl Files for JournalledFiles {
         self.layers.uncovered()
     }
 
-    fn has_layers(&self) -> bool {
-        self.layers.are_possible()
+    fn layerless(&self) -> Option<String> {
+        self.layers.layerless()
     }
 
     fn page<'a>(

@@ -201,8 +201,8 @@ impl Worker {
     fn found(&self) -> StartupFacts {
         let catalog = self.host.runtime.catalog().list_all();
         let tools = catalog.iter().map(|entry| ToolFacts::of(entry.shown(), entry.native_name())).collect();
-        let confinement = self.host.runtime.doors().processes.confinement();
-        let sandbox = match confinement.reached {
+        let confinement = self.host.runtime.doors().confinement();
+        let sandbox = match confinement.level() {
             _ if confinement.is_off => "switched off: commands can do everything that you can".to_owned(),
             ConfinementLevel::Full => "full: commands cannot leave the project, and undo covers them".to_owned(),
             ConfinementLevel::Partial => {

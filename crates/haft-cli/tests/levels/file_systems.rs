@@ -45,6 +45,33 @@ done
 echo ALL RIGHT
 "#;
 
+/// Checks what haft says of commands that have no layer.
+const MOUNTED: &str = r#"
+cd "$1"; shift; haft=$1
+said() { case "$told" in *"$1"*) ;; *) echo "NOT SAID: $1: $told"; exit 1;; esac; }
+unsaid() { case "$told" in *"$1"*) echo "SAID: $1: $told"; exit 1;; esac; }
+session() { printf '%s\n' '{"name":"bash","arguments":{"command":"echo 1 > a.txt"}}' '{"name":"bash","arguments":{"command":"echo 2 > a.txt"}}'; }
+told=$(session | "$haft" --yes call - 2>&1)
+said '"sandbox":"partial"'; unsaid '"sandbox":"full"'; said 'weaker sandbox'; said '/mounted'
+[ "$(printf '%s\n' "$told" | grep -c 'weaker sandbox')" = 1 ] || { echo "SAID TWICE: $told"; exit 1; }
+[ "$(cat a.txt)" = 2 ] || { echo "NOT CHANGED"; exit 1; }
+told=$("$haft" undo 2>&1); [ "$(cat a.txt)" = 1 ] || { echo "NOT UNDONE: $told"; exit 1; }
+told=$("$haft" doctor 2>&1); said 'sandbox             partial'; said '/mounted'
+stays='{"name":"bash","arguments":{"command":"sleep 9; echo 3 > a.txt","background":true}}'
+code='{"name":"run_code","arguments":{"language":"python","code":"open(\"a.txt\", \"w\")"}}'
+for call in "$stays" "$code"; do
+    # A worker is not watched, because its watcher would end only with it.
+    told=$(printf '%s\n' "$call" | "$haft" --yes call - 2>&1 || true); said 'could not be undone'; [ "$(cat a.txt)" = 1 ]
+done
+mkdir -p "$XDG_CONFIG_HOME/haft"; printf '[sandbox]\nrequired = "full"\n' > "$XDG_CONFIG_HOME/haft/config.toml"
+told=$("$haft" --yes call bash 'rm a.txt' 2>&1 < /dev/null) && { echo "RAN: $told"; exit 1; }
+said 'weak sandbox'; [ -e a.txt ] || { echo "REMOVED: $told"; exit 1; }
+told=$("$haft" doctor 2>&1) && { echo "ALL WELL: $told"; exit 1; }
+umount mounted
+told=$("$haft" --yes call bash 'rm a.txt' 2>&1); said 'sandbox: full'; unsaid 'weaker sandbox'
+echo ALL RIGHT
+"#;
+
 /// Works there at the full level.
 fn works_on(mount: &str) {
     works_at(mount, "full");
@@ -94,6 +121,11 @@ fn in_a_container_with_everything_on_an_overlay_removals_are_undone_exactly() {
          mount -t overlay overlay -o \"lowerdir=$r,upperdir=$m/u,workdir=$m/w\" \"$r\"",
         "partial",
     );
+}
+
+#[test]
+fn a_command_without_a_layer_below_a_mount_has_the_partial_level_and_the_user_is_told() {
+    said_behind("mkdir \"$1/mounted\"; mount -t tmpfs none \"$1/mounted\"", MOUNTED);
 }
 
 /// The watcher reaches the workspace over another mount, so it keeps copies.

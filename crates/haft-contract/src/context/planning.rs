@@ -8,7 +8,7 @@ use crate::doors::door::{Doors, FileCopy, Look, ReadVersion, SessionName};
 use crate::doors::history::{History, PastChange, Reversal, ReversalReport, SessionRun};
 use crate::doors::job::{Jobs, NoJobs};
 use crate::doors::net::Net;
-use crate::doors::process::{Confinement, Processes};
+use crate::doors::process::Confinement;
 use crate::doors::web::{SearchAccess, WebUrl};
 use crate::files::path::{Extent, RawPath, Target};
 use crate::files::stamp::FileVersion;
@@ -19,8 +19,8 @@ use crate::text::hidden::{Hides, NothingHidden};
 
 /// What a tool has while it plans: it may look, never change.
 pub struct PlanContext<'a> {
+    doors: &'a Doors,
     look: &'a dyn Look,
-    processes: &'a dyn Processes,
     net: &'a dyn Net,
     seen: &'a dyn ReadHistory,
     origin: CallOrigin,
@@ -35,11 +35,11 @@ pub struct PlanContext<'a> {
 impl<'a> PlanContext<'a> {
     /// Gives a tool its eyes.
     pub fn new(doors: &'a Doors, seen: &'a dyn ReadHistory, origin: CallOrigin, limits: &'a Limits) -> Self {
-        let Doors { look, processes, net, history, .. } = doors;
-        let (look, processes, net, history) = (&**look, &**processes, &**net, &**history);
+        let Doors { look, net, history, .. } = doors;
+        let (look, net, history) = (&**look, &**net, &**history);
         Self {
+            doors,
             look,
-            processes,
             net,
             seen,
             origin,
@@ -99,7 +99,7 @@ impl<'a> PlanContext<'a> {
 
     /// Says how well commands are confined here.
     pub fn confinement(&self) -> Confinement {
-        self.processes.confinement()
+        self.doors.confinement()
     }
 
     /// Reads a whole file of at most so many bytes; what the plan rests on is noted.

@@ -37,7 +37,7 @@ impl RunContext<'_> {
     ///
     /// An idle one that cannot go on is replaced. Afterwards comes [`RunContext::served`] or [`RunContext::broken`].
     pub async fn serve(&self, command: &CommandSpec, idle: Option<Box<dyn Worker>>) -> Result<Serving, ToolError> {
-        let level = self.doors.processes.confinement().reached;
+        let reached = self.doors.processes.confinement().reached;
         let mut worker = idle;
         let mut wanted = match (self.command_run().first_wanted(), &command.keeps) {
             // A command that declares changes may write much.
@@ -52,7 +52,10 @@ impl RunContext<'_> {
                 None => self.doors.processes.start(self.permit, command, &*ground).await,
             };
             match entered {
-                Ok(worker) => return Ok(Serving { worker, ground, level, began: Instant::now() }),
+                Ok(worker) => {
+                    let level = reached.on(&*ground);
+                    return Ok(Serving { worker, ground, level, began: Instant::now() });
+                }
                 Err(NotRun::NoLayer(reason)) => wanted = unwatched(wanted.without_layer(reason)?),
                 // An idle worker may have ended unnoticed. Send the same request to a new one.
                 Err(NotRun::Failed(_)) if was_idle && self.permit.go_on().is_ok() => {}

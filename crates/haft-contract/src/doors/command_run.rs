@@ -143,10 +143,13 @@ impl CommandRun<'_> {
 
     /// Says which ground is asked for first.
     pub(crate) fn first_wanted(self) -> StagingMode {
-        let confinement = self.doors.processes.confinement();
+        let confinement = self.doors.confinement();
         match confinement.reached {
             // Nothing is given up for what is not known: the door tries again, or refuses.
             _ if confinement.untried.is_some() => StagingMode::Layered,
+            ConfinementLevel::Full if confinement.layerless.is_some() => {
+                StagingMode::Watched(confinement.layerless.unwrap_or_default())
+            }
             // A command that only looks leaves nothing on a disk.
             ConfinementLevel::Full if self.only_looks() => StagingMode::Quick,
             ConfinementLevel::Full => StagingMode::Layered,

@@ -26,7 +26,7 @@ use bytes::Bytes;
 use super::history::History;
 use super::idle_workers::IdleWorkers;
 use super::net::Net;
-use super::process::{Processes, Staging, StagingMode};
+use super::process::{Confinement, Processes, Staging, StagingMode};
 use crate::BoxFuture;
 use crate::effect::{Change, Effect, StateKey};
 use crate::files::guarded::{SecretKind, refused_from_commands, secret_kind};
@@ -66,6 +66,15 @@ impl Doors {
         self.processes = Arc::new(processes);
         self.idle_workers = IdleWorkers::default();
         self
+    }
+
+    /// Returns how well commands are confined on these files.
+    pub fn confinement(&self) -> Confinement {
+        let confinement = self.processes.confinement();
+        match self.files.layerless() {
+            Some(why) => confinement.without_layer(&why),
+            None => confinement,
+        }
     }
 
     /// Returns the doors for another session, whose commands and workers share no home, no temporary folder and no network
@@ -341,10 +350,10 @@ pub trait Files: Send + Sync {
     /// Says why what commands change could not be taken back, as far as that is known before one runs.
     fn uncovered(&self) -> Option<String>;
 
-    /// Returns whether each command has a layer over the workspace, as far as that is known before one runs. Else commands
-    /// work on the real folders.
-    fn has_layers(&self) -> bool {
-        true
+    /// Says why commands have no layer over the workspace and work on the real folders, as far as that is known before one
+    /// runs.
+    fn layerless(&self) -> Option<String> {
+        None
     }
 
     /// Prepares what a command works on.

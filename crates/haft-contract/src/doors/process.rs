@@ -125,7 +125,9 @@ impl Processes for NoProcesses {
     fn confinement(&self) -> Confinement {
         Confinement {
             required: ConfinementLevel::None,
+            is_set: false,
             reached: ConfinementLevel::None,
+            layerless: None,
             missing: Vec::new(),
             untried: None,
             network: false,
@@ -155,10 +157,14 @@ impl Processes for NoProcesses {
 /// How well commands are confined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confinement {
-    /// The level that the user's settings require.
+    /// The level that is required.
     pub required: ConfinementLevel,
-    /// The level that this system gives.
+    /// Whether the user's settings say which level is required. Otherwise less is enough where haft can undo the changes.
+    pub is_set: bool,
+    /// The level of the sandbox that this system gives.
     pub reached: ConfinementLevel,
+    /// Why the sandbox has no layer over the workspace at the full level: then a command has the partial level.
+    pub layerless: Option<String>,
     /// What is missing for more, a sentence each.
     pub missing: Vec<String>,
     /// Why the level could not be found out just now, a sentence. Then no command runs: it would have less than there is.
@@ -175,6 +181,25 @@ pub struct Confinement {
 }
 
 impl Confinement {
+    /// Returns the level of a command: what confines it, and whether a layer takes its changes.
+    pub fn level(&self) -> ConfinementLevel {
+        if self.layerless.is_some() { self.reached.min(ConfinementLevel::Partial) } else { self.reached }
+    }
+
+    /// Returns the confinement of commands that work on the real files at the full level, for this reason.
+    #[must_use]
+    pub fn without_layer(mut self, why: &str) -> Self {
+        if self.reached != ConfinementLevel::Full || self.layerless.is_some() {
+            return self;
+        }
+        self.layerless = Some(why.to_owned());
+        self.missing.push(format!("Commands change the real files while they run: {why}."));
+        if !self.is_set {
+            self.required = self.required.min(ConfinementLevel::Partial);
+        }
+        self
+    }
+
     /// Says why commands have no layer below the full level.
     pub fn why_no_layer(&self) -> String {
         if self.is_off {
@@ -189,9 +214,9 @@ impl Confinement {
 pub enum ConfinementLevel {
     /// Not at all.
     None,
-    /// The kernel refuses files and network (Landlock, seccomp), but there are no namespaces.
+    /// The kernel refuses files and network (Landlock, seccomp), but there are no namespaces, or no layer over the workspace.
     Partial,
-    /// Namespaces of its own, Landlock, seccomp.
+    /// Namespaces of its own, a layer, Landlock, seccomp.
     Full,
 }
 
@@ -203,6 +228,11 @@ impl ConfinementLevel {
             ConfinementLevel::Partial => "partial",
             ConfinementLevel::Full => "full",
         }
+    }
+
+    /// Returns the level of a command on these folders in a sandbox of this level.
+    pub fn on(self, ground: &dyn Staging) -> Self {
+        if ground.layerless().is_some() { self.min(ConfinementLevel::Partial) } else { self }
     }
 }
 
@@ -289,6 +319,11 @@ pub trait Staging: Send + Sync {
 
     /// Says why what the command changes cannot be undone, where that is so.
     fn uncovered(&self) -> Option<&str>;
+
+    /// Says why the command works on the real folders, where that is so.
+    fn layerless(&self) -> Option<&str> {
+        None
+    }
 
     /// Lets nothing come into the workspace but what a tool had said that it would change; to be called before anything runs.
     ///

@@ -12,7 +12,7 @@ use haft_policy::policy::{Mode, Situation};
 /// The sandbox, the network and the home that surround commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandContainment {
-    /// The level of the sandbox.
+    /// The level of the sandbox, whether or not it has a layer.
     pub level: ConfinementLevel,
     /// Why what commands change could not be taken back with the full sandbox, where that is known.
     pub uncovered: Option<String>,
@@ -43,7 +43,7 @@ impl CommandContainment {
 
     /// Asks the doors.
     pub fn of(doors: &Doors) -> Self {
-        let confinement = doors.processes.confinement();
+        let confinement = doors.confinement();
         // Where the level could not be tried, nothing is taken for granted.
         let level = if confinement.untried.is_some() { ConfinementLevel::None } else { confinement.reached };
         let uncovered = match level {
@@ -51,7 +51,7 @@ impl CommandContainment {
             ConfinementLevel::Partial if confinement.watches => doors.files.uncovered(),
             ConfinementLevel::Partial | ConfinementLevel::None => Some(confinement.why_no_layer()),
         };
-        let layered = level == ConfinementLevel::Full && doors.files.has_layers();
+        let layered = level == ConfinementLevel::Full && confinement.layerless.is_none();
         let supervised = confinement.supervised && level != ConfinementLevel::None;
         let own_home = doors.look.home().filter(|_| level == ConfinementLevel::Full);
         Self { level, uncovered, network: confinement.network, supervised, own_home, not_in_home: Vec::new(), layered }
@@ -82,7 +82,7 @@ impl CommandContainment {
             Self { level: ConfinementLevel::None, .. }
             | Self { level: ConfinementLevel::Partial, uncovered: Some(_), .. } => Containment::WithoutSandbox,
             Self { uncovered: Some(_), .. } => Containment::WithoutLayer,
-            Self { level: ConfinementLevel::Partial, .. } => Containment::WeakSandbox,
+            Self { level: ConfinementLevel::Partial, .. } | Self { layered: false, .. } => Containment::WeakSandbox,
             Self { network: true, .. } => Containment::WithNetwork,
             Self { level: ConfinementLevel::Full, .. } => Containment::Contained,
         }
@@ -124,8 +124,8 @@ impl CommandContainment {
     pub fn line(&self, effects: &[Effect]) -> String {
         let sandbox = match self.level {
             ConfinementLevel::None => "no sandbox",
-            ConfinementLevel::Partial => "partial sandbox",
-            ConfinementLevel::Full => "full sandbox",
+            ConfinementLevel::Full if self.layered => "full sandbox",
+            ConfinementLevel::Partial | ConfinementLevel::Full => "partial sandbox",
         };
         let gives_network = effects.iter().any(Effect::gives_network);
         let has_network = self.network || self.level == ConfinementLevel::None || gives_network;
@@ -169,6 +169,8 @@ mod tests {
         assert_eq!(contained(ConfinementLevel::Full, None, false), Containment::Contained);
         assert_eq!(contained(ConfinementLevel::Full, None, true), Containment::WithNetwork);
         assert_eq!(contained(ConfinementLevel::Full, Some("a mount"), true), Containment::WithoutLayer);
+        let mount = CommandContainment { layered: false, ..around(ConfinementLevel::Full, None, false) };
+        assert_eq!(mount.containment(), Containment::WeakSandbox);
         assert_eq!(contained(ConfinementLevel::Partial, None, false), Containment::WeakSandbox);
         assert_eq!(contained(ConfinementLevel::Partial, None, true), Containment::WeakSandbox);
         assert_eq!(contained(ConfinementLevel::Partial, Some("nobody watches"), false), Containment::WithoutSandbox);
@@ -193,6 +195,8 @@ mod tests {
         );
         let mount = around(ConfinementLevel::Full, Some("a mount"), false);
         assert_eq!(mount.line(&[]), "full sandbox, no network, cannot be undone: a mount");
+        let watched = CommandContainment { layered: false, ..around(ConfinementLevel::Full, None, false) };
+        assert_eq!(watched.line(&[]), "partial sandbox, no network, can be undone");
         assert_eq!(
             around(ConfinementLevel::Partial, None, false).line(&[]),
             "partial sandbox, no network, can be undone"

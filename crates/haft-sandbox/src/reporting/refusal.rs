@@ -23,7 +23,8 @@ pub(crate) fn no_launcher() -> ToolError {
 
 /// The sandbox is weaker than required, and the user did not agree to that.
 pub(crate) fn below_required(confinement: &Confinement) -> ToolError {
-    let Confinement { required, reached, missing, .. } = confinement;
+    let Confinement { required, missing, .. } = confinement;
+    let reached = confinement.level();
     let what = format!(
         "The sandbox reaches only the level \"{reached}\" here, and \"{required}\" is required. The command was not \
          run. {}",

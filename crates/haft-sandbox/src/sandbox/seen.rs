@@ -22,6 +22,9 @@ use crate::session::whose_home::WhoseHome;
 /// What the first command of a session says where there are no namespaces.
 const WEAKER: &str = "weaker sandbox: without namespaces, commands see other processes and can change modes and times of \
                       your other files";
+/// What it says where there is no layer over the workspace.
+const WITHOUT_LAYER: &str = "weaker sandbox: commands change the real files, and haft restores protected files only when \
+                             the command has ended";
 /// What it says of the network.
 const BY_PROXY: &str = ", and reach hosts only by a proxy";
 
@@ -144,14 +147,18 @@ impl Sandbox {
 
     /// Leaves out what holds for every command at this level. The first command of a session says in one line that there
     /// is less than the full level, and where to read what that means.
-    pub(super) fn without_limits_of_level(&self, notes: &[String]) -> Vec<String> {
+    pub(super) fn without_limits_of_level(&self, notes: &[String], ground: &dyn Staging) -> Vec<String> {
         let confinement = self.confinement();
         let is_of_level = |note: &&String| confinement.missing.contains(note);
         let mut told: Vec<String> = notes.iter().filter(|note| !is_of_level(note)).cloned().collect();
-        let is_weaker = confinement.reached == ConfinementLevel::Partial;
-        if is_weaker && !self.told_of_level.swap(true, Ordering::Relaxed) {
-            let proxied = if confinement.supervised { BY_PROXY } else { "" };
-            told.insert(0, format!("{WEAKER}{proxied}; \"haft doctor\" says more"));
+        let weaker = match (confinement.reached, ground.layerless()) {
+            (ConfinementLevel::Partial, _) if confinement.supervised => format!("{WEAKER}{BY_PROXY}"),
+            (ConfinementLevel::Partial, _) => WEAKER.to_owned(),
+            (ConfinementLevel::Full, Some(why)) => format!("{WITHOUT_LAYER} ({why})"),
+            (ConfinementLevel::Full | ConfinementLevel::None, _) => return told,
+        };
+        if !self.told_of_level.swap(true, Ordering::Relaxed) {
+            told.insert(0, format!("{weaker}; \"haft doctor\" says more"));
         }
         told
     }

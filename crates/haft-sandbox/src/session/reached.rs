@@ -120,6 +120,7 @@ impl ConfinementSupport {
         // Two levels may lack the same.
         missing.dedup();
         Confinement {
+            is_set: matches!(required, Requirement::Set(_)),
             required: match required {
                 Requirement::Set(level) => level,
                 // What can be undone needs no more around it.
@@ -127,6 +128,7 @@ impl ConfinementSupport {
                 Requirement::Usual => ConfinementLevel::Full,
             },
             reached: level.unwrap_or(ConfinementLevel::None),
+            layerless: None,
             missing,
             untried,
             network: false,

@@ -235,7 +235,7 @@ fn folder_at(target: &Target, cx: &PlanContext<'_>) -> Result<PathBuf, ToolError
 /// Returns what stands open to a command here that should not.
 pub(crate) fn exposures(cx: &PlanContext<'_>) -> Vec<Exposure> {
     let confinement = cx.confinement();
-    let (required, reached) = (confinement.required, confinement.reached);
+    let (required, reached) = (confinement.required, confinement.level());
     // haft does not ask to run with less than is required: it refuses the command or runs it as required.
     let is_below = reached < required && confinement.untried.is_none();
     let below = is_below.then_some(Exposure::BelowRequired { required, reached });

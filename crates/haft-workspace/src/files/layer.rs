@@ -133,9 +133,9 @@ impl Layers {
         self.layerless.reason()
     }
 
-    /// Returns whether each command has a layer, as far as that is known before one runs.
-    pub(super) fn are_possible(&self) -> bool {
-        self.mount_below().is_none() && self.known().not_in_memory.is_none()
+    /// Says why commands have no layer, as far as that is known before one runs.
+    pub(super) fn layerless(&self) -> Option<String> {
+        self.mount_below().map(|mount| mounts::reason(&mount)).or_else(|| self.known().not_in_memory.clone())
     }
 
     /// Returns where the before-images of ignored trees beneath a root are; nothing where the file system allows none.
@@ -203,7 +203,8 @@ impl Layers {
                 Some(reason) => StagingMode::Watched(reason.clone()),
                 None => StagingMode::LayeredInMemory(reason.clone()),
             },
-            (StagingMode::Watched(reason), _) => {
+            // A mount may go again.
+            (StagingMode::Watched(reason), _) if self.mount_below().is_none() => {
                 known.not_in_memory = Some(reason.clone());
                 StagingMode::Watched(reason)
             }
@@ -280,6 +281,7 @@ impl Layers {
 
     fn open_ground(self: &Arc<Self>, reason: &str) -> Result<LayeredGround, ToolError> {
         let mut ground = self.bare(None).map_err(not_prepared)?;
+        ground.layerless = Some(reason.to_owned());
         ground.uncovered = Some(format!("there is no layer over the workspace: {reason}"));
         self.hide_secrets(&mut ground);
         Ok(ground)
@@ -308,9 +310,21 @@ impl Layers {
         hidden.extend([self.on_disk.clone(), memory::folder()]);
         let layers = self.clone();
         let (mark, since, covers, own) = Default::default();
-        let (uncovered, keeps) = (None, Keeps::All);
-        let watched = None;
-        Ok(LayeredGround { layers, roots, hidden, uncovered, folder, watched, mark, since, covers, keeps, own })
+        let (uncovered, layerless, watched, keeps) = (None, None, None, Keeps::All);
+        Ok(LayeredGround {
+            layers,
+            roots,
+            hidden,
+            uncovered,
+            layerless,
+            folder,
+            watched,
+            mark,
+            since,
+            covers,
+            keeps,
+            own,
+        })
     }
 
     fn known(&self) -> MutexGuard<'_, LayerCapabilities> {
@@ -324,6 +338,8 @@ pub(super) struct LayeredGround {
     roots: Vec<GroundRoot>,
     hidden: Vec<PathBuf>,
     uncovered: Option<String>,
+    /// Why the command works on the real folders.
+    layerless: Option<String>,
     folder: Option<LayerFolder>,
     /// Where what the command touches is kept, if it works on the real folders.
     watched: Option<WatchedLayers>,
@@ -350,6 +366,10 @@ impl Staging for LayeredGround {
 
     fn uncovered(&self) -> Option<&str> {
         self.uncovered.as_deref()
+    }
+
+    fn layerless(&self) -> Option<&str> {
+        self.layerless.as_deref()
     }
 
     fn keep_only(&mut self, targets: Arc<[Target]>) {

@@ -100,7 +100,10 @@ impl Layers {
     ) -> Result<LayeredGround, ToolError> {
         let known = self.known().not_watched.clone();
         let why = match known.map_or_else(|| self.watched_ground(errand), |known| Err(io::Error::other(known))) {
-            Ok(ground) => return Ok(ground),
+            Ok(mut ground) => {
+                ground.layerless = Some(reason.to_owned());
+                return Ok(ground);
+            }
             Err(error) => format!("{reason}; nor can contents be kept: {error}"),
         };
         self.layerless.remember(&why);

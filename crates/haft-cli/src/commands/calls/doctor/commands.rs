@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use haft_contract::doors::process::ConfinementLevel;
+use haft_contract::doors::process::{Confinement, ConfinementLevel};
 use haft_sandbox::{Launcher, Platform, how_to_get};
 
 use super::fact;
@@ -14,11 +14,13 @@ use haft_host::reports::examination::try_command;
 
 /// Says how commands are confined, and whether their changes can be taken back.
 pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
-    let processes = &host.runtime.doors().processes;
-    let confinement = processes.confinement();
+    let doors = host.runtime.doors();
+    // Only a command shows whether the system gives a layer over the workspace.
+    let tried = block_on(try_command(host))?;
+    let confinement = doors.confinement();
     let (required, reached) = (confinement.required, confinement.reached);
-    fact("sandbox", &format!("{reached} (the settings require \"{required}\")"))?;
-    fact("", level(reached))?;
+    fact("sandbox", &format!("{} (the settings require \"{required}\")", confinement.level()))?;
+    fact("", level(&confinement))?;
     if confinement.untried.is_some() {
         fact("", "haft could not test it, so no command runs")?;
     }
@@ -38,18 +40,21 @@ pub(super) fn show(host: &Host) -> anyhow::Result<Exit> {
         (false, false, _) => "off for commands; a command with network access that you agree to reaches every host",
     };
     fact("network", network)?;
-    let shell = processes.find_program(&["bash", "sh"]).map(|path| path.display().to_string());
+    let shell = doors.processes.find_program(&["bash", "sh"]).map(|path| path.display().to_string());
     fact("shell", shell.as_deref().unwrap_or("none was found"))?;
-    let undone = match block_on(try_command(host))? {
+    let undone = match tried {
         Ok(()) => "yes".to_owned(),
         Err(why) => format!("no: {why}"),
     };
     fact("undo of commands", &undone)?;
-    Ok(if reached < required || confinement.untried.is_some() { Exit::Failed } else { Exit::Ok })
+    Ok(if confinement.level() < required || confinement.untried.is_some() { Exit::Failed } else { Exit::Ok })
 }
 
-fn level(level: ConfinementLevel) -> &'static str {
-    match level {
+fn level(confinement: &Confinement) -> &'static str {
+    match confinement.reached {
+        ConfinementLevel::Full if confinement.layerless.is_some() => {
+            "namespaces, its own file system, Landlock, seccomp; no layer, so commands change the real files directly"
+        }
         ConfinementLevel::Full => "namespaces, its own file system, Landlock, seccomp",
         ConfinementLevel::Partial => "Landlock and seccomp; no namespaces, so commands change the real files directly",
         ConfinementLevel::None => "nothing confines commands, except that no program gains privileges",
