@@ -16,6 +16,7 @@ use rustix::fs::StatVfs;
 
 use super::settle::Settling;
 use crate::files::layer::difference::{Comes, Difference, RootedPath};
+use crate::files::layer::memory;
 use crate::files::read::facts::kind_of;
 
 /// With less free space a write may have failed: file systems keep a little for themselves.
@@ -51,19 +52,36 @@ fn is_full(facts: &StatVfs) -> bool {
 }
 
 fn full(folder: &Path) -> ToolError {
+    let (disk, next) = if folder == memory::folder() {
+        let next = "ask the user to make that file system larger (docker run --shm-size), or do it in smaller parts";
+        ("file system in memory for the changes of commands", next)
+    } else {
+        let next =
+            "ask the user to free some space there (\"haft gc\" shows what haft can free), and run the command again";
+        ("disk of haft's state", next)
+    };
     let what = format!(
-        "The disk of haft's state is full, so what the command wrote may be cut off. None of its changes were kept, and \
-         the workspace is unchanged. The folder on that disk: {}.",
+        "The {disk} is full, so what the command wrote may be cut off. None of its changes were kept, and the workspace is \
+         unchanged. The folder there: {}.",
         one_line(&folder.to_string_lossy())
     );
-    let next =
-        "ask the user to free some space there (\"haft gc\" shows what haft can free), and run the command again";
     ToolError::new(ErrorKind::Io, what, Next::AskUser(next.into()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_error_names_the_folder_and_what_helps_there() {
+        let of_state = full(Path::new("/state/layers"));
+        assert!(
+            of_state.what.starts_with("The disk of haft's state is full") && of_state.what.contains("/state/layers")
+        );
+        assert!(format!("{:?}", of_state.next).contains("haft gc"));
+        let in_memory = full(&memory::folder());
+        assert!(in_memory.what.contains("in memory") && format!("{:?}", in_memory.next).contains("--shm-size"));
+    }
 
     #[test]
     fn a_file_system_without_space_or_names_is_full_and_one_that_tells_no_numbers_is_not() {
