@@ -6,6 +6,7 @@
 //!
 //! Not here: mounting it and running anything (`haft-sandbox`).
 
+mod capabilities;
 mod copied_layer;
 mod difference;
 mod folder;
@@ -27,7 +28,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use haft_contract::BoxFuture;
 use haft_contract::doors::door::{FileKind, Permit, Provenance, Receipts};
@@ -48,6 +49,7 @@ use super::tree::{TreeStores, hide_stores};
 use crate::state::WorkspaceState;
 use crate::state::journal::{Journal, Mark, StoreBase};
 use crate::state::own_files::private;
+use capabilities::LayerCapabilities;
 use difference::Caps;
 use folder::LayerFolder;
 use judging::covers::Cover;
@@ -86,21 +88,6 @@ pub(super) struct Layers {
     pub(super) covered: Option<Arc<SecretFiles>>,
 }
 
-/// The kinds of layers that work here, and the names that cannot be changed, as found out so far.
-#[derive(Default)]
-struct LayerCapabilities {
-    /// Why layers on disk were refused.
-    not_on_disk: Option<String>,
-    /// Why those in memory were refused, too.
-    not_in_memory: Option<String>,
-    /// Why haft cannot watch what commands do.
-    not_watched: Option<String>,
-    /// Whether layers in memory can be used.
-    takes_quick: Option<bool>,
-    /// The names that cannot be changed, for each root.
-    well_known: Vec<WellKnown>,
-}
-
 impl Layers {
     pub(super) fn new(root: Arc<WorkspaceRoot>, journal: Arc<Journal>, state: &WorkspaceState) -> Self {
         let clocks = root.folders().iter().map(|_| Clock::default()).collect();
@@ -133,11 +120,6 @@ impl Layers {
         self.layerless.reason()
     }
 
-    /// Says why commands have no layer, as far as that is known before one runs.
-    pub(super) fn layerless(&self) -> Option<String> {
-        self.mount_below().map(|mount| mounts::reason(&mount)).or_else(|| self.known().not_in_memory.clone())
-    }
-
     /// Returns where the before-images of ignored trees beneath a root are; nothing where the file system allows none.
     fn store_base(&self, root: usize) -> Option<StoreBase> {
         let choose = || {
@@ -157,10 +139,6 @@ impl Layers {
             let room = self.stores.free_room(self.root.path(), base).map_or(u64::MAX, |free| free / 2);
             self.stores.trim(self.root.path(), base, room.min(self.journal.limits().trees));
         }
-    }
-
-    fn mount_below(&self) -> Option<PathBuf> {
-        self.root.folders().into_iter().find_map(|(path, _)| self.mounts.below(path))
     }
 
     /// Prepares what a command works on.
@@ -192,39 +170,6 @@ impl Layers {
             (Err(error), None) => Err(not_prepared(error)),
             (Ok(ground), _) => Ok(ground),
         }
-    }
-
-    /// What was refused once is not tried again.
-    fn as_known(&self, wanted: StagingMode) -> StagingMode {
-        let wanted = if wanted == StagingMode::Quick && !self.is_quick() { StagingMode::Layered } else { wanted };
-        let mut known = self.known();
-        match (wanted, &known.not_on_disk) {
-            (StagingMode::Layered, Some(reason)) => match &known.not_in_memory {
-                Some(reason) => StagingMode::Watched(reason.clone()),
-                None => StagingMode::LayeredInMemory(reason.clone()),
-            },
-            // A mount may go again.
-            (StagingMode::Watched(reason), _) if self.mount_below().is_none() => {
-                known.not_in_memory = Some(reason.clone());
-                StagingMode::Watched(reason)
-            }
-            (StagingMode::LayeredInMemory(reason), _) => {
-                known.not_on_disk = Some(reason.clone());
-                StagingMode::LayeredInMemory(reason)
-            }
-            (wanted, _) => wanted,
-        }
-    }
-
-    /// Returns whether layers can lie in memory just now.
-    fn is_quick(&self) -> bool {
-        let takes_quick = *self.known().takes_quick.get_or_insert_with(|| {
-            // A worker sees layers only where they could lie when it was started.
-            private_folder(&self.on_disk).is_ok()
-                && private_folder(&memory::folder()).is_ok()
-                && memory::takes_marks(&memory::folder())
-        });
-        takes_quick && memory::has_room()
     }
 
     fn layered(self: &Arc<Self>, beneath: &Path) -> io::Result<LayeredGround> {
@@ -325,10 +270,6 @@ impl Layers {
             keeps,
             own,
         })
-    }
-
-    fn known(&self) -> MutexGuard<'_, LayerCapabilities> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
