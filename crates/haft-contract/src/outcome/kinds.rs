@@ -267,4 +267,20 @@ mod tests {
             assert!(facts.nexau.chars().all(|c| c.is_ascii_uppercase() || c == '_'));
         }
     }
+
+    #[test]
+    fn each_word_of_code_ally_is_for_the_kinds_that_it_means() {
+        use ErrorKind::*;
+        for (word, kinds) in [
+            ("validation_error", &[BadCall, UnknownTool, BadArguments, BadPath][..]),
+            ("user_error", &[MissingFile, IsFolder, Stale, NotRead, NoMatch][..]),
+            ("system_error", &[Io, Failed, TimedOut, Bug][..]),
+            ("permission_error", &[NeedsApproval, Declined, Permission][..]),
+            ("security_error", &[Denied][..]),
+        ] {
+            for kind in kinds {
+                assert_eq!(kind.name_in(Vocabulary::Ally), word, "{kind:?}");
+            }
+        }
+    }
 }
