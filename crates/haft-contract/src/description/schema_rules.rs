@@ -224,6 +224,14 @@ mod tests {
     }
 
     #[test]
+    fn a_tool_without_words_breaks_a_rule() {
+        let broken = check(&Spec::new("t", Manual::plain("t", " \n"), json!({ "type": "object" })));
+        let told: Vec<(String, bool)> = broken.iter().map(|broken| (broken.to_string(), broken.is_advice)).collect();
+        let words = "a tool has a description for the model; say what the tool does and when to use it";
+        assert_eq!(told, [(format!("tool \"t\": description: {words}"), false)]);
+    }
+
+    #[test]
     fn a_property_without_words_or_type_is_advice_only() {
         let schema = json!({ "type": "object", "properties": { "a": {} }, "required": ["b"] });
         let broken = check(&Spec::new("t", Manual::plain("t", "Does."), schema));
