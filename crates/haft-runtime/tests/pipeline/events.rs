@@ -6,7 +6,7 @@ use haft_runtime::record;
 use haft_testkit::scene::Scene;
 use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
-use haft_testkit::tools::{Misbehave, PutTool};
+use haft_testkit::tools::{Misbehave, PutTool, WaitTool};
 use serde_json::json;
 
 fn records(events: &[CallEvent]) -> String {
@@ -39,6 +39,22 @@ async fn the_record_of_a_result_with_all_its_fields() {
     snapshot!(golden "result-repaired", record::of_result(&repaired).to_string().replace(repaired.id.as_str(), "[id]"));
     let missing = scene.call("read_file", json!({ "path": "src/b.rs" })).await;
     snapshot!(golden "result-missing-file", record::of_result(&missing).to_string().replace(missing.id.as_str(), "[id]"));
+}
+
+#[tokio::test]
+async fn output_is_told_while_the_call_still_runs() {
+    let wait = WaitTool::default();
+    let signs = wait.signs.clone();
+    let scene = Scene::new().tool(wait);
+    let mut chunks = scene.runtime().events().subscribe_only(EventKind::OutputChunk);
+    let call = haft_contract::call::ToolCall::new("wait", json!({ "say": "half\n" }).into()).with_id("c1");
+    let (_, told) = tokio::join!(scene.send(call), async {
+        signs.begun(1).await;
+        let told: Vec<CallEvent> = std::iter::from_fn(|| chunks.try_next()).collect();
+        signs.go(1);
+        records(&told)
+    });
+    snapshot!(told, @r#"{"v":1,"event":"output_chunk","call":"c1","text":"half\n"}"#);
 }
 
 #[tokio::test]

@@ -102,7 +102,7 @@ async fn a_secret_leaves_by_no_exit() {
     for result in [&read, &asked, &missing, &unread] {
         seen.push(record::of_result(result).to_string());
     }
-    assert!(seen.iter().any(|text| text.contains("chunk [secret]")));
+    assert!(seen.iter().any(|text| text.contains(r#""event":"output_chunk""#) && text.contains("chunk [secret]")));
     for text in seen {
         assert!(!text.contains(SECRET), "{text}");
     }
