@@ -306,8 +306,8 @@ mod tests {
             (limits.command_time.as_secs(), limits.command_time_most.as_secs())
         };
         assert_eq!(Profile::ALL.map(seconds), [(120, 600), (30, 300), (5, 60), (30, 600), (300, 600)]);
-        let fetch_seconds = Profile::ALL.map(|profile| profile.limits().fetch_time.as_secs());
-        assert_eq!(fetch_seconds, [30, 60, 30, 30, 100]);
+        let fetched = Profile::ALL.map(|profile| (profile.limits().fetch_bytes, profile.limits().fetch_time.as_secs()));
+        assert_eq!(fetched, [30, 60, 30, 30, 100].map(|seconds| (5_000_000, seconds)));
         for profile in Profile::ALL {
             assert_eq!(Profile::named(profile.name()), Some(profile));
             let limits = profile.limits();

@@ -1,6 +1,7 @@
 //! A fake web of a few pages: documents and answers by their addresses, without any network.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use haft_contract::BoxFuture;
@@ -16,6 +17,7 @@ use haft_contract::outcome::kinds::ErrorKind;
 pub struct Web {
     pages: Arc<Vec<ScriptedPage>>,
     sent: Arc<Mutex<Vec<HttpRequest>>>,
+    times: Arc<Mutex<Vec<Duration>>>,
     access: Option<SearchAccess>,
     otherwise: Option<ScriptedPage>,
 }
@@ -51,6 +53,11 @@ impl Web {
     /// Returns the requests that were sent, without those of `fetch`.
     pub fn sent(&self) -> Vec<HttpRequest> {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns how long each document might take that was fetched.
+    pub fn times(&self) -> Vec<Duration> {
+        self.times.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Lets the web be searched with this provider.
@@ -116,6 +123,7 @@ impl Net for Web {
     fn fetch<'a>(&'a self, permit: &'a Permit, fetch: &'a Fetch) -> BoxFuture<'a, Result<FetchedDocument, ToolError>> {
         Box::pin(async move {
             permit.admit(&Effect::Connect(fetch.url.planned_host()))?;
+            self.times.lock().unwrap_or_else(PoisonError::into_inner).push(fetch.time);
             let ScriptedPage { status, content_type, body, .. } = self.find(&fetch.url.text);
             let content_type = Some(content_type).filter(|told| !told.is_empty());
             let (length, is_cut) = (Some(body.len() as u64), body.len() > fetch.most);

@@ -110,6 +110,28 @@ async fn a_long_document_is_read_in_pages_that_lose_nothing() {
 }
 
 #[tokio::test]
+async fn a_document_that_is_longer_than_the_limit_is_cut_there_and_that_is_told() {
+    let web = Web::new().page("https://a.example/log", "text/plain", "a line of a log\n".repeat(312_501));
+    let scene = scene(web, "a.example");
+    let result = scene.call("fetch", json!({ "url": "https://a.example/log" })).await;
+    let told = "; The document is longer than 5,000,000 bytes; the rest was not read; from the web: ";
+    assert!(result.text().contains(told), "{}", &result.text()[..200]);
+    assert_eq!(result.data.expect("it has data")["bytes"], 5_000_000);
+}
+
+#[tokio::test]
+async fn a_document_may_take_as_long_as_the_limit_or_the_call_says() {
+    let web = Web::new().page("https://a.example/", "text/plain", "x");
+    let scene = scene(web.clone(), "a.example");
+    for more in [json!({}), json!({ "timeout": 5 }), json!({ "timeout": 9_999 })] {
+        let mut arguments = json!({ "url": "https://a.example/" });
+        arguments.as_object_mut().expect("an object").extend(more.as_object().cloned().expect("an object"));
+        assert!(scene.call("fetch", arguments).await.error.is_none());
+    }
+    assert_eq!(web.times(), [30, 5, 120].map(Duration::from_secs));
+}
+
+#[tokio::test]
 async fn documents_are_told_by_what_they_are() {
     let web = Web::new()
         .page("https://a.example/j", "application/json", "{\n  \"b\": [1,   2],\n  \"a\": null\n}")
