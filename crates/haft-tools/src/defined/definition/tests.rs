@@ -201,6 +201,12 @@ fn the_spec_has_words_title_examples_and_version() {
 }
 
 #[test]
+fn a_description_of_several_lines_is_kept_line_by_line() {
+    let definition = read("name: t\ndescription: |\n  Finds words.\n\n  Give at least one.\n");
+    assert_eq!(definition.spec().manual.words, "Finds words.\n\nGive at least one.");
+}
+
+#[test]
 fn without_words_those_of_a_function_are_taken_and_that_is_told() {
     let words =
         "write description: what it does, and when to use it; else haft uses the docstring of the Python function";
