@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use crate::workshop::Workshop;
 
 const GUIDE: &str = r#"
+import time
+
 def my_tool(
     param1: str,
     param2: int,
@@ -55,10 +57,15 @@ def history(agent_state):
     history = agent_state.history
     return [len(history), history[0], history[-1], history[2:4], history[::-1][:1], sum(1 for _ in history)]
 
-def counts(global_storage):
-    for _ in range(20):
+def counts(global_storage, number):
+    # Waits until all four calls are there, so that without locks they would count at the same time.
+    global_storage["here %d" % number] = True
+    while sum(key.startswith("here") for key in global_storage) < 4: pass
+    for _ in range(5):
         with global_storage.lock("count"):
-            global_storage["count"] = global_storage.get("count", 0) + 1
+            count = global_storage.get("count", 0)
+            time.sleep(0.005)
+            global_storage["count"] = count + 1
 
 def twice(global_storage):
     with global_storage.lock("x"):
@@ -151,9 +158,9 @@ async fn the_history_is_fetched_where_it_is_looked_at() {
 #[tokio::test]
 async fn calls_at_once_see_one_storage_and_its_locks() {
     let Some(workshop) = with_all() else { return };
-    let calls = (0..4).map(|_| workshop.works("counts", json!({})));
+    let calls = (0..4).map(|number| workshop.works("counts", json!({ "number": number })));
     futures_util::future::join_all(calls).await;
-    assert_eq!(workshop.session().storage().get("count").as_deref(), Some(&json!(80)));
+    assert_eq!(workshop.session().storage().get("count").as_deref(), Some(&json!(20)));
     let (told, _) = workshop.fails("twice", json!({})).await;
     assert!(told.contains("held by this very call"), "{told}");
 }
