@@ -53,6 +53,9 @@ async fn calls_of_other_systems_work() {
     assert!(many.contains("--- End ---"), "{many}");
     let all = told(&scene, "ally", "read", json!({ "file_paths": ["notes.txt"], "limit": 0 })).await;
     assert!(all.contains("end of file: 5 lines"), "{all}");
+    let page = json!({ "file_paths": ["README.md"], "offset": 2, "limit": 1 });
+    let second = told(&scene, "ally", "read", page).await;
+    assert!(second.contains("\n     2\t") && second.contains("go on with offset=3"), "{second}");
     let replaced = json!({ "file_path": "notes.txt", "old_string": "two", "new_string": "2", "instruction": "x" });
     assert!(told(&scene, "nexau", "replace", replaced).await.contains("+ 2"));
     let exists = told(&scene, "tunacode", "write_file", json!({ "filepath": "notes.txt", "content": "x" })).await;
