@@ -170,6 +170,11 @@ async fn an_argument_without_counterpart_is_refused_by_its_name_and_says_what_to
     The argument "search_type": "news" has no counterpart here. Nothing was done.
     Next: leave it out, and write what you want into the query: "news about …"
     "#);
+    let proxied = json!({ "query": "x", "proxy_url": "http://p.example" });
+    snapshot!(told(&scene, "nexau", "google_web_search", proxied).await, @r#"
+    The argument "proxy_url": "http://p.example" has no counterpart here. Nothing was done.
+    Next: leave it out: the user's environment says which proxy is used
+    "#);
     snapshot!(told(&scene, "tunacode", "grep", json!({ "pattern": "x", "path": "a", "directory": "b" })).await, @r#"
     "path" and "directory" mean the same here.
     Next: leave out "directory"
