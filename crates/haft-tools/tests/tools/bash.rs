@@ -133,6 +133,10 @@ async fn processes_and_signals_are_told() {
     [2 background processes were ended with the call; to keep a program running, start it with "background": true]
     did: nothing
     "#);
+    for (how, code) in [(HowEnded::Killed(11), json!(139)), (HowEnded::TimedOut, Value::Null)] {
+        let result = scene(&ScriptedCommand::default().ends(how)).call("bash", json!({ "command": "x" })).await;
+        assert_eq!(result.data.expect("there is data")["exit_code"], code, "{how:?}");
+    }
 }
 
 #[tokio::test]
