@@ -59,6 +59,17 @@ async fn the_same_read_twenty_times_is_done_once() {
 }
 
 #[tokio::test]
+async fn the_same_read_of_a_file_that_takes_time_is_done_once_too() {
+    // It is not read at once, so the second call is planned while the first one still reads.
+    let scene = Scene::new().file("large", "a line of a large file\n".repeat(100_000));
+
+    let results = scene.turn(&vec![("read_file", json!({ "path": "large", "limit": 1 })); 3]).await;
+
+    let ends = results.iter().map(|result| result.error.as_ref().map_or("ok", |error| error.kind.code()));
+    assert_eq!(ends.collect::<Vec<_>>(), ["ok", "redundant", "redundant"]);
+}
+
+#[tokio::test]
 async fn a_plan_that_fails_behind_a_change_waits_for_it() {
     let scene = allowing(2);
 
