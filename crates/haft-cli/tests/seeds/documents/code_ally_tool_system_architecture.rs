@@ -37,10 +37,10 @@ fn a_command_with_description_and_time_returns_its_output_and_its_code() {
 fn several_files_are_read_with_their_first_lines() {
     let Some(example) = Example::empty("ally") else { return };
     let example = example.file("a.ts", "one\ntwo\n").file("b.json", "{}\n");
-    let record = example.call("read", &json!({ "file_paths": ["a.ts", "b.json"], "limit": 1 }));
+    let record = example.call("read", &json!({ "file_paths": ["a.ts", "./b.json"], "limit": 1 }));
     assert_eq!((&record["data"]["success"], &record["data"]["files_read"]), (&json!(true), &json!(2)), "{record}");
     let content = text(&record["data"], "content");
-    assert!(content.starts_with("=== a.ts ===\n     1\tone\n") && content.contains("=== b.json ==="), "{content}");
+    assert!(content.starts_with("=== a.ts ===\n     1\tone\n") && content.contains("=== ./b.json ==="), "{content}");
 }
 
 #[test]
