@@ -3,6 +3,7 @@
 use haft_contract::call::CallId;
 use haft_contract::files::path::RawPath;
 use haft_contract::outcome::result::Status;
+use haft_policy::grant::GrantScope;
 use haft_testkit::scene::Scene;
 use haft_testkit::snapshot;
 use haft_testkit::tools::{Misbehave, PutTool};
@@ -18,6 +19,16 @@ async fn the_session_knows_which_files_were_read_until_it_forgets() {
     assert!(read("a.txt") && read("./a.txt") && !read("missing.txt"));
     scene.session().forget();
     assert!(!read("a.txt"));
+}
+
+#[tokio::test]
+async fn a_session_that_forgets_has_neither_grants_nor_stored_values() {
+    let scene = Scene::new();
+    scene.session().grant(GrantScope::ChangesInside);
+    scene.session().storage().set("key", json!(1)).expect("there is room");
+    scene.session().forget();
+    assert_eq!(scene.session().grants(), []);
+    assert!(scene.session().storage().keys().is_empty());
 }
 
 #[tokio::test]
