@@ -7,7 +7,7 @@ mod done;
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -61,6 +61,8 @@ pub(crate) struct CallContext<'a> {
     permit: OnceLock<Arc<Permit>>,
     notes: Mutex<CallNotes>,
     chunks: Mutex<ChunkRedactor>,
+    /// Whether the tool has told something while it runs.
+    spoke: AtomicBool,
     /// Hides secrets in what the call says, and knows where they were from.
     pub(crate) redactor: Redactor,
     closed: bool,
@@ -90,6 +92,8 @@ pub(crate) struct CallNotes {
     pub(crate) abandoned: bool,
     /// How long it waited for other calls, or for an answer to a question.
     pub(crate) waited: std::time::Duration,
+    /// When the call last began to look for secrets in all of the workspace.
+    pub(crate) looked: Option<Instant>,
 }
 
 impl<'a> CallContext<'a> {
@@ -109,6 +113,7 @@ impl<'a> CallContext<'a> {
             permit: OnceLock::new(),
             notes: Mutex::new(CallNotes { tool: shown_name(session, &call.name), ..CallNotes::default() }),
             chunks: Mutex::default(),
+            spoke: AtomicBool::new(false),
             redactor: session.ground.redactor.noting(),
             closed: false,
         };
@@ -389,6 +394,7 @@ impl<'a> CallContext<'a> {
 
 impl ProgressSink for CallContext<'_> {
     fn chunk(&self, text: &str) {
+        self.spoke.store(true, Ordering::Relaxed);
         let shown = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).take(&self.redactor, text);
         if !shown.is_empty() {
             self.tell(EventKind::OutputChunk, || CallEventContent::OutputChunk(shown));
@@ -405,6 +411,17 @@ impl ProgressSink for CallContext<'_> {
 
     fn hiding(&self) -> Box<dyn Hiding> {
         Box::new(HidingPieces { redactor: self.redactor.clone(), held: ChunkRedactor::default() })
+    }
+}
+
+impl CallContext<'_> {
+    /// Tells for a tool that says nothing itself that it still runs. What a command prints stays as it is.
+    pub(crate) fn tell_that_it_runs(&self, since: std::time::Duration) {
+        let is_command = |permit: &Arc<Permit>| permit.effects().iter().any(|effect| matches!(effect, Effect::Run(_)));
+        if !self.permit.get().is_some_and(is_command) && !self.spoke.load(Ordering::Relaxed) {
+            let text = || format!("still running after {} s\n", since.as_secs());
+            self.tell(EventKind::OutputChunk, || CallEventContent::OutputChunk(text()));
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod git_history;
 use std::ffi::OsStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use haft_contract::doors::door::{Breadth, Receipt, SecretLook};
 use haft_contract::effect::Effect;
@@ -25,6 +26,9 @@ use crate::pipeline::stage::{CallStage, Halt};
 use crate::pipeline::stages::execute::ExecutedCall;
 use crate::runtime::RuntimeCore;
 use git_history::{GitHistory, LookTiming};
+
+/// How long a look at all of the workspace serves the call that made it, from its beginning.
+const RECENT: Duration = Duration::from_millis(100);
 
 /// What a runtime knows of the secrets of its workspace, beside the values.
 #[derive(Debug, Default)]
@@ -50,8 +54,9 @@ impl KnownSecrets {
 
 /// Learns what a call with these effects could show.
 pub(crate) async fn learn_before(cx: &CallContext<'_>, effects: &[Effect]) {
-    // Who touches nothing has nothing to show.
-    if !effects.is_empty() {
+    // Who touches nothing has nothing to show. Where nobody was asked since the first look, that one is recent enough.
+    let is_recent = |at: Instant| at.elapsed() < RECENT;
+    if !effects.is_empty() && !cx.note(|notes| notes.looked.is_some_and(is_recent)) {
         Box::pin(look(cx, breadth(effects), LookTiming::Before)).await;
     }
 }
@@ -60,7 +65,9 @@ pub(crate) async fn learn_before(cx: &CallContext<'_>, effects: &[Effect]) {
 pub(crate) async fn learn_first(cx: &CallContext<'_>, effects: &[Effect]) {
     let breadth = breadth(effects);
     if breadth == Breadth::Whole && !cx.session.ground.secrets.looked.load(Ordering::Relaxed) {
+        let began = Instant::now();
         Box::pin(look(cx, breadth, LookTiming::Before)).await;
+        cx.note(|notes| notes.looked = Some(began));
     }
 }
 

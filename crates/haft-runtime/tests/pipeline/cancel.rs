@@ -5,6 +5,7 @@ use std::time::Duration;
 use haft_contract::call::{CallId, RawArguments, ToolCall};
 use haft_contract::outcome::result::{Did, Status};
 use haft_runtime::asking::approval::{ApprovalRequest, Approver, Verdict};
+use haft_runtime::record;
 use haft_testkit::scene::Scene;
 use haft_testkit::scripted::approver::ScriptedApprover;
 use haft_testkit::snapshot;
@@ -89,6 +90,20 @@ async fn a_call_that_takes_too_long_is_timed_out() {
     next: do less in one call, or allow more time
     did: nothing
     ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_tool_is_told_to_run_on_and_one_that_speaks_is_not() {
+    let heard = async |arguments: Value| {
+        let scene = waiting().0.limits(|limits| limits.call_time = Duration::from_secs(7));
+        let mut chunks = scene.runtime().events().subscribe_only(haft_runtime::events::EventKind::OutputChunk);
+        scene.send(wait_call(arguments)).await;
+        let texts = std::iter::from_fn(|| chunks.try_next()).map(|event| record::of_event(&event)["text"].clone());
+        texts.filter_map(|text| text.as_str().map(str::to_owned)).collect::<String>()
+    };
+    let running = "still running after 1 s\nstill running after 2 s\nstill running after 4 s\n";
+    assert_eq!(heard(json!({})).await, running);
+    assert_eq!(heard(json!({ "say": "half\n" })).await, "half\n");
 }
 
 #[tokio::test]

@@ -41,6 +41,9 @@ pub(crate) struct ExecutedCall {
     pub(crate) called: HookedCall,
 }
 
+/// How long a tool may be silent before haft tells that it still runs.
+const FIRST_WORD: Duration = Duration::from_secs(1);
+
 /// Why a running call must stop.
 #[derive(Clone, Copy)]
 enum ExecutionStop {
@@ -165,12 +168,22 @@ async fn wait_for_stop(cx: &CallContext<'_>, desk_of_user: &DeskOfUser<'_>) -> E
         cx.place.stop.cancelled().await;
         return ExecutionStop::Told;
     }
+    let most = cx.limits().call_time;
+    let (mut waited, mut step) = (Duration::ZERO, FIRST_WORD);
     loop {
-        match tokio::time::timeout(cx.limits().call_time, cx.place.stop.cancelled()).await {
+        match tokio::time::timeout(step.min(most.saturating_sub(waited)), cx.place.stop.cancelled()).await {
             Ok(()) => return ExecutionStop::Told,
             // A person may think for as long as it takes.
-            Err(_elapsed) if desk_of_user.is_waiting() => {}
-            Err(_elapsed) => return ExecutionStop::TimeIsUp,
+            Err(_elapsed) if desk_of_user.is_waiting() => (waited, step) = (Duration::ZERO, FIRST_WORD),
+            Err(_elapsed) => {
+                waited += step;
+                if waited >= most {
+                    return ExecutionStop::TimeIsUp;
+                }
+                // After 1, 2, 4, 8 seconds and so on.
+                step = waited;
+                cx.tell_that_it_runs(waited);
+            }
         }
     }
 }

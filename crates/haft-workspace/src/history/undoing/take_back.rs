@@ -88,6 +88,9 @@ pub(in crate::history) fn plan(
     plan.ensure_objects(contents, (&survey, numbers), &mut paths)?;
     plan.refuse_conflicts(contents, numbers)?;
     let written = repositories::written(contents, &survey, &paths);
+    drop(places);
+    plan.deeds.reserve_exact(paths.len());
+    plan.files.reserve_exact(paths.len());
     for (path, way) in paths {
         plan.add(contents, path, way)?;
     }
