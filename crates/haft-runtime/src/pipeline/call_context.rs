@@ -3,6 +3,7 @@
 //! Timing, tracing and stage events live here, so stages and tools contain none of them.
 
 mod done;
+mod progress;
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use haft_contract::call::{CallId, CallOrigin, RawArguments, ToolCall};
-use haft_contract::context::{Hiding, PlanContext, ProgressSink};
+use haft_contract::context::PlanContext;
 use haft_contract::description::dialect::Dialect;
 use haft_contract::doors::connection::ConnectionDesk;
 use haft_contract::doors::door::{ConsentKind, OldChanges, Permit, Provenance, Receipt};
@@ -389,55 +390,6 @@ impl<'a> CallContext<'a> {
         secrets::learn_nearest(&self.session.ground);
         self.session.ground.redactor.redact_value(&mut shown);
         shown
-    }
-}
-
-impl ProgressSink for CallContext<'_> {
-    fn chunk(&self, text: &str) {
-        self.spoke.store(true, Ordering::Relaxed);
-        let shown = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).take(&self.redactor, text);
-        if !shown.is_empty() {
-            self.tell(EventKind::OutputChunk, || CallEventContent::OutputChunk(shown));
-        }
-    }
-
-    fn hide<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
-        self.redactor.redact(text)
-    }
-
-    fn is_first_hint(&self, hint: &str) -> bool {
-        self.session.memory.is_first_time("", hint.to_owned())
-    }
-
-    fn hiding(&self) -> Box<dyn Hiding> {
-        Box::new(HidingPieces { redactor: self.redactor.clone(), held: ChunkRedactor::default() })
-    }
-}
-
-impl CallContext<'_> {
-    /// Tells for a tool that says nothing itself that it still runs. What a command prints stays as it is.
-    pub(crate) fn tell_that_it_runs(&self, since: std::time::Duration) {
-        let is_command = |permit: &Arc<Permit>| permit.effects().iter().any(|effect| matches!(effect, Effect::Run(_)));
-        if !self.permit.get().is_some_and(is_command) && !self.spoke.load(Ordering::Relaxed) {
-            let text = || format!("still running after {} s\n", since.as_secs());
-            self.tell(EventKind::OutputChunk, || CallEventContent::OutputChunk(text()));
-        }
-    }
-}
-
-/// A text that comes in pieces, kept apart from what the call tells while it runs.
-struct HidingPieces {
-    redactor: Redactor,
-    held: ChunkRedactor,
-}
-
-impl Hiding for HidingPieces {
-    fn take(&mut self, piece: &str) -> String {
-        self.held.take(&self.redactor, piece)
-    }
-
-    fn rest(&mut self) -> String {
-        self.held.rest(&self.redactor)
     }
 }
 

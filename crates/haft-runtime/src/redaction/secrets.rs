@@ -54,7 +54,7 @@ impl KnownSecrets {
 
 /// Learns what a call with these effects could show.
 pub(crate) async fn learn_before(cx: &CallContext<'_>, effects: &[Effect]) {
-    // Who touches nothing has nothing to show. Where nobody was asked since the first look, that one is recent enough.
+    // Who touches nothing has nothing to show. If haft has just looked, and has not asked the user since, that look is enough.
     let is_recent = |at: Instant| at.elapsed() < RECENT;
     if !effects.is_empty() && !cx.note(|notes| notes.looked.is_some_and(is_recent)) {
         Box::pin(look(cx, breadth(effects), LookTiming::Before)).await;

@@ -1,0 +1,1 @@
+find . -name '[.]env' -exec cat {} +

@@ -1,0 +1,1 @@
+git grep -h cnry

@@ -1,0 +1,1 @@
+git archive HEAD | tar xO

@@ -1,0 +1,1 @@
+cat $(ls -a | grep env)

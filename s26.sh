@@ -1,0 +1,1 @@
+node -e "console.log(require('fs').readFileSync('.env','utf8'))"

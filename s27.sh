@@ -1,0 +1,1 @@
+perl -ne print .env

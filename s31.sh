@@ -1,0 +1,1 @@
+paste .env a.txt

@@ -1,0 +1,1 @@
+diff .env a.txt

@@ -1,0 +1,1 @@
+comm .env a.txt

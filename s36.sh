@@ -1,0 +1,1 @@
+dd if=.env 2>/dev/null

@@ -1,0 +1,1 @@
+od -c .env | head -2; cat .env

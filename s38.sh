@@ -1,0 +1,1 @@
+tee /dev/stderr < .env

@@ -1,0 +1,1 @@
+export $(grep API_KEY .env); echo "$API_KEY" >&2

@@ -1,0 +1,1 @@
+mapfile -t a < .env; printf '%s\n' "${a[@]}"

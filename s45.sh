@@ -1,0 +1,1 @@
+xargs -a .env -n1 echo

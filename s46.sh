@@ -1,0 +1,1 @@
+cp .env copy.txt; cat copy.txt

@@ -1,0 +1,1 @@
+cat .env > out.log; cat out.log

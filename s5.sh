@@ -1,0 +1,1 @@
+sed -n p .env

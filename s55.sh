@@ -1,0 +1,1 @@
+cat .env | tail -1

@@ -1,0 +1,1 @@
+gzip -c .env | zcat

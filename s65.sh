@@ -1,0 +1,1 @@
+vim -es -c '%p' -c q .env

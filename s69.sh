@@ -1,0 +1,1 @@
+seq 20000; cat .env; seq 20000

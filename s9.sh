@@ -1,0 +1,1 @@
+grep -rh --include=.env '' .
