@@ -61,6 +61,26 @@ fn settings_that_switch_hooks_off_are_told_instead_of_coverage() {
 }
 
 #[test]
+fn lines_of_an_earlier_version_are_not_taken_for_those_of_this_one() {
+    for (agent, file) in [
+        ("codex", "home/.codex/hooks.json"),
+        ("gemini", "home/.gemini/settings.json"),
+        ("copilot", "home/.copilot/hooks/haft.json"),
+    ] {
+        let place = Place::new();
+        assert_eq!(place.haft(&["setup", agent], "y\n").code, 0, "{agent}");
+        assert!(place.haft(&["setup", agent], "").err.contains("already"), "{agent}");
+        let text = read(&place, file).expect("it is there");
+        let begin = text.find(" guard || ").expect("it blocks") + " guard".len();
+        let end = begin + text[begin..].find("; }\"").expect("it ends") + "; }".len();
+        place.put(file, &format!("{}{}", &text[..begin], &text[end..]));
+        let said = place.haft(&["setup", agent], "y\n");
+        assert_eq!(said.code, 2, "{agent}: {}", said.err);
+        assert!(said.err.contains(&format!("haft setup {agent} --remove")), "{agent}: {}", said.err);
+    }
+}
+
+#[test]
 fn a_line_that_the_user_wrote_is_named_as_one_to_remove_by_hand() {
     let place = Place::new();
     let line =

@@ -291,8 +291,14 @@ impl Setup {
     pub fn is_set_up_like(&self, agent: &SetupAgent, how: (&Options, GuardMode)) -> anyhow::Result<bool> {
         let Some(command) = trial_command(agent, how)? else { return Ok(self.is_set_up(agent)) };
         let text = read_project_file(&self.file(agent)).ok().flatten().unwrap_or_default();
+        let mut commands = vec![command.clone()];
+        if let (SetupMethod::Hook, Ok(setup_lines::Agents(known))) = (agent.how, setup_lines::agents(agent.name)) {
+            // A haft of another version may have written other commands for some events.
+            known.iter().for_each(|known| commands_in(&known.lines(&command), &mut commands));
+        }
         let is_kept_out = agent.name == "codex" && how.1 == GuardMode::Contains && !runs_outside_codex(&self.home);
-        Ok(text.contains(&Value::from(command).to_string()) && !is_kept_out)
+        let has = |command: String| text.contains(&Value::from(command).to_string());
+        Ok(commands.into_iter().all(has) && !is_kept_out)
     }
 
     /// Makes a change, as a change set of the agent's folder.
@@ -407,6 +413,19 @@ pub fn trial_event(folder: &Path) -> String {
 /// Fails when a path is not text, or haft does not know its own place.
 pub fn trial_command(agent: &SetupAgent, (options, reach): (&Options, GuardMode)) -> anyhow::Result<Option<String>> {
     (!matches!(agent.how, SetupMethod::Server(_))).then(|| hook_command(options, reach)).transpose()
+}
+
+/// Adds the commands that lines for an agent run.
+fn commands_in(lines: &Value, found: &mut Vec<String>) {
+    match lines {
+        Value::Object(members) => {
+            let own = ["command", "bash"].iter().filter_map(|key| members.get(*key)?.as_str());
+            found.extend(own.map(str::to_owned));
+            members.values().for_each(|value| commands_in(value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| commands_in(item, found)),
+        _ => {}
+    }
 }
 
 /// Returns whether the rules of Codex let haft run commands outside the sandbox of Codex.

@@ -97,8 +97,10 @@ pub(super) fn obeys_settings_in_files(words: &[String]) -> bool {
     match subcommand_of(words).as_deref() {
         Some("stash") => words.iter().any(|word| word == "show"),
         Some("commit") => {
+            // Before the subcommand `-C` names a folder.
+            let begin = words.iter().position(|word| word == "commit").unwrap_or_default();
             let has_message =
-                has_letter(words, "mFC") || says(&["--message", "--file", "--reuse-message", "--no-edit"]);
+                has_letter(&words[begin..], "mFC") || says(&["--message", "--file", "--reuse-message", "--no-edit"]);
             !has_message || has_option(words, "--dry-run") || says(&["--porcelain", "--short", "--long"])
         }
         _ => false,
@@ -142,6 +144,7 @@ mod tests {
             "git commit --porcelain -m x",
             "git commit",
             "git commit --amend",
+            "git -C . commit",
         ] {
             assert!(obeys_settings_in_files(&words(line)), "{line}");
         }
